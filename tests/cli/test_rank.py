@@ -127,7 +127,7 @@ def test_59_models_are_printed_whole_with_an_account_of_how(shell: Shell) -> Non
         "Being shown first is worth 15.8 points (95\u00a0% interval 9 to 23).",
         "GPT 4 against command: better on 0 items, worse on 1, level on 0",
         "vs Weaver 12k: share won, a tie half a win",
-        "Rank ranges hold for all models together",
+        "Simultaneous rank ranges hold for all models together",
         "no rater saw the answers of two models to one item in both orders",
     ):
         assert expected in words

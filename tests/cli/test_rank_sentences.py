@@ -68,7 +68,7 @@ def test_one_item_is_said_in_sentences_that_agree(shell: Shell) -> None:
     assert "2 ratings rest on 1 item, too few for an interval of each: not even differences of two models" in words
     assert "no difference of two has an interval" in words
     assert "Student" not in words
-    assert "Rank ranges hold" not in words
+    assert "Simultaneous rank ranges hold" not in words
     assert "counts as one case" not in words
 
 

@@ -66,14 +66,14 @@ def test_a_narrow_window_drops_what_can_be_spared_and_says_so():
     assert "tier" not in head
     assert "rating" in head
     assert "95 % interval" in head
-    assert "A wider window shows tier" in narrow
+    assert "A wider window shows simultaneous, tier" in narrow
     assert max(map(len, narrow.splitlines())) <= 60
 
 
 def test_what_is_asked_for_stands_in_a_column_of_its_own_and_in_a_sentence():
     made = of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a"))
     words = printed(made, more=[BoardColumn(heading="of yours", cells={"X": "7 of 9"}, sentences=("So it is.",))])
-    rows = {line.split()[3]: line for line in words.splitlines() if line[:1].isdigit()}
+    rows = {line.split()[4]: line for line in words.splitlines() if line[:1].isdigit()}
     assert rows["X"].endswith("7 of 9")
     assert rows["Y"].endswith("–")
     assert "So it is." in words
@@ -117,7 +117,10 @@ def test_parts_of_pairs_are_rounded_and_said_to_be():
 
 def test_a_board_with_ranges_says_what_they_are():
     words = printed(of_rows(("X", "Y", "model_a"), ("Y", "X", "model_a")), width=400)
-    assert "range: the ranks a model may hold; tier 1: no model is separated above it (at 95 %)" in words
+    assert (
+        "own range: the ranks a model may hold, right for that model alone (at 95 %); simultaneous: right for" in words
+    )
+    assert "Tier 1: no model is separated above it" in words
     assert "Ranges are wide where few rows separate the models." in words
     elo = rank(pl.DataFrame([("X", "Y", "tie")], schema=["model_a", "model_b", "winner"], orient="row"), method="elo")
     assert "range:" not in printed(elo)
@@ -130,7 +133,7 @@ def test_missing_verdicts_show_where_models_might_stand(ledger: Ledger):
     made = rank(ledger)
     words = printed(made)
     assert [line.split()[-1] for line in words.splitlines() if "amber" in line or " blue" in line][:2] == ["1–2"] * 2
-    tells(words, "missing verdicts")
+    assert "if all its own missing verdicts went to it, and if all went against it" in words.replace("\n", " ")
     bands = json.loads(made.to_json())["bands"]
     assert [(one["model"], one["missing"], one["rank_best"], one["rank_worst"]) for one in bands["models"]] == [
         ("amber", 4, 1, 2),

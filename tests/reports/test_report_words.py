@@ -156,7 +156,7 @@ def test_the_boards_notes_are_among_the_tables(ledger: Ledger):
     assert set(found.board.notes) <= set(notes(found))
     text = written(all_sheets(found), "md", notes(found), opening=summary(found))
     assert text.startswith(f"- {summary(found)[0]}")
-    assert text.index("Rank ranges") > text.index("**Settings and versions**")
+    assert text.index("Simultaneous rank ranges") > text.index("**Settings and versions**")
 
 
 REPLICATES = 3
@@ -213,7 +213,7 @@ def test_with_replicates_the_words_and_the_picture_are_of_one_measure(ledger: Le
     kept = found.board.reliability.order.swap_consistency
     assert kept.value == pytest.approx((swapped.same_winner + swapped.tie_twice) / swapped.pairs)
     assert order_sheet(found).rows[0] == ("the same winner", "3.6", "36.1 %")
-    assert {row[8] for row in board_sheet(found.board).rows} == {"20"}
+    assert {row[9] for row in board_sheet(found.board).rows} == {"20"}
 
 
 def audits(*findings: str, differs: tuple[str, ...] = ()) -> Audits:

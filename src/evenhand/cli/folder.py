@@ -73,7 +73,8 @@ MAY_SET: Mapping[str, FolderRule] = {
             "prompt", "max_options", "max_characters", "per_task",
             # How a board is worked out.
             "method", "unit", "join", "ties", "k", "scale", "base", "start", "anchor", "bootstrap", "resample",
-            "unclustered", "order_effect", "length", "ordinal", "compare", "baseline", "by", "compare_variants",
+            "unclustered", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline", "by",
+            "compare_variants",
             "levels", "disagreements", "policy", "require", "assume", "family", "run", "item",
             "model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column",
             # How it is told.

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from unicodedata import normalize
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from evenhand.exchange.battle_notes import (
     other_notes,
     partner_notes,
     space_notes,
+    spelling_notes,
     twice_notes,
     unit_notes,
 )
@@ -119,15 +121,17 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
     layout = layout_of(table, columns)
     # What `export --battles` wrote says it in words.
     cells = _cells(table, layout, columns.winner_as or ("words" if layout.joined else None))
-    comparisons = _with_models(_comparisons(battles, layout, cells), battles.in_vain)
+    in_vain = tuple(replace(one, models=_in_one_spelling(one.models)) for one in battles.in_vain)
+    comparisons = _with_models(_comparisons(battles, layout, cells), in_vain)
     notes = (
         *battles.notes,
-        *in_vain_notes(battles.in_vain),
+        *in_vain_notes(in_vain),
         *unit_notes(comparisons, layout, columns, table.names),
         *(order_notes(cells.sides, layout) if battles.order_known else ()),
         *([] if cells.verdicts.note is None else [cells.verdicts.note]),
         *other_notes(comparisons, layout),
         *space_notes(cells.spaced(layout)),
+        *spelling_notes(cells.sides.respelled),
         *name_notes(comparisons.models),
         *partner_notes(cells.sides, layout, columns),
         *twice_notes(comparisons),
@@ -141,7 +145,7 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
         name=name,
         digest=digest,
         verdicts=len(comparisons) if battles.verdicts is None else battles.verdicts,
-        in_vain=battles.in_vain,
+        in_vain=in_vain,
     )
 
 
@@ -156,6 +160,11 @@ def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None) -> _
         items=None if layout.item is None else items_of(table, layout.item),
         raters=None if layout.rater is None else raters_of(table, layout.rater),
     )
+
+
+def _in_one_spelling(models: tuple[str, str]) -> tuple[str, str]:
+    one, other = (normalize("NFC", name) for name in models)
+    return one, other
 
 
 def _with_models(comparisons: Comparisons, in_vain: Sequence[InVain]) -> Comparisons:

@@ -39,6 +39,8 @@ class BoardModel(TypedDict):
     rank: int | None
     rank_lower: int | None
     rank_upper: int | None
+    rank_own_lower: int | None
+    rank_own_upper: int | None
     tier: int | None
     win_rate: float | None
     win_rate_lower: float | None
@@ -72,6 +74,9 @@ class BoardModel(TypedDict):
     gives_orders: int | None
     verdict_items: list[str] | None
     order_items: list[str] | None
+    missing: int | None
+    missing_share: float | None
+    missing_more_than_others: bool | None
     lost: int | None
     lost_of: int | None
     lost_more_than_others: bool | None
@@ -103,6 +108,10 @@ class BoardDocument(Versioned):
     matrix: dict[str, Any] | None
     cycles: dict[str, Any] | None
     bands: dict[str, Any] | None
+    tipping_point: dict[str, Any] | None
+    davidson: dict[str, Any] | None
+    fit: list[dict[str, Any]] | None
+    neighbours: list[dict[str, Any]]
     coverage: dict[str, Any] | None
     reliability: dict[str, Any] | None
     notes: list[str]

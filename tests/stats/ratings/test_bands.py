@@ -49,7 +49,8 @@ def test_a_win_rate_lies_between_all_lost_and_all_won():
     assert (a.worst.rank, a.best.rank) == (3, 1)
     assert found.method == "win-rate"
     assert found.notes == (
-        "Bands: all missing verdicts of a model go to it, then all against it; those of others are left out.",
+        "If own missing: a model's ranks if all its own missing verdicts went to it, and if all went against it, those "
+        "of other models left out; not the worst that all of them together could do.",
     )
 
 

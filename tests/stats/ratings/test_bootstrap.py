@@ -134,18 +134,18 @@ def test_a_component_that_holds_keeps_its_bounds_where_another_falls_apart():
     assert x.rating.unbounded == "both"
 
 
-def test_an_anchor_keeps_its_interval():
+def test_an_anchor_has_no_width_and_the_others_scatter_about_it():
     table = drawn(rows=800, models=5, items=60, seed=1)
     free = bradley_terry_bootstrap(table, Resampling(rounds=50))
     anchored = bradley_terry_bootstrap(table, Resampling(rounds=50), scale=Scale(anchor="model 2", anchor_value=1114))
-    one, other = anchored.models[2].rating, free.models[2].rating
-    assert one.value == pytest.approx(1114)
-    assert one.value is not None
-    assert one.lower is not None
-    assert other.lower is not None
-    assert other.value is not None
-    assert one.value - one.lower == pytest.approx(other.value - other.lower)
-    assert one.value > one.lower
+    one = anchored.models[2].rating
+    assert one.lower == one.value == one.upper == pytest.approx(1114)
+    widths = [
+        [(one.rating.upper or 0) - (one.rating.lower or 0) for one in board.models if one.model != "model 2"]
+        for board in (anchored, free)
+    ]
+    # A difference of two varies more than one model against the mean of five.
+    assert all(about_anchor > 1.1 * about_mean for about_anchor, about_mean in zip(*widths, strict=True))
 
 
 def test_no_battles_give_no_bounds():

@@ -197,7 +197,7 @@ def test_rows_of_weight_nought_count_nowhere():
     assert [one.rating for one in bradley_terry(muted).models] == [one.rating for one in without.models]
 
 
-def test_an_anchor_moves_the_values_and_keeps_the_intervals():
+def test_an_anchored_ratings_interval_is_that_of_its_difference_to_the_anchor():
     battles: list[Game] = [("X", "Y", 1), ("Y", "Z", 1), ("Z", "X", 1), ("X", "Y", 1), ("Z", "Y", 1)] * 8
     free = bradley_terry(played(battles))
     anchored = bradley_terry(played(battles), scale=Scale(anchor="Y", anchor_value=1114))
@@ -207,9 +207,13 @@ def test_an_anchor_moves_the_values_and_keeps_the_intervals():
         for one, other in zip(anchored.models, free.models, strict=True)
     }
     assert len(shifts) == 1
-    for one, other in zip(anchored.models, free.models, strict=True):
-        assert width(one) == pytest.approx(width(other))
-    assert width(anchored.models[1]) > 0
+    apart = differences(free)
+    for code, one in enumerate(anchored.models):
+        if code != 1:
+            assert one.rating.lower == pytest.approx(1114 + apart.lower[code, 1])
+            assert one.rating.upper == pytest.approx(1114 + apart.upper[code, 1])
+    assert anchored.models[1].rating.lower == anchored.models[1].rating.upper == pytest.approx(1114)
+    assert anchored.models[1].note == "the anchor: its rating is set, not estimated"
     np.testing.assert_allclose(differences(anchored).upper, differences(free).upper)
     assert any(note.startswith("Y is set to 1114") for note in anchored.notes)
 

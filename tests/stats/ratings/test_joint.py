@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.stats.ratings.simultaneous import Joint, bonferroni, largest_gaps, of_draws, simulated
+from evenhand.stats.ratings.simultaneous import Joint, bonferroni, largest_of_models, of_draws, simulated
 
 
 def equal_errors(models: int) -> np.ndarray:
@@ -44,7 +44,7 @@ def test_too_few_draws_for_the_quantile_leave_it_to_bonferroni():
 def test_the_largest_gap_is_over_the_pairs_that_count():
     draws = np.array([[0.0, 3.0, -5.0], [1.0, np.nan, 2.0]])
     error = np.array([[np.nan, 1.0, np.nan], [1.0, np.nan, 2.0], [np.nan, 2.0, np.nan]])
-    assert largest_gaps(draws, error).tolist() == [4.0, 0.0]
+    assert largest_of_models(draws, error).max(axis=0).tolist() == [4.0, 0.0]
 
 
 @pytest.mark.parametrize("level", [0.95, 0.9999])

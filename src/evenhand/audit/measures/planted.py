@@ -22,7 +22,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import draw
 from evenhand.domain.trial import Trial
 from evenhand.format.charts import Heading, dashed, dots, the_altair, titled, whiskers
-from evenhand.stats.reliability.multiplicity import holm
+from evenhand.stats.multiplicity import holm
 from evenhand.stats.reliability.trial_effects import lean, obeyed_by_chance
 
 if TYPE_CHECKING:

@@ -94,7 +94,9 @@ class RankOptions:
         help="What the bootstrap resamples: whole items with their verdicts, or single battles as FastChat did in "
         "2023.",
     )
-    seed: int = options.seed("Random seed of resamples, and of the order in which a ledger's Elo plays.")
+    seed: int = options.seed(
+        "Random seed of resamples, of simulated rank ranges, and of the order in which a ledger's Elo plays."
+    )
     unclustered: bool = option(
         "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
     )
@@ -105,6 +107,14 @@ class RankOptions:
         "--length", is_flag=True, help="What a longer answer is worth, and the ratings at equal length."
     )
     ordinal: bool = option("--ordinal", is_flag=True, help="Ratings from all five levels of the verdicts.")
+    fit: bool = option(
+        "--fit",
+        is_flag=True,
+        help="Whether Bradley-Terry's model, and that of five levels, fits; if not, what to look at.",
+    )
+    shrink: bool = option(
+        "--shrink", is_flag=True, help="Draw ratings of models with few battles towards the mean (empirical Bayes)."
+    )
     compare: tuple[str, ...] = option(
         "--compare", multiple=True, help="A,B: a paired test of two models, item by item; repeatable."
     )

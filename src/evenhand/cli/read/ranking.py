@@ -16,6 +16,7 @@ from evenhand.reports.board.columns import (
     BoardColumn,
     against,
     compared,
+    fitting,
     five_levels,
     length_controlled,
     order_corrected,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 def ranked(given: "RankOptions") -> Board:
-    scoring = Scoring(k=given.k, scale=_scale(given), ties=given.ties, join=given.join)
+    scoring = Scoring(k=given.k, scale=_scale(given), ties=given.ties, join=given.join, shrink=given.shrink)
     ranking = partial(
         rank,
         method=given.method,
@@ -143,6 +144,7 @@ def beside(board: Board, given: "RankOptions") -> list[BoardColumn]:
         (given.order_effect, order_corrected),
         (given.length, length_controlled),
         (given.ordinal, five_levels),
+        (given.fit, fitting),
     )
     found = [column(board) for wanted, column in asked if wanted]
     if given.baseline:

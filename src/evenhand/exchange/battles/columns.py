@@ -1,7 +1,10 @@
 """What each column of a table of battles says, as arrays; a cell that does not fit is told with its place."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +44,8 @@ class Sides:
     order_untold: int | None
     """Rows in which the column first_shown is empty; None: there is no such column."""
     spaced: int
+    respelled: tuple[str, ...] = ()
+    """Models whose name stands in the file in two spellings that look alike."""
     """Rows in which a name has spaces around it."""
 
 
@@ -114,8 +119,21 @@ def sides_of(table: ColumnSource, layout: Layout) -> Sides:
             sentence = f"first_shown is {shown_name!r}; {players[0]!r} or {players[1]!r} is expected."
             raise table.fault(sentence, row=row + 1)
         first[shown != a] = -1
-    spaced = _spaced(as_written)
-    return Sides(models=coded.names, one=a, other=b, first=first, order_untold=untold, spaced=spaced)
+    return Sides(
+        models=coded.names,
+        one=a,
+        other=b,
+        first=first,
+        order_untold=untold,
+        spaced=_spaced(as_written),
+        respelled=respelled(as_written.names),
+    )
+
+
+def respelled(names: Sequence[str]) -> tuple[str, ...]:
+    """Names that stand there in two spellings: a letter with a mark as one character, and as two."""
+    plain = Counter(normalize("NFC", name) for name in {name.strip() for name in names})
+    return tuple(sorted(name for name, count in plain.items() if count > 1))
 
 
 def _spaced(coded: Codebook) -> int:

@@ -12,6 +12,7 @@ from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod
 from evenhand.reports.board.steering import steering_json, steering_sentences
+from evenhand.stats.ratings.neighbours import NeighbourTest
 from evenhand.stats.reliability import Coverage, Summary
 
 if TYPE_CHECKING:
@@ -29,8 +30,11 @@ class BoardRow:
     rank: int | None
     """Within the component; None where the model has no battles."""
     rank_lower: int | None = None
-    """The best rank that the intervals of differences allow, and in `rank_upper` the worst."""
+    """The best rank it may hold, all models' ranges right together (simultaneous), and in `rank_upper` the worst."""
     rank_upper: int | None = None
+    rank_own_lower: int | None = None
+    """The same for this model alone: never wider."""
+    rank_own_upper: int | None = None
     tier: int | None = None
     rating: Estimate
     """By the board's method: points, or a share from 0 to 1."""
@@ -55,6 +59,8 @@ class BoardRow:
             "rank": self.rank,
             "rank_lower": self.rank_lower,
             "rank_upper": self.rank_upper,
+            "rank_own_lower": self.rank_own_lower,
+            "rank_own_upper": self.rank_own_upper,
             "tier": self.tier,
             **self.win_rate.as_json("win_rate"),
             "wins": whole(self.wins),
@@ -97,6 +103,8 @@ class Board(Result):
     """What more the verdicts tell; worked out when first looked at."""
     steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
     """By model, what its answers say to the judge; empty where nobody knows."""
+    neighbours: tuple[NeighbourTest, ...] = ()
+    """Each model against the next on the list; empty where there are too many to test."""
     more: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Fields that its document has besides its own: of a ledger's board the judge's latest audits."""
 
@@ -124,9 +132,16 @@ class Board(Result):
         return steering_sentences(self.steering)
 
     @property
+    def about_missing(self) -> tuple[str, ...]:
+        """Sentences: what the missing verdicts could change, and of which models more are missing than of others."""
+        from evenhand.reports.board.columns import missing_sentences
+
+        return missing_sentences(self)
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Every further sentence of the board."""
-        return (*self.basis, *self.remarks)
+        return (*self.about_missing, *self.basis, *self.remarks)
 
     def __str__(self) -> str:
         """What `evenhand rank` prints, without colours."""
@@ -161,6 +176,7 @@ class Board(Result):
             "models": [
                 {**one.as_json(), **found[one.model], **steering_json(self.steering, one.model)} for one in self.models
             ],
+            "neighbours": [one.as_json() for one in self.neighbours],
             **self.findings.as_json(),
             "coverage": self.coverage.as_json(),
             "reliability": None if self.reliability is None else self.reliability.as_json(),

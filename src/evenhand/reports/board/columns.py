@@ -10,19 +10,22 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.near_names import hint
-from evenhand.format.words import counted
+from evenhand.format.words import counted, listed
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, differences
 from evenhand.stats.ratings.effects.effect import NO_INTERVAL
+from evenhand.stats.ratings.item_blocks import clusters_in
 from evenhand.stats.ratings.win_rate import win_rates_against
 
 if TYPE_CHECKING:
-    from evenhand.reports.board.board import Board
+    from evenhand.reports.board.board import Board, BoardRow
     from evenhand.stats.ratings.effects.effect import Effect
     from evenhand.stats.ratings.effects.order import RaterOrderEffect
     from evenhand.stats.ratings.effects.ordinal import Ordinal
+    from evenhand.stats.ratings.fit_tests import FitTest
     from evenhand.stats.ratings.paired import PairedTest
+    from evenhand.stats.reliability.lost_verdicts import Lost
 
 _LEVELS = {1: "better", 2: "much better"}
 _NAMED = 5
@@ -143,13 +146,81 @@ def five_levels(board: "Board") -> BoardColumn:
     return BoardColumn(heading="five levels", cells=_cells(found.levels.board), sentences=(*told, *found.notes))
 
 
+_FITS = {
+    "items": (
+        "models are as strong on one item as on another",
+        "a model's strength varies between items by {size:.0f} points (standard deviation)",
+        "Look at win rates by category, and at items on which a strong model lost; intervals count items, and hold.",
+    ),
+    "pairs": (
+        "one rating for each model tells how pairs of models do",
+        "pairs' win rates lie {size:.0f} points of 100 from what the ratings say, beyond chance",
+        "Look at the pairs that matter by themselves (--compare A,B), not at ratings alone",
+    ),
+    "odds": (
+        "a lead counts alike for better and for much better",
+        "a lead counts {size:+.0%} for much better against better",
+        "Look at the board without the levels (better, tie, worse)",
+    ),
+    "thresholds": (
+        "much better lies as far out for the answer shown first as for the other",
+        "much better lies {size:+.2f} logits nearer for the answer shown first",
+        "Look at the order effect, and judge in both orders",
+    ),
+}
+"""Of each test of the fit: what holds, how far it does not, and what to look at."""
+
+
+def fitting(board: "Board") -> BoardColumn:
+    """Whether the models behind the ratings fit; the conclusion first, what to look at after it."""
+    tests = board.findings.fit_tests
+    wrong = [one for one in tests if one.fits is False]
+    right = [one for one in tests if one.fits]
+    told = [_misfit(one) for one in wrong]
+    if right:
+        words = "; ".join(f"{_FITS[one.name][0]} (p = {one.p_value:.2g})" for one in right)
+        told.append(f"Nothing speaks against it that {words}.")
+    told += [f"Whether {_FITS[one.name][0]} cannot be tested: {one.reason}." for one in tests if one.fits is None]
+    return BoardColumn(heading="", cells={}, sentences=tuple(told))
+
+
+def _misfit(one: "FitTest") -> str:
+    holds, off, look = _FITS[one.name]
+    known = "" if one.size is None else f": {off.format(size=one.size)}"
+    where = f"; furthest off: {'; '.join(one.look)}." if one.look else "" if look.endswith(".") else "."
+    return f"It does not hold that {holds} (p = {one.p_value:.2g}){known}. {look}{where}"
+
+
 def if_missing(board: "Board") -> BoardColumn | None:
-    """Ranks if all missing verdicts of a model went one way; None where none is missing, or nobody knows."""
+    """Ranks if all its own missing verdicts went one way; None where none is missing, or nobody knows."""
     found = board.findings.bands
     if found is None:
         return None
     cells = {one.model: span(one.best.rank, one.worst.rank) for one in found.bands}
-    return BoardColumn(heading="if missing", cells=cells, sentences=found.notes)
+    return BoardColumn(heading="if own missing", cells=cells, sentences=found.notes)
+
+
+def missing_sentences(board: "Board") -> tuple[str, ...]:
+    """The tipping point, and which models' verdicts are missing more often; empty where none is missing."""
+    tipping = board.findings.tipping_point
+    if tipping is None:
+        return ()
+    # Of a record `told` says it, item by item and without what may not be told.
+    found: Mapping[str, Lost] = {} if board.origin.source is None else board.findings.missing_of_models
+    more = sorted((one for one in found if found[one].more), key=lambda one: -found[one].lost / found[one].of)
+    told = [
+        f"{one} {_lost(found[one])} (others {_share(found[one].others_lost, found[one].others_of)})" for one in more
+    ]
+    uneven = (f"Verdicts are missing more often of {listed(told, most=_NAMED)}: they may not be missing at random.",)
+    return (tipping.sentence, *(uneven if told else ()))
+
+
+def _lost(one: "Lost") -> str:
+    return f"{_share(one.lost, one.of)} of {one.of:,}"
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / max(whole, 1):.1f} %"
 
 
 def compared(board: "Board", pair: str, baseline: str | None) -> BoardColumn:
@@ -183,7 +254,7 @@ def several_compared(number: int) -> BoardColumn:
 
 
 def _rating_difference(fitted: BradleyTerry, one: str, other: str) -> Estimate:
-    """Points."""
+    """Points; it rests on every battle of the fit in which both stand."""
     names = fitted.solution.everything.models
     at = names.index(one), names.index(other)
     found = differences(fitted)
@@ -191,7 +262,15 @@ def _rating_difference(fitted: BradleyTerry, one: str, other: str) -> Estimate:
     if math.isnan(value):
         return Estimate(value=None, reason="no finite number tells the two apart")
     known = not math.isnan(lower)
-    return Estimate(value=value, lower=lower if known else None, upper=upper if known else None)
+    group, rows = fitted.solution.structure.group, fitted.solution.comparisons
+    rows = rows.rows(group[rows.model_a] == group[at[0]])
+    return Estimate(
+        value=value,
+        lower=lower if known else None,
+        upper=upper if known else None,
+        n=rows.total,
+        clusters=clusters_in(rows),
+    )
 
 
 def _apart(one: str, other: str, gap: Estimate) -> str:
@@ -273,6 +352,20 @@ def interval(rating: Estimate, *, share: bool = False) -> str:
     lower = "–∞" if rating.unbounded in ("lower", "both") else _bound(rating.lower, share)
     upper = "∞" if rating.unbounded in ("upper", "both") else _bound(rating.upper, share)
     return f"{lower} to {upper}"
+
+
+def interval_of(row: "BoardRow", *, share: bool = False) -> str:
+    """As `interval`, with a word where the rating lies outside it, as one pass of Elo may."""
+    rating = row.rating
+    words = interval(rating, share=share)
+    return f"{words}, rating outside" if outside_its_interval(rating) else words
+
+
+def outside_its_interval(rating: Estimate) -> bool:
+    if rating.value is None:
+        return False
+    low, high = rating.lower, rating.upper
+    return (low is not None and rating.value < low) or (high is not None and rating.value > high)
 
 
 def _bound(value: float | None, share: bool) -> str:

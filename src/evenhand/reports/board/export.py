@@ -18,6 +18,8 @@ _OF_A_MODEL: Mapping[str, Shape] = {
     "rank": "whole",
     "rank_lower": "whole",
     "rank_upper": "whole",
+    "rank_own_lower": "whole",
+    "rank_own_upper": "whole",
     "tier": "whole",
     "model": "text",
     "rating": "number",

@@ -11,7 +11,7 @@ from evenhand.domain.identity import Json
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.methods.catalog import find_method
 from evenhand.stats.ratings.bradley_terry.placement import NoAnchor
-from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, tie_parameter
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.rank_bounds import Bands, Missing, bands
 from evenhand.stats.ratings.scale import Scale
@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from evenhand.stats.ratings.effects.length import LengthEffect
     from evenhand.stats.ratings.effects.order import OrderEffect
     from evenhand.stats.ratings.effects.ordinal import Ordinal
+    from evenhand.stats.ratings.fit_tests import FitTest
+    from evenhand.stats.ratings.tipping import TippingPoint
     from evenhand.stats.ratings.win_matrix import WinMatrix
+    from evenhand.stats.reliability.lost_verdicts import Lost
 
 Found = TypeVar("Found", "OrderEffect", "LengthEffect", "Ordinal")
 
@@ -105,6 +108,20 @@ class Findings:
         return cycles(self.shown, rule=self.scoring.join)
 
     @cached_property
+    def fit_tests(self) -> "tuple[FitTest, ...]":
+        """Whether the models behind the ratings fit: of items, of pairs and, where there are any, of five levels."""
+        from evenhand.stats.ratings.effects.level_tests import level_tests
+        from evenhand.stats.ratings.fit_tests import ratings_tell_every_pair, same_on_every_item
+
+        seed = self.scoring.seed
+        whole = self.plain
+        return (
+            same_on_every_item(whole, seed=seed),
+            ratings_tell_every_pair(whole, seed=seed),
+            *level_tests(self.shown, seed=seed),
+        )
+
+    @cached_property
     def bands(self) -> Bands | None:
         """None where no verdict is missing, or nobody knows."""
         if self.missing is None:
@@ -117,6 +134,33 @@ class Findings:
         if notes and self.rated is not self.shown:
             notes.append("Verdicts are missing, not battles: the bands are of verdicts.")
         return replace(found, notes=tuple(notes))
+
+    @cached_property
+    def tipping_point(self) -> "TippingPoint | None":
+        """None where no verdict is missing, or nobody knows."""
+        if self.missing is None:
+            return None
+        from evenhand.stats.ratings.tipping import tipping_point
+
+        return tipping_point(self.shown, self.missing, method=find_method(self.method).bands, ties=self.scoring.ties)
+
+    @cached_property
+    def missing_of_models(self) -> "Mapping[str, Lost]":
+        """Of each model's comparisons wanted, those without a verdict; empty where nobody knows of any."""
+        if self.missing is None:
+            return {}
+        from evenhand.stats.reliability.lost_verdicts import Replied, lost_verdicts
+
+        shown, missing = self.shown, self.missing
+        rows = len(shown) + len(missing.model_a)
+        replied = Replied(
+            # Which item is missing is not known here: every comparison stands for itself.
+            item=np.arange(rows, dtype=np.int32),
+            first=np.concatenate((shown.model_a, missing.model_a)).astype(np.int32),
+            second=np.concatenate((shown.model_b, missing.model_b)).astype(np.int32),
+            lost=np.arange(rows) >= len(shown),
+        )
+        return dict(zip(shown.models, lost_verdicts(replied, len(shown.models)), strict=True))
 
     @cached_property
     def elo(self) -> dict[str, float | None]:
@@ -145,6 +189,7 @@ class Findings:
                 **creation[model].win_rate.as_json("win_rate_creation"),
                 **visit[model].win_rate.as_json("win_rate_visit"),
                 "elo": played.get(model),
+                **_missing_json(self.missing_of_models.get(model)),
             }
             for model in self.shown.models
         }
@@ -158,6 +203,12 @@ class Findings:
             "matrix": ("predicted", self._matrix),
             "cycles": ("cycles", lambda: self.cycles.as_json()),
             "bands": ("bands", self._bands),
+            "tipping_point": (
+                "tipping_point",
+                lambda: None if self.tipping_point is None else self.tipping_point.as_json(),
+            ),
+            "fit": ("fit_tests", lambda: [one.as_json() for one in self.fit_tests]),
+            "davidson": ("plain", self._davidson),
         }
         return {
             name: document() if self.few or looked_at in self.__dict__ else None
@@ -185,8 +236,19 @@ class Findings:
         models: list[Json] = [{"model": one.model, **one.as_json()} for one in self.bands.bands]
         return {"method": self.bands.method, "models": models, "notes": list(self.bands.notes)}
 
+    def _davidson(self) -> Json:
+        found = tie_parameter(self.plain) if self.scoring.ties == "davidson" else None
+        return None if found is None else found.as_json("nu")
+
     def _matrix(self) -> Json:
         return {**self.observed.as_json(), "predicted": self.predicted.as_json()["share"]}
+
+
+def _missing_json(found: "Lost | None") -> dict[str, Json]:
+    """`missing_share` of the comparisons wanted."""
+    if found is None or not found.of:
+        return {"missing": None if found is None else 0, "missing_share": None, "missing_more_than_others": None}
+    return {"missing": found.lost, "missing_share": found.lost / found.of, "missing_more_than_others": found.more}
 
 
 def _ratings(fitted: BradleyTerry | None) -> Json:

@@ -1,7 +1,8 @@
 """From verdicts, wherever they come from, to a board."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -11,6 +12,7 @@ from evenhand import __version__
 from evenhand.benchmarks.data_error import near
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Joining
+from evenhand.format.words import counted
 from evenhand.reports.board.board import Board, BoardRow, Unit
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
 from evenhand.reports.board.findings import Findings
@@ -22,6 +24,7 @@ from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.ratings import Rated
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests, with_neighbours
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.resampling import Unit as Resampled
 from evenhand.stats.ratings.win_rate import WinRate, win_rates
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
 
 FEWEST_RESAMPLES = 20
 """Fewer have no percentile that could bound an interval."""
+
+_NAMED = 6
 
 AskedUnit: TypeAlias = Literal["votes", "battles"]
 
@@ -173,7 +178,10 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     shown = evidence.shown
     method = find_method(ranking.method)
     unit, rated, battles = _units(evidence, ranking, method)
-    found = ratings(rated, method, ranking.scoring, ranking.resampling)
+    scoring = replace(ranking.scoring, seed=ranking.seed)
+    found = ratings(rated, method, scoring, ranking.resampling)
+    tests = _neighbours(rated, found, ranking.seed)
+    found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
     return Board(
         origin=evidence.origin,
         rated_by=method,
@@ -184,7 +192,8 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=(*found.notes, *_about_raters(rated, found)),
+        basis=(*found.notes, *range_sentences(found, tests), *_about_raters(rated, found)),
+        neighbours=tests,
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
         findings=Findings(
@@ -192,11 +201,33 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             battles=battles,
             rated=rated,
             method=method.name,
-            scoring=ranking.scoring,
+            scoring=scoring,
             missing=evidence.missing,
         ),
         steering=evidence.steering,
     )
+
+
+def _neighbours(rated: Comparisons, found: Ratings, seed: int) -> tuple[NeighbourTest, ...]:
+    ranked = sorted((one for one in found.models if one.rank is not None), key=_place)
+    listed = [[one.model for one in part] for _, part in groupby(ranked, key=lambda one: one.component)]
+    return neighbour_tests(rated, listed, seed=seed)
+
+
+def range_sentences(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
+    """What is separated first, how that was judged after it."""
+    if found.ranges is None:
+        return ()
+    apart = [f"{one.model} from {one.next} (p = {one.p_adjusted:.2g})" for one in tests if one.separated]
+    told = ()
+    if apart:
+        more = len(apart) - _NAMED
+        names = "; ".join(apart[:_NAMED]) + (f"; and {more} more, which --json names" if more > 0 else "")
+        told = (
+            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By a paired test on items "
+            f"(an item's net score keeps or changes its sign), for {counted(len(tests), 'pair')} of neighbours (Holm).",
+        )
+    return (*told, *found.ranges.notes, *found.about_ranges)
 
 
 def _about_raters(rated: Comparisons, found: Ratings) -> tuple[str, ...]:
@@ -224,6 +255,7 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
         "anchor_value": None if scale.anchor is None else scale.anchor_value,
         "ties": scoring.ties,
         "join": scoring.join,
+        "shrink": scoring.shrink,
     }
 
 
@@ -263,6 +295,8 @@ def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[BoardRow, ...]
             rank=one.rank,
             rank_lower=None if span is None else span.rank_lower,
             rank_upper=None if span is None else span.rank_upper,
+            rank_own_lower=None if span is None else span.own_lower,
+            rank_own_upper=None if span is None else span.own_upper,
             tier=None if span is None else span.tier,
             rating=one.rating,
             median=one.median,

@@ -13,7 +13,7 @@ from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, per_cent, unbroken
-from evenhand.reports.board.columns import BoardColumn, if_missing, interval, span
+from evenhand.reports.board.columns import BoardColumn, if_missing, interval_of, span
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
@@ -27,9 +27,10 @@ MANY = 100
 SHOWN = 50
 _SENTENCES = 12
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
+OWN_RANGE = "own\u00a0range"
 _RANGES = (
-    "range: the ranks a model may hold; tier 1: no model is separated above it (at 95 %), tier 2: only those of tier "
-    "1, and so on. "
+    "own range: the ranks a model may hold, right for that model alone (at 95 %); simultaneous: right for all "
+    "models together. Tier 1: no model is separated above it, tier 2: only those of tier 1, and so on. "
     "Ranges are wide where few"
 )
 
@@ -55,14 +56,14 @@ def print_board(
         console.print(unbroken(escape(sentence)), style="bold yellow")
     if board.told:
         console.print()
-    if any(column.heading == "range" for column in fitting):
+    if any(column.heading == OWN_RANGE for column in fitting):
         console.print(f"{_RANGES} {'rows' if board.items is None else 'items'} separate the models.", style="dim")
     absent = ", ".join(column.heading for column in columns if column not in fitting)
     if absent:
         console.print(f"A wider window shows {absent} too.", style="dim")
         console.print()
     asked = [sentence for one in more for sentence in one.sentences]
-    for sentence in (*asked, *_some(board.basis), *board.remarks):
+    for sentence in (*board.about_missing, *asked, *_some(board.basis), *board.remarks):
         console.print(unbroken(escape(sentence)))
     console.print()
     print_reliability(board, console)
@@ -78,8 +79,13 @@ def _print_heading(board: "Board", console: Console) -> None:
             style="dim",
         )
     models = counted(len(board.models), "model")
-    console.print(f"{board.rated_by.title} from {counted_units(board)}, {models}", style="dim")
+    console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
     console.print()
+
+
+def titled(board: "Board") -> str:
+    """`Bradley-Terry, shrunk`."""
+    return f"{board.rated_by.title}{', shrunk' if board.settings.get('shrink') else ''}"
 
 
 def counted_units(board: "Board") -> str:
@@ -114,9 +120,10 @@ def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
     columns = [_Column(heading="#", cells=["–" if one.rank is None else str(one.rank) for one in shown])]
     if any(one.rank_lower is not None for one in shown):
         tiers = ["–" if one.tier is None else str(one.tier) for one in shown]
-        columns.append(
-            _Column(heading="range", cells=[span(one.rank_lower, one.rank_upper) for one in shown], left=True)
-        )
+        own = [span(one.rank_own_lower, one.rank_own_upper) for one in shown]
+        together = [span(one.rank_lower, one.rank_upper) for one in shown]
+        columns.append(_Column(heading=OWN_RANGE, cells=own, left=True))
+        columns.append(_Column(heading="simultaneous", cells=together, left=True, spare=True))
         columns.append(_Column(heading="tier", cells=tiers, spare=True))
     columns.append(_names(shown))
     columns.append(
@@ -129,7 +136,7 @@ def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
         columns.append(_Column(heading="median", cells=[_rating(one.median, share) for one in shown]))
     if any(_bounded(one.rating) for one in shown):
         columns.append(
-            _Column(heading="95\u00a0%\u00a0interval", cells=[interval(one.rating, share=share) for one in shown])
+            _Column(heading="95\u00a0%\u00a0interval", cells=[interval_of(one, share=share) for one in shown])
         )
     if not share:
         columns.append(

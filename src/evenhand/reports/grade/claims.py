@@ -7,10 +7,10 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
+from evenhand.stats.multiplicity import holm
 from evenhand.stats.reliability.grade_score.comparison import RunSpread
 from evenhand.stats.reliability.grade_score.contrast import Contrast, ContrastPart, Measure, contrast, difference
 from evenhand.stats.reliability.grade_score.score import GradeScore
-from evenhand.stats.reliability.multiplicity import holm
 
 Answer: TypeAlias = Literal["holds here", "does not hold here", "cannot be told"]
 

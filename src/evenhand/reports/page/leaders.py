@@ -6,6 +6,7 @@ from itertools import groupby
 from evenhand.format.words import listed
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import interval
+from evenhand.reports.board.table import titled
 
 _NAMED = 6
 
@@ -49,13 +50,15 @@ def _leader(board: Board, part: Sequence[BoardRow]) -> str:
 
 def _value(board: Board, first: Sequence[BoardRow]) -> str:
     """With the interval where all of them have the same one."""
-    rating, share, method = first[0].rating, board.rated_by.shown_as == "share", board.rated_by.title
+    rating, share, method = first[0].rating, board.rated_by.shown_as == "share", titled(board)
     spans = {interval(one.rating, share=share) for one in first if one.rating.lower is not None}
     bounds = f" (95 % interval {spans.pop()})" if len(spans) == 1 else ""
     if rating.value is None:
         return f"no finite rating by {method}{bounds}"
     points = f"{100 * rating.value:.1f} %" if share else f"{rating.value:.0f}"
-    return f"{points} by {method}{bounds}"
+    median = first[0].median
+    middle = f", median of the resamples {median:.0f}" if board.rated_by.by_median and median is not None else ""
+    return f"{points} by {method}{middle}{bounds}"
 
 
 def _lead(first: Sequence[BoardRow], part: Sequence[BoardRow]) -> str:

@@ -14,7 +14,8 @@ from evenhand.ledger.read.spending import Spent
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
-from evenhand.reports.board.columns import if_missing, interval, order_corrected, span
+from evenhand.reports.board.columns import if_missing, interval_of, order_corrected, span
+from evenhand.reports.board.table import titled
 from evenhand.reports.page.leaders import components
 from evenhand.reports.page.report import Report
 from evenhand.reports.papers.catalog import paper_of_score
@@ -50,20 +51,37 @@ def long_sheet(sheets: Sequence[Sheet]) -> Sheet:
 def board_sheet(board: Board) -> Sheet:
     share = board.rated_by.shown_as == "share"
     missing = if_missing(board)
-    more = {} if missing is None else {"rank if missing": missing.cells}
+    more = {} if missing is None else {"rank if own missing": missing.cells}
     corrected = order_corrected(board).cells
     more |= {"without order": corrected} if corrected else {}
+    medians = {
+        one.model: per_cent(one.median) if share else f"{one.median:.1f}"
+        for one in board.models
+        if one.median is not None
+    }
+    more |= {"median": medians} if medians else {}
     apart = components(board) > 1
-    headings = ("rank", "range", "tier", "rating", "95 % interval", "win rate", "won – lost – tied", "n")
+    headings = (
+        "rank",
+        "own range",
+        "simultaneous range",
+        "tier",
+        "rating",
+        "95 % interval",
+        "win rate",
+        "won – lost – tied",
+        "n",
+    )
     rows = [
         (
             one.model,
             *([MISSING if one.component is None else str(one.component)] if apart else []),
             MISSING if one.rank is None else str(one.rank),
+            span(one.rank_own_lower, one.rank_own_upper),
             span(one.rank_lower, one.rank_upper),
             MISSING if one.tier is None else str(one.tier),
             _rating(one, share=share),
-            interval(one.rating, share=share),
+            interval_of(one, share=share),
             per_cent(one.win_rate.value),
             " – ".join(count(round(number, 1)) for number in (one.wins, one.losses, one.ties)),
             count(round(one.rating.n, 1)),
@@ -72,7 +90,7 @@ def board_sheet(board: Board) -> Sheet:
         for one in board.models
     ]
     first = ("model", "component") if apart else ("model",)
-    return Sheet(title=f"Ratings, {board.rated_by.title}", headings=(*first, *headings, *more), rows=tuple(rows))
+    return Sheet(title=f"Ratings, {titled(board)}", headings=(*first, *headings, *more), rows=tuple(rows))
 
 
 def _rating(one: BoardRow, *, share: bool) -> str:

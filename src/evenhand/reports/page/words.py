@@ -7,7 +7,7 @@ import numpy as np
 
 from evenhand.audit.document import AUDIT_COMMAND
 from evenhand.format.words import counted
-from evenhand.reports.board.columns import order_corrected
+from evenhand.reports.board.columns import fitting, order_corrected
 from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.leaders import leaders
@@ -40,7 +40,8 @@ def order_sentences(report: Report) -> list[str]:
 
 def notes(report: Report) -> list[str]:
     """What the tables rest on, each sentence once: of the board, then of the paper's tables."""
-    said = [*report.board.notes, *(note for score in report.scores for note in paper_of_score(score).notes(score))]
+    of_papers = (note for score in report.scores for note in paper_of_score(score).notes(score))
+    said = [*report.board.notes, *fitting(report.board).sentences, *of_papers]
     return list(dict.fromkeys(said))
 
 

@@ -214,6 +214,8 @@ def at_equal_length(made: Board) -> tuple[tuple[BoardRow, ...], tuple[str, ...]]
             rank=one.rank,
             rank_lower=spans[one.model].rank_lower,
             rank_upper=spans[one.model].rank_upper,
+            rank_own_lower=spans[one.model].own_lower,
+            rank_own_upper=spans[one.model].own_upper,
             tier=spans[one.model].tier,
             note=one.note,
             component=None if one.component is None else one.component + 1,

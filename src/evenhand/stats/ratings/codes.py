@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -123,8 +124,8 @@ def _winner_words_in_any_case(text: "pl.Series") -> WinnerWords:
 
 
 def without_spaces(coded: Codebook) -> Codebook:
-    """Names without the spaces around them; those that then are alike become one."""
-    plain = [name.strip() for name in coded.names]
+    """Names without the spaces around them, letters with marks in one spelling (NFC); those then alike become one."""
+    plain = [normalize("NFC", name.strip()) for name in coded.names]
     if tuple(plain) == coded.names:
         return coded
     names = sorted(set(plain))

@@ -90,8 +90,11 @@ def bands(
     A band is no interval: it holds whatever the missing verdicts would have been for this model, and says nothing about
     chance. A model without missing comparisons stands where it does.
     """
-    counts = _counted(missing, len(comparisons.models))
-    notes = ["Bands: all missing verdicts of a model go to it, then all against it; those of others are left out."]
+    counts = missing_counts(missing, len(comparisons.models))
+    notes = [
+        "If own missing: a model's ranks if all its own missing verdicts went to it, and if all went against it, those "
+        "of other models left out; not the worst that all of them together could do."
+    ]
     used: Method = method
     if method == "bradley-terry" and len(comparisons.models) > REFITTED:
         used = "win-rate"
@@ -110,7 +113,7 @@ def bands(
     )
 
 
-def _counted(missing: Missing, models: int) -> FloatArray:
+def missing_counts(missing: Missing, models: int) -> FloatArray:
     """M x M: how many comparisons of two models are missing."""
     pairs = missing.model_a.astype(np.int64) * models + missing.model_b
     one_way = summed(pairs, None, models * models).reshape(models, models)
@@ -153,17 +156,17 @@ def _joined(component: IntArray, counts: FloatArray) -> BoolArray:
 def _refitted(
     comparisons: Comparisons, counts: FloatArray, ties: Ties, scale: Scale
 ) -> tuple[list[RankBounds], list[RankBounds]]:
-    cells = _cells(comparisons)
+    cells = pair_cells(comparisons)
     usual = _standings(cells, ties, scale)
     worst, best = list(usual), list(usual)
     for code in np.flatnonzero(counts.any(axis=1)).tolist():
         for sign, standing in ((-1, worst), (1, best)):
-            decided = _with_verdicts(cells, counts[code], code, sign)
+            decided = with_verdicts(cells, counts[code], code, sign)
             standing[code] = _standings(decided, ties, scale)[code]
     return worst, best
 
 
-def _cells(comparisons: Comparisons) -> Comparisons:
+def pair_cells(comparisons: Comparisons) -> Comparisons:
     """The same results, a row for each pair and outcome: as good for a fit, and far fewer."""
     table = pair_table(comparisons).table
     row, column = np.nonzero(table.counts)
@@ -176,7 +179,7 @@ def _cells(comparisons: Comparisons) -> Comparisons:
     )
 
 
-def _with_verdicts(cells: Comparisons, counts: FloatArray, code: int, sign: int) -> Comparisons:
+def with_verdicts(cells: Comparisons, counts: FloatArray, code: int, sign: int) -> Comparisons:
     """All missing comparisons of one model decided for it (1) or against it (-1)."""
     opponents = np.flatnonzero(counts)
     assert cells.weight is not None

@@ -6,17 +6,20 @@ models within components are judged at once, so that all ranges contain their tr
 from the estimated covariance, which is less careful than Bonferroni's inequality and uses that M ratings, not M(M-1)/2
 differences, vary. The inequality stands in where a covariance cannot be trusted (few clusters, or more parameters than
 clusters), where some differences have no finite estimate, and for more models than the simulation is worth.
+
+Beside it stands each model's own range, for whoever asks about that model alone: only its own differences must be right
+together, so it is narrower, and of many models' own ranges some are wrong.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evenhand.domain.identity import Json
 from evenhand.format.words import counted
-from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL
+from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, closure, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.placement import placement
@@ -47,9 +50,18 @@ class RankRange:
     """The worst: the component's size less the models separated below it."""
     tier: int | None
     """1 where no model is separated above it, else one more than the lowest tier among those who are."""
+    own_lower: int | None = None
+    """The same for this model alone, whatever holds for the others."""
+    own_upper: int | None = None
 
     def as_json(self) -> dict[str, Json]:
-        return {"rank_lower": self.rank_lower, "rank_upper": self.rank_upper, "tier": self.tier}
+        return {
+            "rank_lower": self.rank_lower,
+            "rank_upper": self.rank_upper,
+            "rank_own_lower": self.own_lower,
+            "rank_own_upper": self.own_upper,
+            "tier": self.tier,
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -60,11 +72,32 @@ class RankRanges:
     """[i, j]: model i is better than model j, all such claims right together with probability `level`."""
     level: float
     notes: tuple[str, ...]
+    judged: "JudgedDifferences"
+
+    def with_claims(self, claimed: BoolArray, instead: BoolArray) -> "RankRanges":
+        """With what another test says ([i, j]: i is better), and by it alone where `instead`; and what follows."""
+        judged = self.judged
+        separated = closure((judged.separated & ~instead) | claimed) & ~np.eye(len(claimed), dtype=np.bool_)
+        own_above, own_below = (one & ~instead for one in (judged.own_above, judged.own_below))
+        component = np.array([-1 if one.component is None else one.component for one in self.ranges], dtype=np.int64)
+        return _ranges(
+            [one.model for one in self.ranges],
+            component,
+            replace(
+                judged, separated=separated, own_above=own_above | separated, own_below=own_below | separated.T,
+                silent=judged.silent if not claimed.any() else _unheard(separated, judged, component),
+            ),
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _Judged:
+class JudgedDifferences:
     separated: BoolArray
+    own_above: BoolArray
+    """[i, j]: i is better than j, all such claims about i right together; in `own_below` j is better than i."""
+    own_below: BoolArray
+    known: BoolArray
+    """[i, j]: their difference has an interval."""
     joint: Joint
     silent: int
     """Models that might be compared with others, and no difference has an interval."""
@@ -90,13 +123,18 @@ def rank_ranges(rated: BradleyTerry, *, seed: int = 0) -> RankRanges:
         covariance = spread.covariance[:models, :models]
         joint = simulated(covariance, error, pairs, level=rated.level, seed=seed)
     strength = rated.solution.fit.strength
-    separated = strength[:, None] - strength[None, :] > error * _larger(joint.reach(spread.effective[:models]))
+    gap = strength[:, None] - strength[None, :]
+
+    def claims(level: float) -> BoolArray:
+        return gap > error * _larger(reaches(spread.effective[:models], level))
+
+    separated = claims(joint.level)
     if found.above.any():
         separated |= _proven(rated, joint.level)
         # What follows from claims that are right together is right with them.
         separated = closure(separated) & ~np.eye(models, dtype=np.bool_)
     finite = np.isfinite(error) | found.above | found.above.T
-    judged = _judged(separated, joint, found.component, finite, level=rated.level)
+    judged = _judged(separated, claims, joint, found.component, finite, level=rated.level)
     return _ranges(rated.solution.everything.models, found.component, judged)
 
 
@@ -130,8 +168,11 @@ def elo_rank_ranges(comparisons: Comparisons, resampled: "EloBootstrap", *, leve
     known = (settled | (value >= start))[:, None] & (settled | (value <= start))[None, :]
     cases = np.minimum(played, items)
     enough = _beyond_chance(np.minimum(cases[:, None], cases[None, :]), joint.level)
-    separated = known & enough & (gap > error * _larger(joint.reach(clusters)))
-    judged = _judged(separated, joint, component, np.isfinite(error), level=level)
+
+    def claims(level: float) -> BoolArray:
+        return known & enough & (gap > error * _larger(reaches(clusters, level)))
+
+    judged = _judged(claims(joint.level), claims, joint, component, np.isfinite(error), level=level)
     return _ranges(comparisons.models, component, judged)
 
 
@@ -157,8 +198,12 @@ def win_rate_rank_ranges(
         joint = simulated(covariance, error, pairs, level=level, seed=seed)
     deviation = np.sqrt(np.where(varied, own, 1.0))
     correlation = covariance / np.outer(deviation, deviation)
-    separated = same & _above(tallied, np.clip(correlation, -1.0, 1.0), joint)
-    return _ranges(comparisons.models, component, _judged(separated, joint, component, same, level=level))
+
+    def claims(level: float) -> BoolArray:
+        return same & _above(tallied, np.clip(correlation, -1.0, 1.0), level)
+
+    judged = _judged(claims(joint.level), claims, joint, component, same, level=level)
+    return _ranges(comparisons.models, component, judged)
 
 
 def _same(labels: IntArray) -> BoolArray:
@@ -175,11 +220,39 @@ def _larger(reach: FloatArray) -> FloatArray:
     return np.maximum(reach[:, None], reach[None, :])
 
 
-def _judged(separated: BoolArray, joint: Joint, component: IntArray, known: BoolArray, *, level: float) -> _Judged:
-    """`known`: which differences have an interval."""
-    comparable = _same(component).any(axis=1) & (component >= 0)
-    silent = int((comparable & ~known.any(axis=1)).sum())
-    return _Judged(separated=separated, joint=joint, silent=silent, comparable=int(comparable.sum()), level=level)
+def _judged(
+    separated: BoolArray,
+    claims: Callable[[float], BoolArray],
+    joint: Joint,
+    component: IntArray,
+    known: BoolArray,
+    *,
+    level: float,
+) -> JudgedDifferences:
+    """`claims`: at the level of a single difference, which models are above which; `known`: which have an interval."""
+    same = _same(component) & (component >= 0)[:, None]
+    own_above, own_below = separated.copy(), separated.T.copy()
+    levels = joint.of_each(same.sum(axis=1), level)
+    for one in np.unique(levels).tolist():
+        found, of_models = claims(one), levels == one
+        own_above[of_models] |= found[of_models]
+        own_below[of_models] |= found.T[of_models]
+    comparable = same.any(axis=1)
+    return JudgedDifferences(
+        separated=separated,
+        own_above=own_above,
+        own_below=own_below,
+        known=known,
+        joint=joint,
+        silent=int((comparable & ~known.any(axis=1)).sum()),
+        comparable=int(comparable.sum()),
+        level=level,
+    )
+
+
+def _unheard(separated: BoolArray, judged: JudgedDifferences, component: IntArray) -> int:
+    heard = judged.known.any(axis=1) | separated.any(axis=0) | separated.any(axis=1)
+    return int((_same(component).any(axis=1) & (component >= 0) & ~heard).sum())
 
 
 def _pairs(component: IntArray) -> int:
@@ -241,9 +314,9 @@ def _clusters(tallied: WinTally) -> int:
     return len(tallied.rows) if item is None else int(np.count_nonzero(np.bincount(item)))
 
 
-def _above(tallied: WinTally, correlation: FloatArray, joint: Joint) -> BoolArray:
+def _above(tallied: WinTally, correlation: FloatArray, level: float) -> BoolArray:
     """[i, j]: the interval of share i minus share j lies above 0."""
-    estimates = tallied.estimates(joint.level)
+    estimates = tallied.estimates(level)
     share = tallied.share
     down = share - np.array([np.nan if one.lower is None else one.lower for one in estimates])
     up = np.array([np.nan if one.upper is None else one.upper for one in estimates]) - share
@@ -251,11 +324,12 @@ def _above(tallied: WinTally, correlation: FloatArray, joint: Joint) -> BoolArra
     return share[:, None] - share[None, :] > np.sqrt(np.maximum(squared, 0.0))
 
 
-def _ranges(models: Sequence[str], component: IntArray, judged: _Judged) -> RankRanges:
+def _ranges(models: Sequence[str], component: IntArray, judged: JudgedDifferences) -> RankRanges:
     separated = judged.separated
     played = component >= 0
     size = np.bincount(component[played], minlength=1)[np.where(played, component, 0)]
     better, worse, tier = separated.sum(axis=0), separated.sum(axis=1), _tiers(separated)
+    own_better, own_worse = judged.own_below.sum(axis=1), judged.own_above.sum(axis=1)
     ranges = tuple(
         RankRange(
             model=model,
@@ -263,10 +337,12 @@ def _ranges(models: Sequence[str], component: IntArray, judged: _Judged) -> Rank
             rank_lower=int(1 + better[code]) if played[code] else None,
             rank_upper=int(size[code] - worse[code]) if played[code] else None,
             tier=int(tier[code]) if played[code] else None,
+            own_lower=int(1 + own_better[code]) if played[code] else None,
+            own_upper=int(size[code] - own_worse[code]) if played[code] else None,
         )
         for code, model in enumerate(models)
     )
-    return RankRanges(ranges=ranges, separated=separated, level=judged.level, notes=_notes(judged))
+    return RankRanges(ranges=ranges, separated=separated, level=judged.level, notes=_notes(judged), judged=judged)
 
 
 def _tiers(separated: BoolArray) -> IntArray:
@@ -281,14 +357,14 @@ def _tiers(separated: BoolArray) -> IntArray:
     return tier
 
 
-def _notes(judged: _Judged) -> tuple[str, ...]:
+def _notes(judged: JudgedDifferences) -> tuple[str, ...]:
     joint, silent = judged.joint, judged.silent
     if not joint.pairs:
         return ()
     if silent == judged.comparable:
         return ("Any may hold any rank among those it can be compared with, for no difference of two has an interval.",)
     notes = [
-        f"Rank ranges hold for all models together at {100 * judged.level:g} %: "
+        f"Simultaneous rank ranges hold for all models together at {100 * judged.level:g} %: "
         f"{counted(joint.pairs, 'difference')} of two models judged at once, {joint.how}."
     ]
     if silent:

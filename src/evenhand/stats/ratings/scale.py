@@ -13,7 +13,7 @@ class Scale:
     start: float = 1000
     """The mean of the models, and Elo's first rating."""
     anchor: str | None = None
-    """A model whose rating is `anchor_value`; all others move with it, and no interval changes."""
+    """A model whose rating is `anchor_value`; all others move with it, and intervals are of the difference to it."""
     anchor_value: float = 1000
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.stats.reliability.multiplicity import holm
+from evenhand.stats.multiplicity import holm
 
 LEVEL = 0.05
 """How often any model of a board is named by chance, at most."""

@@ -18,14 +18,28 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
     anchor = scoring.scale.anchor
     if anchor is not None and anchor not in comparisons.models:
         raise ValueError(f"No model is named '{anchor}'; {hint(anchor, comparisons.models)}")
+    if scoring.shrink:
+        return _shrunk(comparisons, scoring, resampling)
     if resampling is not None:
         from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
 
         fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
-        return _of_fit(fitted, fitted.notes, resampling)
+        return _of_fit(fitted, fitted.notes, scoring, resampling)
     fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
     bounded = any(one.rating.lower is not None for one in fitted.models)
-    return _of_fit(fitted, (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes)
+    notes = (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes
+    return _of_fit(fitted, notes, scoring)
+
+
+def _shrunk(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    if resampling is not None:
+        raise ValueError("Shrunk ratings have the posterior's intervals; leave --bootstrap or --shrink out.")
+    if scoring.ties != "half":
+        raise ValueError("Shrunk ratings count a tie as half a win; leave --ties davidson or --shrink out.")
+    from evenhand.stats.ratings.bradley_terry.shrinking import shrunk_bradley_terry
+
+    fitted = shrunk_bradley_terry(comparisons, scale=scoring.scale).rated
+    return _of_fit(fitted, fitted.notes, scoring)
 
 
 def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
@@ -39,12 +53,14 @@ def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
     )
 
 
-def _of_fit(fitted: BradleyTerry, notes: tuple[str, ...], resampling: Resampling | None = None) -> Ratings:
-    ranges = rank_ranges(fitted)
+def _of_fit(
+    fitted: BradleyTerry, notes: tuple[str, ...], scoring: Scoring, resampling: Resampling | None = None
+) -> Ratings:
+    ranges = rank_ranges(fitted, seed=scoring.seed)
     resting = (_RANGES_BESIDE_RESAMPLES,) if resampling is not None and ranges.notes else ()
     # A file's own notes tell of its missing items.
     told = [note for note in notes if note != NO_ITEMS]
-    return Ratings(models=fitted.models, notes=(*told, *ranges.notes, *resting), ranges=ranges)
+    return Ratings(models=fitted.models, notes=tuple(told), ranges=ranges, about_ranges=resting)
 
 
 BRADLEY_TERRY = RatingMethod(
@@ -53,6 +69,7 @@ BRADLEY_TERRY = RatingMethod(
     rate=_rate,
     takes_ties=True,
     takes_anchor=True,
+    takes_shrinking=True,
     takes_resampling=True,
     unclustered=True,
 )

@@ -74,6 +74,10 @@ def _refuse(method: RatingMethod, scoring: Scoring, resampling: Resampling | Non
         raise RankError(
             method.no_bootstrap or f"{method.title} takes no bootstrap; leave it out.", code="EH-METHOD-OPTION"
         )
+    if scoring.shrink and not method.takes_shrinking:
+        raise RankError(
+            f"Shrinking belongs to Bradley-Terry; {method.title} takes none: leave it out.", code="EH-METHOD-OPTION"
+        )
     if scoring.scale.anchor is not None and not method.takes_anchor:
         raise RankError(method.no_anchor or f"{method.title} has no anchor; leave it out.", code="EH-METHOD-OPTION")
 

@@ -15,6 +15,7 @@ BY_MEDIAN = (
     "Models stand in the order of the median of the resamples, which hardly depends on the order of the battles, as on "
     "FastChat's boards of 2023; the single pass does."
 )
+OUTSIDE = "one pass lies outside its interval, which tells how resamples in other orders scatter; the median lies in it"
 _ORDER_MATTERS = "Elo depends on the order of the battles, and the last ones weigh most: in another order it differs."
 
 
@@ -28,12 +29,17 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
     else:
         drawn = elo_bootstrap(comparisons, resampling, k=scoring.k, scale=scoring.scale)
         ranges = elo_rank_ranges(comparisons, drawn)
-        played, notes = drawn.ratings, (BY_MEDIAN, *drawn.notes, *ranges.notes)
+        played, notes = drawn.ratings, (BY_MEDIAN, *drawn.notes)
     models = placed(
         comparisons,
         [
             ModelRating(
-                model=one.model, rating=one.rating, median=one.median, shown=one.shown, provisional=one.provisional
+                model=one.model,
+                rating=one.rating,
+                median=one.median,
+                shown=one.shown,
+                provisional=one.provisional,
+                note=OUTSIDE if one.outside else None,
             )
             for one in played
         ],

@@ -30,6 +30,10 @@ class Scoring:
     """Of Bradley-Terry."""
     join: Joining = "visit"
     """How the votes of one item, pair and rater become a battle."""
+    shrink: bool = False
+    """Of Bradley-Terry: draw ratings of models with few battles towards the mean (empirical Bayes)."""
+    seed: int = 0
+    """Of the simulations behind rank ranges and of drawn sign flips."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -39,7 +43,9 @@ class Ratings:
     notes: tuple[str, ...] = ()
     """Sentences: what the intervals are, and what the data cannot tell."""
     ranges: RankRanges | None = None
-    """None where nothing is known of the differences' spread."""
+    """None where nothing is known of the differences' spread. Its own sentences stand there, not in `notes`."""
+    about_ranges: tuple[str, ...] = ()
+    """Sentences that follow those of the ranges."""
 
 
 Rate: TypeAlias = Callable[[Comparisons, Scoring, Resampling | None], Ratings]
@@ -60,9 +66,10 @@ class RatingMethod:
     by_median: bool = False
     """With a bootstrap, models stand by the median of the resamples."""
     takes_step: bool = False
-    """Whether `Scoring.k` means something to it; the same of the next four."""
+    """Whether `Scoring.k` means something to it; the same of the next five."""
     takes_ties: bool = False
     takes_anchor: bool = False
+    takes_shrinking: bool = False
     takes_resampling: bool = False
     no_bootstrap: str = ""
     """A sentence in the place of the usual one, for a user who asks for resamples it does not take."""
@@ -91,6 +98,8 @@ class ModelRating:
     """What the list goes by."""
     median: float | None = None
     provisional: bool = False
+    note: str | None = None
+    """Besides that it is provisional."""
 
 
 def ratings_of(comparisons: Comparisons, estimates: Sequence[Estimate], *, notes: Sequence[str] = ()) -> Ratings:
@@ -127,7 +136,7 @@ def _rated(one: ModelRating, where: int, ascending: Sequence[float]) -> Rated:
         component=where,
         rank=_rank(one.shown, ascending),
         median=one.median,
-        note=PROVISIONAL if one.provisional else None,
+        note="; ".join(words for words in (PROVISIONAL if one.provisional else "", one.note) if words) or None,
         provisional=one.provisional,
     )
 

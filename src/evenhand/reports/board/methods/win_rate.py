@@ -13,10 +13,10 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
         comparisons,
         [ModelRating(model=one.model, rating=one.win_rate, shown=one.win_rate.value) for one in win_rates(comparisons)],
     )
-    ranges = win_rate_rank_ranges(comparisons)
+    ranges = win_rate_rank_ranges(comparisons, seed=scoring.seed)
     level, noun = f"{100 * LEVEL:g} %", "row" if comparisons.item is None else "item"
     words = f"Intervals of {level} are Wilson's on the effective number of cases, clustered by {noun}."
-    return Ratings(models=models, notes=(words, *ranges.notes, *apart(models)), ranges=ranges)
+    return Ratings(models=models, notes=(words, *apart(models)), ranges=ranges)
 
 
 WIN_RATE = RatingMethod(

@@ -11,7 +11,7 @@ from evenhand.stats.ratings.bradley_terry.covariance import spread
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, Ties, centred_inverse, fit
 from evenhand.stats.ratings.bradley_terry.notes import notes_on
 from evenhand.stats.ratings.bradley_terry.placement import placement
-from evenhand.stats.ratings.bradley_terry.ratings import Bounds, BradleyTerry, board
+from evenhand.stats.ratings.bradley_terry.ratings import Bounds, BradleyTerry, anchored_models, board
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -57,6 +57,9 @@ def bradley_terry_bootstrap(
     placed = placement(solution, scale, level)
     drawn = resamples(solution, resampling)
     moved = (drawn.strength - solution.fit.strength) * scale.unit
+    hung = anchored_models(solution, scale)
+    if hung is not None:
+        moved[:, hung.models] -= moved[:, [hung.anchor]]
     missing = np.isnan(moved)
     tail = (1 - level) / 2
     around = spread(solution, clustered=resampling.unit == "items")

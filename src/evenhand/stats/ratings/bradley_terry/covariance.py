@@ -71,7 +71,7 @@ class Covariance:
 
 
 def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
-    """The sandwich of scores that are each as if its cluster had had no say; `bench/coverage.py` shows what it covers."""
+    """The sandwich of scores, each as if its cluster had had no say; `bench/coverage.py` shows what it covers."""
     table, seen = solution.grouped.table, solution.comparisons
     slopes = slopes_at(table, solution.fit)
     bread = centred_inverse(solution.fit.information, solution.structure.group)

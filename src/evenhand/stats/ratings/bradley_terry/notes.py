@@ -1,5 +1,7 @@
 """Sentences about what a Bradley-Terry fit recognised in its data."""
 
+import math
+
 import numpy as np
 
 from evenhand.format.words import counted, listed
@@ -12,6 +14,7 @@ from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN
 
+ANCHOR = "the anchor: its rating is set, not estimated"
 NO_ITEMS = "No items are named: every row is taken for independent of every other."
 _RARELY = 0.25
 """Of the median model's battles: fewer are few."""
@@ -76,6 +79,9 @@ def _data_notes(solution: Solution) -> list[str]:
         notes.append(f"The models fall into {components} components that no battle joins: each is ranked apart.")
     if solution.ties_asked == "davidson" and solution.fit.log_tie is None:
         notes.append("Davidson's model has no finite fit to these battles: a tie counts as half a win instead.")
+    if solution.fit.log_tie is not None:
+        nu = math.exp(solution.fit.log_tie)
+        notes.append(f"Two equal models tie {100 * nu / (2 + nu):.0f} % of the time (Davidson's nu {nu:.2f}).")
     return notes
 
 
@@ -158,7 +164,7 @@ def _anchor_notes(solution: Solution, scale: Scale) -> list[str]:
     moved = "the ratings of its component alike, and of no other" if several else "all ratings alike"
     return [
         f"{scale.anchor} is set to {scale.anchor_value:g}: this moves {moved}; "
-        "intervals are against the mean of the models, so the anchor has one too."
+        "their intervals are of the difference to it, so the anchor has none of its own."
     ]
 
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import LEVEL
+from evenhand.stats.intervals import LEVEL, reach
+from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
-from evenhand.stats.ratings.bradley_terry.notes import model_notes, notes_on
+from evenhand.stats.ratings.bradley_terry.notes import ANCHOR, model_notes, notes_on
 from evenhand.stats.ratings.bradley_terry.placement import Placement, items_of, placement
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -21,7 +22,7 @@ from evenhand.stats.ratings.sums import FloatArray, summed
 class Rated:
     model: str
     rating: Estimate
-    """Points; the interval is of the model against the mean of its component, whether or not the scale is anchored."""
+    """Points; the interval is of the model against the mean of its component, or against the anchor if there is one."""
     component: int | None
     """From 0; models of different components cannot be compared. None: no battles."""
     rank: int | None
@@ -78,9 +79,8 @@ def bradley_terry(
     """Maximum likelihood, with intervals by the sandwich, clustered by item unless told otherwise.
 
     Each component's mean is the scale's start; where some of its models are unbounded, the mean of its largest group of
-    models that are not. An anchor moves the values of its component and leaves the intervals: they stay those against
-    the mean, so the anchor keeps its own and no other carries the anchor's. Raises ValueError where the anchor has no
-    rating.
+    models that are not. An anchor moves the values of its component, and their intervals are those of the difference to
+    it; its own has no width. Raises ValueError where the anchor has no rating.
     """
     solution = solve(comparisons, ties=ties)
     return sandwich_board(solution, spread(solution, clustered=clustered), scale=scale or Scale(), level=level)
@@ -89,9 +89,45 @@ def bradley_terry(
 def sandwich_board(solution: Solution, around: Covariance, *, scale: Scale, level: float) -> BradleyTerry:
     """A board with the intervals of the sandwich."""
     placed = placement(solution, scale, level)
-    half = around.errors_of_strengths() * around.reach_of_strengths(level) * scale.unit
+    half = around.errors_of_strengths() * around.reach_of_strengths(level)
+    hung = anchored_models(solution, scale)
+    if hung is not None:
+        apart = around.errors_of_differences()[hung.anchor] * around.reach_of_differences(level)[hung.anchor]
+        apart[hung.anchor] = 0.0
+        half = np.where(hung.models, apart, half)
+    half *= scale.unit
     bounds = Bounds(lower=placed.value - half, upper=placed.value + half)
     return board(solution, around, placed, bounds, scale=scale, level=level)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Anchored:
+    anchor: int
+    models: BoolArray
+    """Those whose difference to the anchor is finite."""
+
+
+def anchored_models(solution: Solution, scale: Scale) -> Anchored | None:
+    """None where the scale has no anchor."""
+    if scale.anchor is None:
+        return None
+    anchor, group = solution.everything.models.index(scale.anchor), solution.structure.group
+    return Anchored(anchor=anchor, models=group == group[anchor])
+
+
+def tie_parameter(rated: BradleyTerry) -> Estimate | None:
+    """Davidson's nu, with its interval; None where ties count as halves."""
+    log_tie, spread = rated.solution.fit.log_tie, rated.spread
+    if log_tie is None:
+        return None
+    half = math.sqrt(max(float(spread.covariance[-1, -1]), 0.0)) * reach(float(spread.effective[-1]), rated.level)
+    known = half > 0 and bool(spread.determined.any())
+    return Estimate(
+        value=math.exp(log_tie),
+        lower=math.exp(log_tie - half) if known else None,
+        upper=math.exp(log_tie + half) if known else None,
+        n=float(rated.solution.grouped.table.counts.sum()),
+    )
 
 
 def differences(rated: BradleyTerry) -> Differences:
@@ -130,7 +166,7 @@ def board(
             component=int(component[code]) if played[code] else None,
             rank=int(placed.rank[code]) if played[code] else None,
             median=None if bounds.median is None or not finite[code] else _number(float(bounds.median[code])),
-            note=own_notes[code],
+            note=ANCHOR if name == scale.anchor else own_notes[code],
         )
         for code, name in enumerate(names)
     )  # fmt: skip

@@ -142,7 +142,7 @@ def likelihood_cells(table: PairTable, slopes: LikelihoodSlopes) -> CellScores:
 
 
 def _factors(table: PairTable, slopes: LikelihoodSlopes) -> Iterator[Factor]:
-    """Of each row of the table; with Davidson's ties the curvature by difference and log_tie is a sum of two squares."""
+    """Of each row of the table; with Davidson's ties the curvature by lead and log_tie is a sum of two squares."""
     if slopes.curvature_mixed is None or slopes.curvature_tie is None:
         yield Factor(size=slopes.curvature, lead=True, extras=table.covariates)
         return

@@ -35,6 +35,12 @@ class EloRating:
     """It played fewer battles than `settled_after` says: much of its rating is still the start value."""
 
     @property
+    def outside(self) -> bool:
+        """Whether the one pass lies outside the percentiles of its resamples."""
+        value, low, high = self.rating.value, self.rating.lower, self.rating.upper
+        return value is not None and low is not None and high is not None and not low <= value <= high
+
+    @property
     def shown(self) -> float | None:
         """What boards go by: the median where there is one."""
         return self.rating.value if self.median is None else self.median

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evenhand.stats.reliability.multiplicity import holm
+from evenhand.stats.multiplicity import holm
 
 p_values = st.lists(st.floats(0, 1), max_size=12)
 

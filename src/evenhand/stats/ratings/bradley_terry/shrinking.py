@@ -1,0 +1,154 @@
+"""Bradley-Terry ratings drawn towards the mean, the more the fewer battles a model has: empirical Bayes.
+
+The models' strengths are taken for draws from a normal distribution around the mean of their component, whose spread is
+estimated from all of them (EM on the posterior by Laplace; Efron and Morris 1975, J. Am. Stat. Assoc. 70, 311). Rows of
+an item go together, so the likelihood counts by the effective number of verdicts, not by all. A model that won its only
+three battles gets a finite rating.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.stats.intervals import LEVEL
+from evenhand.stats.ratings.bradley_terry.components import IntArray, Structure
+from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
+from evenhand.stats.ratings.bradley_terry.likelihood import Fit, centred_inverse, laplacian, spread_over_models
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, sandwich_board
+from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import played_and_items
+from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.ratings.sums import FloatArray
+from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable, pair_table
+
+_ROUNDS = 200
+_NEWTON = 30
+_STEP = 1e-9
+_LEAST = 1e-4
+"""Variance of strengths below which all models are taken for alike."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Shrunk:
+    rated: BradleyTerry
+    spread: float
+    """Points: the standard deviation of strengths that ratings are drawn by."""
+
+
+def shrunk_bradley_terry(comparisons: Comparisons, *, scale: Scale | None = None, level: float = LEVEL) -> Shrunk:
+    """A tie is half a win. Intervals are of the posterior."""
+    scale = scale or Scale()
+    solution = solve(comparisons)
+    everything = solution.everything
+    component = solution.structure.component
+    alone = component < 0
+    group = np.where(alone, component.max(initial=-1) + np.cumsum(alone), component)
+    table = _tempered(solution.table, _repeats(solution))
+    strength, variance = _posterior_mode(table, group)
+    precision = _curvature(table, strength) + np.eye(len(strength)) / variance
+    whole = replace(
+        solution,
+        comparisons=everything,
+        grouped=pair_table(everything),
+        structure=Structure(component=component, group=group, above=np.zeros_like(solution.structure.above)),
+        fit=Fit(
+            strength=strength,
+            slopes=np.zeros(0),
+            log_tie=None,
+            information=precision,
+            log_likelihood=solution.fit.log_likelihood,
+        ),
+    )
+    around = _around(everything, _inverse(precision), group)
+    rated = sandwich_board(whole, around, scale=scale, level=level)
+    deviation = float(np.sqrt(variance)) * scale.unit
+    said = (
+        f"Shrunk: ratings are drawn towards the mean of {scale.start:g}, the more the fewer battles a model has "
+        f"(empirical Bayes: models differ by {deviation:.0f} points, one sd). Intervals are the posterior's."
+    )
+    return Shrunk(rated=replace(rated, notes=(said, *rated.notes)), spread=deviation)
+
+
+def _repeats(solution: Solution) -> float:
+    """How many verdicts go for one, since those of an item are alike: the clustered variance over the unclustered."""
+    if not len(solution.comparisons):
+        return 1.0
+    around = spread(solution)
+    bread = centred_inverse(solution.fit.information, solution.structure.group)
+    own, alone = (np.diagonal(one)[: len(around.clusters)] for one in (around.covariance, bread))
+    told = around.determined & (alone > 0)
+    return max(float(np.median(own[told] / alone[told])), 1.0) if told.any() else 1.0
+
+
+def _tempered(table: PairTable, repeats: float) -> PairTable:
+    return replace(table, counts=table.counts / repeats, squares=table.squares / repeats**2)
+
+
+def _posterior_mode(table: PairTable, group: IntArray) -> tuple[FloatArray, float]:
+    strength, variance = np.zeros(table.models), 1.0
+    played = table.of_models().sum(axis=1) > 0
+    # A component's mean is set and takes a degree. Two more keep the spread from being estimated as none at all, which
+    # would give every model the same rating and an interval without width (Morris and Tang 2011, Stat. Sci. 26, 271).
+    free = max(int(played.sum()) - len(np.unique(group[played])) - 2, 1)
+    for _ in range(_ROUNDS):
+        strength = _mode(table, strength, variance)
+        posterior = _inverse(_curvature(table, strength) + np.eye(table.models) / variance)
+        centred = _centred(posterior, group)
+        found = float((strength[played] ** 2).sum() + np.diagonal(centred)[played].sum()) / free
+        settled = abs(found - variance) < 1e-6 * variance
+        variance = max(found, _LEAST)
+        if settled:
+            break
+    return strength, variance
+
+
+def _mode(table: PairTable, strength: FloatArray, variance: float) -> FloatArray:
+    won = table.counts[:, WIN] + table.counts[:, TIE] / 2
+    played = table.counts[:, [LOSS, TIE, WIN]].sum(axis=1)
+    for _ in range(_NEWTON):
+        gap = strength[table.first] - strength[table.second]
+        chance = 1 / (1 + np.exp(np.clip(-gap, -50, 50)))
+        gradient = spread_over_models(table, won - played * chance) - strength / variance
+        step = np.linalg.solve(_curvature(table, strength) + np.eye(table.models) / variance, gradient)
+        # Far from the mode the curvature is flat and a whole step would overshoot.
+        strength = strength + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
+        if float(np.abs(step).max(initial=0.0)) < _STEP:
+            break
+    return strength
+
+
+def _curvature(table: PairTable, strength: FloatArray) -> FloatArray:
+    gap = np.clip(strength[table.first] - strength[table.second], -50, 50)
+    return laplacian(table, table.counts.sum(axis=1) / (2 + 2 * np.cosh(gap)))
+
+
+def _inverse(precision: FloatArray) -> FloatArray:
+    return np.asarray(np.linalg.inv(precision), dtype=np.float64)
+
+
+def _centred(covariance: FloatArray, group: IntArray) -> FloatArray:
+    """Against the mean of each group."""
+    same = group[:, None] == group[None, :]
+    centre = np.eye(len(group)) - same / np.bincount(group)[group]
+    return centre @ covariance @ centre.T
+
+
+def _around(comparisons: Comparisons, posterior: FloatArray, group: IntArray) -> Covariance:
+    _, items = played_and_items(comparisons)
+    centred = _centred(posterior, group)
+    same = group[:, None] == group[None, :]
+    most = len(comparisons) if comparisons.item is None else int(items.max(initial=0))
+    clusters: IntArray = np.full(len(group), most, dtype=np.int64)
+    # The spread that all are drawn by is estimated from so many models: Student's t on them widens every interval.
+    models: IntArray = np.bincount(group)[group]
+    return Covariance(
+        covariance=np.where(same, centred, 0.0),
+        clustered=comparisons.item is not None,
+        clusters=clusters,
+        clusters_of=items,
+        effective=np.minimum(clusters, models).astype(np.float64),
+        determined=items > 0,
+        flat=False,
+        unknown=np.zeros(same.shape, dtype=np.bool_),
+    )

@@ -1,0 +1,136 @@
+"""Claims about neighbours on the list, tested item by item, and about each model's own range."""
+
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.coverage_ranks import falsely_separated
+from evenhand.reports.board.ranking import rank
+from evenhand.reports.page.leaders import leaders
+from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests
+from evenhand.stats.ratings.ranks import rank_ranges
+from tests.beside import LLMFAO, needs
+from tests.stats.ratings.made import Game, drawn, played
+
+TEN_TO_NONE: list[Game] = [("A", "B", 1)] * 10 + [("A", "B", 0)] * 2
+
+
+def flipped(comparisons: Comparisons, *listed: str, seed: int = 0) -> list[NeighbourTest]:
+    return list(neighbour_tests(comparisons, [listed], seed=seed))
+
+
+def test_ten_to_none_on_twelve_items_is_separated_with_the_binomials_own_probability():
+    (found,) = flipped(played(TEN_TO_NONE), "A", "B")
+    assert (found.p_value, found.items, found.separated) == (2 / 2**10, 10, True)
+    assert found.test == "sign flips of items, exact"
+
+
+def test_the_exact_test_counts_every_combination_of_signs():
+    rng = np.random.default_rng(3)
+    items = rng.integers(0, 9, 60)
+    signs = rng.choice([-1, 0, 1, 1], 60)
+    net = np.bincount(items, weights=signs, minlength=9)
+    sums = [abs(float(np.dot(flips, net))) for flips in product((1, -1), repeat=9)]
+    expected = np.mean([one >= abs(net.sum()) - 1e-9 for one in sums])
+    (found,) = flipped(played([("A", "B", int(one)) for one in signs], items=items.tolist()), "A", "B")
+    assert found.p_value == pytest.approx(expected)
+
+
+def test_one_heavy_item_separates_nobody():
+    games: list[Game] = [("A", "B", 1)] * 400 + [("A", "B", 1)] * 20 + [("A", "B", -1)] * 20
+    (found,) = flipped(played(games, items=[0] * 400 + list(range(1, 41))), "A", "B")
+    assert not found.separated
+    assert found.p_value is not None
+    assert found.p_value > 0.4
+
+
+def test_drawn_flips_come_from_the_seed_and_agree_with_the_exact_ones():
+    games: list[Game] = [("A", "B", 1)] * 16 + [("A", "B", -1)] * 6
+    found, again, other = (flipped(played(games), "A", "B", seed=seed)[0].p_value for seed in (0, 0, 1))
+    assert found == again != other
+    # scipy.stats.binomtest(6, 22).pvalue
+    assert found == pytest.approx(0.0525, abs=0.01)
+
+
+def test_neighbours_are_judged_together_and_opponents_allowed_for():
+    made = drawn(rows=3000, models=4, items=60, seed=1)
+    found = flipped(made, "model 3", "model 2", "model 1", "model 0")
+    assert [one.separated for one in found] == [True, True, True]
+    assert all(one.p_adjusted >= one.p_value for one in found if one.p_value and one.p_adjusted)
+    backwards = flipped(made, "model 0", "model 1", "model 2", "model 3")
+    assert not any(one.separated for one in backwards)
+
+
+@pytest.mark.parametrize("method", ["bradley-terry", "win-rate", "elo"])
+@pytest.mark.parametrize("third", [True, False])
+def test_a_board_says_nowhere_that_ten_to_none_is_not_separated(tmp_path: Path, method: str, third: bool):
+    rows = [f"i{n},A,B,{'model_a' if n < 10 else 'tie'}" for n in range(12)]
+    if third:  # One that nobody can tell from B.
+        rows += [f"i{n},B,C,{'model_a' if n % 2 else 'model_b'}" for n in range(12)]
+    file = tmp_path / "ten.csv"
+    file.write_text("\n".join(["item,model_a,model_b,winner", *rows]))
+    board = rank(file, method=method, bootstrap=100 if method == "elo" else 0)
+    first, second = board.models[0], next(one for one in board.models if one.model == "B")
+    assert (first.model, first.tier, second.tier) == ("A", 1, 2)
+    if not third:
+        assert first.rank_upper == first.rank_own_upper == 1
+        assert leaders(board)[0].endswith(", separated from B at 95 %.")
+    said = [*board.sentences, *leaders(board)]
+    assert not any("o two models are separated" in sentence for sentence in said)
+    if third and method != "bradley-terry":
+        return  # By these the third stands between the two, and nobody knows of it and A.
+    assert any(one.startswith("Separated from the next on the list at 95 %: A from") for one in said)
+    assert board.as_json()["neighbours"][0]["separated"] is True  # type: ignore[index, call-overload]
+
+
+def test_ten_to_none_is_separated_among_eight_models_too(tmp_path: Path):
+    rows = [f"i{n},A,B,{'model_a' if n < 10 else 'tie'}" for n in range(12)]
+    for one, other in zip("BCDEFG", "CDEFGH", strict=True):
+        rows += [f"i{n},{one},{other},{'model_a' if n % 2 else 'model_b'}" for n in range(12)]
+    file = tmp_path / "eight.csv"
+    file.write_text("\n".join(["item,model_a,model_b,winner", *rows]))
+    board = rank(file)
+    assert [(one.model, one.tier, one.rank_lower, one.rank_own_lower) for one in board.models[:2]] == [
+        ("A", 1, 1, 1),
+        ("B", 2, 2, 2),
+    ]
+    assert board.models[0].rank_upper == 7
+    said = [*board.sentences, *leaders(board)]
+    assert not any("o two models are separated" in sentence for sentence in said)
+    alone = rank_ranges(bradley_terry(board.findings.rated))
+    # By all differences at once nobody would be.
+    assert not alone.separated.any()
+
+
+def test_an_own_range_is_never_wider_than_the_simultaneous_and_often_narrower():
+    ranked = rank_ranges(bradley_terry(drawn(rows=3000, models=12, items=400, seed=2)))
+    narrower = 0
+    for one in ranked.ranges:
+        assert one.rank_lower <= one.own_lower <= one.own_upper <= one.rank_upper  # type: ignore[operator]
+        narrower += (one.own_lower, one.own_upper) != (one.rank_lower, one.rank_upper)
+    assert narrower >= 3
+
+
+@needs(LLMFAO)
+def test_on_llmfao_the_leaders_own_range_can_be_used():
+    leader = rank(LLMFAO).models[0]
+    assert (leader.model, leader.rank_lower, leader.rank_upper) == ("GPT 4", 1, 37)
+    assert (leader.rank_own_lower, leader.rank_own_upper) == (1, 22)
+
+
+def test_equal_models_are_rarely_called_separated():
+    # 5 % wanted; four simulation errors of 200 repetitions above it would be 11 %.
+    for models in (2, 3):
+        assert falsely_separated(models=models, items=12, repetitions=200, seed=1) <= 0.09
+
+
+def test_weights_too_far_apart_for_a_fit_leave_neighbours_untested():
+    made = replace(
+        played([("A", "B", 1), ("B", "A", 1), ("B", "C", 1), ("C", "B", 1)]), weight=np.array([1.0, 1.0, 1e-30, 1e-30])
+    )
+    assert neighbour_tests(made, [["A", "B", "C"]]) == ()
