@@ -147,7 +147,7 @@ def order_notes(sides: Sides, layout: Layout) -> tuple[str, ...]:
 
 def other_notes(comparisons: Comparisons, layout: Layout) -> tuple[str, ...]:
     notes: list[str] = []
-    if comparisons.weight is not None:
+    if comparisons.weight is not None and layout.weight is not None:
         notes.append(f"Weight column: {layout.weight} (sum {comparisons.total:,.6g}).")
     if comparisons.value is not None:
         notes.append(f"Verdict column: {layout.verdict}, five levels.")

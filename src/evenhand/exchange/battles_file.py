@@ -1,7 +1,8 @@
 """Battles of two models, from files and frames of anybody's making, as comparisons to be rated."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from evenhand.exchange.battles.columns import (
     weights_of,
 )
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
+from evenhand.exchange.battles.repeats import Repeats, with_repeats
 from evenhand.exchange.peers.alpaca_battles import alpaca_battles
 from evenhand.exchange.peers.arena_battles import arena_battles
 from evenhand.exchange.peers.arena_hard_battles import arena_hard_battles
@@ -62,7 +64,7 @@ def battles_of(table: ColumnSource, columns: BattleColumns) -> PeerBattles:
     return PeerBattles(table=table, columns=columns)
 
 
-__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "read_battles"]
+__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "read_battles"]
 
 AS_NAMED = BattleColumns()
 
@@ -84,6 +86,8 @@ class BattleTable:
     """That the comparisons are made of: as many, unless another tool's row is several of ours."""
     in_vain: tuple[InVain, ...]
     """Showings that the file says gave no verdict."""
+    item_name: Callable[[int], str]
+    """By its number, what the file calls an item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -92,6 +96,7 @@ class _Cells:
     verdicts: VerdictColumns
     items: Labels | None
     raters: Labels | None
+    clusters: Labels | None
 
     def spaced(self, layout: Layout) -> dict[str, int]:
         """Rows with spaces around a cell."""
@@ -102,13 +107,14 @@ class _Cells:
         return found
 
 
-def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> BattleTable:
+def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: Repeats = "share") -> BattleTable:
     """From a path (CSV, TSV, JSONL, JSON, Parquet, packed with gzip or not; `-` is the standard input) or a frame.
 
     Columns model_a, model_b and winner, or left, right and winner; a `verdict` of +2 .. -2 may stand for the winner.
     Optional: item or id, rater, first_shown, weight, length_a with length_b (words). Other tools' tables are told by
-    their columns: Chatbot Arena's, AlpacaEval's annotations, judgements of MT-bench, of Arena-Hard and our own. Raises
-    ExchangeError, one sentence that names the place, on anything that does not fit.
+    their columns: Chatbot Arena's, AlpacaEval's annotations, judgements of MT-bench, of Arena-Hard and our own.
+    `repeats` says whether rows of one item, pair, rater and order share a weight. Raises ExchangeError, one sentence
+    that names the place, on anything that does not fit.
     """
     named = [name for name in (columns.model_a, columns.model_b, columns.winner) if name is not None]
     given = open_columns(source, texts=(*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named, *TYPED))
@@ -117,6 +123,9 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
     layout = layout_of(table, columns)
     cells = _cells(table, layout)
     comparisons = _with_models(_comparisons(battles, layout, cells), battles.in_vain)
+    # Another tool's reader that gives weights has shared them already.
+    shared_before = table is not given and layout.weight is not None
+    comparisons, repeated = (comparisons, ()) if shared_before else with_repeats(comparisons, repeats)
     notes = (
         *battles.notes,
         *in_vain_notes(battles.in_vain),
@@ -126,7 +135,7 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
         *space_notes(cells.spaced(layout)),
         *name_notes(comparisons.models),
         *partner_notes(cells.sides, layout, columns),
-        *twice_notes(comparisons),
+        *(repeated or twice_notes(comparisons)),
     )
     name, digest = ("a frame", None) if table.file is None else (table.file.path.name, table.file.digest)
     return BattleTable(
@@ -138,7 +147,14 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
         digest=digest,
         verdicts=len(comparisons) if battles.verdicts is None else battles.verdicts,
         in_vain=battles.in_vain,
+        item_name=partial(_item_name, table, layout.item, cells.items),
     )
+
+
+def _item_name(table: ColumnSource, column: str | None, items: Labels | None, code: int) -> str:
+    if column is None or items is None:
+        return str(code)
+    return str(table.take(column)[int((items.codes == code).argmax())])
 
 
 def _cells(table: ColumnSource, layout: Layout) -> _Cells:
@@ -150,6 +166,7 @@ def _cells(table: ColumnSource, layout: Layout) -> _Cells:
         verdicts=verdicts,
         items=None if layout.item is None else items_of(table, layout.item),
         raters=None if layout.rater is None else raters_of(table, layout.rater),
+        clusters=None if layout.cluster is None else items_of(table, layout.cluster),
     )
 
 
@@ -182,6 +199,8 @@ def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Compari
         sign=verdicts.sign[kept],
         weight=weight,
         item=None if items is None else items.codes[kept],
+        cluster=None if cells.clusters is None else cells.clusters.codes[kept],
+        cluster_noun="item" if cells.clusters is None else layout.cluster or "item",
         first=None if layout.joined or not battles.order_known else sides.first[kept],
         value=None if verdicts.value is None else verdicts.value[kept],
         length=lengths,

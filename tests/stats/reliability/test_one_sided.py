@@ -59,6 +59,6 @@ def test_no_value_shows_nothing():
 
 def test_a_bound_that_lies_on_the_value_tells_of_no_spread():
     """As the Grade Score of a judge that always picks the same place has it."""
-    seen = ObservedShare(value=0.5, lower=0.5, upper=1.0, n=20, clusters=5, one_sided=(0.5, 1.0))
+    seen = ObservedShare(value=0.5, lower=0.5, upper=1.0, n=20, clusters=5, effective=5, one_sided=(0.5, 1.0))
     assert seen.like_cases == math.inf
     assert seen.cases_to_tell_from(0.25) == pytest.approx(20 * seen.clusters_to_tell_from(0.25) / 5)

@@ -89,6 +89,18 @@ class RankOptions:
         "2023.",
     )
     seed: int = options.seed("Random seed of resamples, and of the order in which a ledger's Elo plays.")
+    by_cluster: str | None = option(
+        "--by-cluster",
+        help="Which rows are not independent: those of one item, of one rater, of either (both), or of one value of "
+        "a column of FILE that is named here; both by default where raters have several rows, else item.",
+    )
+    repeats: Literal["share", "count"] = option(
+        "--repeats",
+        type=click.Choice(["share", "count"]),
+        default="share",
+        show_default=True,
+        help="Rows of FILE with one item, pair, rater and order share one weight, or each counts.",
+    )
     unclustered: bool = option(
         "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
     )
@@ -154,7 +166,7 @@ def _print(given: RankOptions) -> None:
         print_audit_of(board, given.store, terminal)
 
 
-_OF_A_FILE = ("model_a_column", "model_b_column", "winner_column", "item_column", "rater_column")
+_OF_A_FILE = ("model_a_column", "model_b_column", "winner_column", "item_column", "rater_column", "repeats")
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "run", "store")
 
 
@@ -165,7 +177,8 @@ def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:
         if _typed(ctx, name):
             flag = f"--{name.replace('_', '-')}"
             if file is None:
-                raise WrongUse(f"{flag} names a column of a file: give the file too.")
+                what = "says how a file's rows count" if name == "repeats" else "names a column of a file"
+                raise WrongUse(f"{flag} {what}: give the file too.")
             raise WrongUse(f"{flag} chooses from the ledger, and {file} is a file: give one of the two.")
 
 

@@ -1,7 +1,7 @@
 """From verdicts, wherever they come from, to a board."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
 
@@ -12,6 +12,7 @@ from evenhand.benchmarks.data_error import near
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Joining
 from evenhand.reports.board.board import Board, BoardRow, Unit
+from evenhand.reports.board.clusters import WAYS, clustered, clusters_of
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
@@ -29,7 +30,7 @@ from evenhand.stats.reliability import Summary, trust
 
 if TYPE_CHECKING:
     from evenhand.benchmarks.files.rows import Frame
-    from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.exchange.battles_file import BattleColumns, Repeats
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.choosing import Choice
@@ -63,6 +64,10 @@ class Ranking:
     seed: int = 0
     """Of the order in which Elo plays the battles of a record."""
     scoring: Scoring = field(default_factory=Scoring)
+    by_cluster: str | None = None
+    """item, rater, both, or a file's column. None: both where raters have several rows, else item."""
+    repeats: "Repeats" = "share"
+    """Of a file, as it was read."""
 
 
 def rank(
@@ -75,6 +80,8 @@ def rank(
     resample: Resampled = "items",
     seed: int = 0,
     scoring: Scoring | None = None,
+    by_cluster: str | None = None,
+    repeats: "Repeats" = "share",
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -85,10 +92,15 @@ def rank(
         eh.rank("battles.csv", eh.BattleColumns(item="prompt", rater="worker"))
         eh.rank(frame, scoring=eh.Scoring(ties="davidson", scale=eh.Scale(anchor="gpt-4o", anchor_value=1000)))
 
+    `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or of one value
+    of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows of a file
+    with one item, pair, rater and order share one weight, or count each.
+
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
     _refuse_unknown("method", method, METHODS if method in METHODS else method_names())
     _refuse_unknown("resample", resample, get_args(Resampled))
+    _refuse_unknown("repeats", repeats, ("share", "count"))
     if unit is not None:
         _refuse_unknown("unit", unit, get_args(AskedUnit))
     _refuse_no_count("bootstrap", bootstrap)
@@ -102,8 +114,10 @@ def rank(
         resampling=Resampling(rounds=bootstrap, unit=resample, seed=seed) if bootstrap else None,
         seed=seed,
         scoring=scoring or Scoring(),
+        by_cluster=by_cluster,
+        repeats=repeats,
     )
-    return board(evidence_of(source, choice, seed=seed), ranking)
+    return board(_evidence(source, choice, ranking), ranking)
 
 
 def _refuse_unknown(name: str, value: object, known: Collection[str]) -> None:
@@ -128,16 +142,25 @@ def _refuse_other_scoring(scoring: object) -> None:
 
 
 def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, seed: int) -> Evidence:
+    return _evidence(source, choice, Ranking(seed=seed))
+
+
+def _evidence(source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking) -> Evidence:
     from evenhand.exchange.battles_file import BattleColumns, read_battles
 
     # Frames first: the record's modules cost a file's reader a fifth of a second.
     if isinstance(source, str | Path) or _is_frame(source):
         if choice is not None and not isinstance(choice, BattleColumns):
             raise RankError("A file or frame is chosen by its columns: give BattleColumns, or nothing.")
-        return of_file(read_battles(source, columns=choice or BattleColumns()))
+        columns = choice or BattleColumns()
+        if ranking.by_cluster is not None and ranking.by_cluster not in WAYS:
+            columns = replace(columns, cluster=ranking.by_cluster)
+        return of_file(read_battles(source, columns=columns, repeats=ranking.repeats))
     if isinstance(choice, BattleColumns):
         raise RankError("Columns are of files and frames; of a ledger give a Choice.")
-    return of_record(_recorded(source, choice), seed)
+    if ranking.repeats != "share":
+        raise RankError("Repeats in a ledger always share one weight; repeats='count' is for files and frames.")
+    return of_record(_recorded(source, choice), ranking.seed)
 
 
 def _is_frame(source: object) -> bool:
@@ -168,10 +191,12 @@ def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
 def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     """Raises RankError where the evidence cannot give what `ranking` asks."""
     ranking = ranking or Ranking()
-    shown = evidence.shown
+    by, shown = clustered(evidence.shown, ranking.by_cluster)
+    evidence = replace(evidence, shown=shown)
     method = find_method(ranking.method)
     unit, rated, battles = _units(evidence, ranking, method)
     found = ratings(rated, method, ranking.scoring, ranking.resampling)
+    clusters = clusters_of(by, rated, evidence.item_name)
     return Board(
         origin=evidence.origin,
         rated_by=method,
@@ -182,7 +207,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=(*found.notes, *_about_raters(rated, found)),
+        basis=(*found.notes, *_about_raters(rated, found), *clusters.sentences),
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
         findings=Findings(
@@ -194,6 +219,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             missing=evidence.missing,
         ),
         steering=evidence.steering,
+        clusters=clusters,
     )
 
 
@@ -201,6 +227,11 @@ def _about_raters(rated: Comparisons, found: Ratings) -> tuple[str, ...]:
     raters = 0 if rated.rater is None else int(np.count_nonzero(np.bincount(rated.rater)))
     if raters < 2 or all(one.rating.lower is None for one in found.models):
         return ()
+    if rated.crossed is not None or rated.cluster_noun == "rater":
+        return (
+            f"The intervals hold for other raters too, as far as {raters:,} can tell; --by-cluster item gives those "
+            "about these raters alone.",
+        )
     return (f"Raters are not counted as clusters: the intervals are about these {raters:,} raters, not about others.",)
 
 
@@ -222,6 +253,8 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
         "anchor_value": None if scale.anchor is None else scale.anchor_value,
         "ties": scoring.ties,
         "join": scoring.join,
+        "by_cluster": ranking.by_cluster,
+        "repeats": ranking.repeats,
     }
 
 
