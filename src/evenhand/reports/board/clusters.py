@@ -59,8 +59,8 @@ class Clusters:
     @property
     def sentences(self) -> tuple[str, ...]:
         return tuple(
-            f"One {what}, {one.name}, carries {100 * one.share:.0f} % of the weight: the other {what}s tell little against "
-            "it, and the intervals are as wide as that leaves them."
+            f"One {what}, {one.name}, carries {100 * one.share:.0f} % of the weight: the other {what}s tell little "
+            "against it, and the intervals are as wide as that leaves them."
             for what, one in (("item", self.item), ("rater", self.rater))
             if one is not None and one.told
         )

@@ -122,9 +122,19 @@ def items_met(
     seen = np.zeros(items * models, dtype=np.uint8)
     seen[one] = 1
     seen[other] = 1
-    met = np.zeros(models, dtype=np.int64)
+    return counts_of_columns(seen.reshape(items, models))
+
+
+def counts_of_columns(marked: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Of each column how many of its bytes are 1, the others being 0."""
+    found = np.zeros(marked.shape[1], dtype=np.int64)
     # Sums that fit a byte are taken in bytes, many at once.
-    for begun in range(0, items, _OF_BYTE):
-        some = seen[begun * models : (begun + _OF_BYTE) * models].reshape(-1, models)
-        met += some.sum(axis=0, dtype=np.uint8)
-    return met
+    for begun in range(0, len(marked), _OF_BYTE):
+        found += marked[begun : begun + _OF_BYTE].sum(axis=0, dtype=np.uint8)
+    return found
+
+
+def counts_of_rows(marked: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """The same of each row."""
+    size = np.uint8 if marked.shape[1] <= _OF_BYTE else np.int64
+    return marked.sum(axis=1, dtype=size).astype(np.int64)

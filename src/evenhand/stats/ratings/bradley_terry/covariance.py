@@ -7,7 +7,8 @@ import numpy as np
 from evenhand.stats.intervals import LEVEL, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse, slopes_at
-from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors, likelihood_cells, unclustered_scores
+from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors, unclustered_scores
+from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.bradley_terry.two_way import cluster_scores
 from evenhand.stats.ratings.comparisons import Comparisons

@@ -150,8 +150,9 @@ def _mean_notes(solution: Solution, around: Covariance) -> list[str]:
 def _few(clusters: IntArray, noun: str) -> str:
     least, most = int(clusters.min()), int(clusters.max())
     counts = str(least) if least == most else f"{least} to {most}"
+    met = "were judged by" if noun == "rater" else "met on"
     return (
-        f"{counted(len(clusters), 'model')} {'were judged by' if noun == 'rater' else 'met on'} {counts} {noun}{'' if most == 1 else 's'}: "
+        f"{counted(len(clusters), 'model')} {met} {counts} {noun}{'' if most == 1 else 's'}: "
         "Student's t with one degree less widens the intervals."
     )
 
