@@ -135,7 +135,8 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
         *space_notes(cells.spaced(layout)),
         *name_notes(comparisons.models),
         *partner_notes(cells.sides, layout, columns),
-        *(repeated or twice_notes(comparisons)),
+        *twice_notes(comparisons, shared=bool(repeated) and repeats == "share"),
+        *repeated,
     )
     name, digest = ("a frame", None) if table.file is None else (table.file.path.name, table.file.digest)
     return BattleTable(
