@@ -159,3 +159,8 @@ def test_crossed_raters_of_unequal_diligence_are_covered():
     found = [of_ratings("raters, unequal", np.random.default_rng(seed)) for seed in range(60)]
     assert np.mean([one.held for one in found]) > 0.93
     assert np.mean([one.separated for one in found]) < 0.1
+
+
+def test_no_rows_at_all_have_no_clusters_and_no_intervals():
+    nothing = both(judged()).rows(np.zeros(480, dtype=np.bool_))
+    assert all(one.rating.value is None for one in bradley_terry(nothing).models)

@@ -216,7 +216,8 @@ class _Clustering:
 
     def _of_one_pair(self, rows: _RowScores, trace: FloatArray, pair_of: IntArray, chosen: BoolArray) -> _PairItems:
         bends = [rows.by_item(one) for one in (rows.bend, *rows.extra_bends)]
-        factor = _grown(trace, self._rank(rows, sum((one > 0).astype(np.int64) for one in bends)))[chosen]
+        touched = sum(((one > 0).astype(np.int64) for one in bends), np.zeros(rows.items, dtype=np.int64))
+        factor = _grown(trace, self._rank(rows, touched))[chosen]
         return _PairItems(
             pair=pair_of[chosen],
             pull=rows.by_item(rows.pull)[chosen] * factor,

@@ -27,7 +27,7 @@ def cluster_scores(cells: CellScores, cell: Codes, seen: Comparisons, bread: Flo
     if by is None:
         raise ValueError("Rows that are not grouped have no clusters.")
     one = clustered_scores(cells, cell, by, weight, bread)
-    if crossed is None:
+    if crossed is None or not len(seen):
         return one
     other = clustered_scores(cells, cell, crossed, weight, bread)
     both = _of_crossings(cells, cell, seen, bread)
