@@ -1,6 +1,7 @@
 """How often 95 % intervals of rating differences hold the truth when an item's showings are alike.
 
     python -m bench.coverage [--repetitions 2000] [--seed 0]
+    python -m bench.coverage --design all --repetitions 1000 --processes 2
 
 Every item is answered by all models and each pair is judged in both orders. An item has its own strengths around the
 models' (some suit a model better), and the second showing repeats the first one's verdict most of the time, so rows of
@@ -8,16 +9,28 @@ one item are far from independent. The truth is what the fit tends to with ever 
 
 A second design has a newcomer on few items and a judge who mostly follows position: nearly all of its items split one
 to one, and that they are so alike must not be taken for knowledge.
+
+With `--design` the worlds of `coverage_designs`: few items, uneven ones, crossed raters; ratings by the sandwich and by
+resamples, win rates, effects; and how often models that are all alike are told apart.
 """
 
 import argparse
+import warnings
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
+from bench.coverage_designs import AFFECTED, EFFECTS, RATED, RESAMPLED, SHARES, true_effect, true_strengths
+from evenhand.domain.estimate import Estimate
+from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.ranks import rank_ranges
+from evenhand.stats.ratings.resampling import Resampling
+from evenhand.stats.ratings.win_rate import win_rates
 
 MODELS = 4
 REPEATED = 0.85
@@ -128,11 +141,115 @@ def _truth() -> np.ndarray:
     return differences(bradley_terry(_judged(np.random.default_rng(0), 400_000))).value
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What one repetition showed; NaN: nothing to look at."""
+
+    held: np.ndarray
+    """Of each interval, whether it holds the truth."""
+    width: float
+    """The median one's, in the unit of the design."""
+    separated: float
+    """Whether two of models that are all alike were told apart."""
+
+
+def of_ratings(design: str, rng: np.random.Generator) -> Found:
+    world = RATED[design]
+    truth = true_strengths(world)
+    board = bradley_terry(world.drawn(rng))
+    gaps = differences(board)
+    above = np.triu_indices(world.models, 1)
+    held = np.abs(gaps.value - (truth[:, None] - truth[None, :]) * board.scale.unit) <= gaps.upper - gaps.value
+    shown = np.where(np.isfinite(gaps.upper), held.astype(np.float64), np.nan)[above]
+    alike = rank_ranges(bradley_terry(world.equal().drawn(rng)))
+    return Found(
+        held=shown, width=float(np.nanmedian((gaps.upper - gaps.lower)[above])), separated=float(alike.separated.any())
+    )
+
+
+def of_resamples(design: str, rng: np.random.Generator) -> Found:
+    world = RATED[design]
+    truth = true_strengths(world)
+    drawn = Resampling(rounds=400, seed=int(rng.integers(1 << 30)))
+    board = bradley_terry_bootstrap(world.drawn(rng), drawn)
+    truth = board.scale.start + board.scale.unit * (truth - truth.mean())
+    return _held([one.rating for one in board.models], truth)
+
+
+def of_shares(design: str, rng: np.random.Generator) -> Found:
+    world = RATED[design]
+    won = world.won()
+    truth = (won.sum(axis=1) - 0.5) / (world.models - 1)
+    return _held([one.win_rate for one in win_rates(world.drawn(rng))], truth)
+
+
+def of_effects(design: str, rng: np.random.Generator) -> Found:
+    effect, world = AFFECTED[design]
+    return _held([EFFECTS[effect](world.drawn(rng))], np.array([true_effect(world, effect)]))
+
+
+def _held(estimates: list[Estimate], truth: np.ndarray) -> Found:
+    lower, upper = (
+        np.array([np.nan if bound is None else bound for bound in bounds])
+        for bounds in zip(*((one.lower, one.upper) for one in estimates), strict=True)
+    )
+    held = np.where(np.isfinite(upper - lower), ((lower <= truth) & (truth <= upper)).astype(np.float64), np.nan)
+    return Found(
+        held=held, width=float(np.nanmedian(upper - lower)) if np.isfinite(held).any() else np.nan, separated=np.nan
+    )
+
+
+KINDS: dict[str, tuple[Callable[[str, np.random.Generator], Found], tuple[str, ...]]] = {
+    "ratings": (of_ratings, tuple(RATED)),
+    "bootstrap": (of_resamples, RESAMPLED),
+    "win rate": (of_shares, SHARES),
+    "effect": (of_effects, tuple(AFFECTED)),
+}
+
+
+def _some(asked: tuple[str, str, list[int]]) -> list[Found]:
+    kind, design, seeds = asked
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return [KINDS[kind][0](design, np.random.default_rng(seed)) for seed in seeds]
+
+
+def told(kind: str, design: str, found: list[Found]) -> str:
+    """One line: how many of the intervals hold the truth, the worst one, how wide they are, and what was told apart."""
+    held = np.stack([one.held for one in found])
+    share, worst = float(np.nanmean(held)), float(np.nanmean(held, axis=0).min())
+    none = float(np.isnan(held).mean())
+    apart = [one.separated for one in found if one.separated == one.separated]
+    line = f"{kind:9}  {design:36}  {share:6.1%}  {worst:6.1%}  {np.nanmedian([one.width for one in found]):9.4g}"
+    line += f"  {np.mean(apart):6.1%}" if apart else "        "
+    return line + (f"  no interval in {none:.1%}" if none else "")
+
+
+def designs_covered(wanted: str, *, repetitions: int, processes: int, seed: int) -> None:
+    print(f"{repetitions} repetitions, seed {seed}; simulation error of 95 % is {0.2179 / repetitions**0.5:.1%}")
+    print("kind       design                                 holds   worst      width   equal models separated")
+    with ProcessPoolExecutor(processes) as pool:
+        for kind, (_, designs) in KINDS.items():
+            for design in designs:
+                if wanted not in f"{kind}: {design}":
+                    continue
+                seeds = [seed * 1_000_003 + one for one in range(repetitions)]
+                parts = [(kind, design, seeds[start :: 4 * processes]) for start in range(4 * processes)]
+                found = [one for some in pool.map(_some, parts) for one in some]
+                print(told(kind, design, found), flush=True)
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--repetitions", type=int, default=2000)
     options.add_argument("--seed", type=int, default=0)
+    options.add_argument("--design", help="only designs whose kind and name hold this; 'all' for all of them")
+    options.add_argument("--processes", type=int, default=1)
     chosen = options.parse_args()
+    if chosen.design is not None:
+        wanted = "" if chosen.design == "all" else chosen.design
+        designs_covered(wanted, repetitions=chosen.repetitions, processes=chosen.processes, seed=chosen.seed)
+        return
     print(f"{chosen.repetitions} repetitions, {MODELS} models, each pair shown twice an item, seed {chosen.seed}")
     print("items  clustered  unclustered  (95 % wanted; share of pairwise intervals that hold the truth)")
     for items in (16, 30, 100):

@@ -18,7 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench.figures import Figure, print_table
@@ -33,6 +33,7 @@ TASKS = {
     "bt": "Bradley-Terry, unclustered sandwich",
     "bt-bootstrap": "Bradley-Terry, 100 resamples of battles",
     "bt-clustered": "Bradley-Terry, sandwich clustered by item",
+    "bt-two-way": "Bradley-Terry, sandwich clustered by item and rater",
     "bt-items": "Bradley-Terry, 100 resamples of items",
 }
 PEERS = {
@@ -106,7 +107,7 @@ def _ours(task: str, frame: "object", rounds: int, *, full: int) -> Callable[[],
 
     from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
     from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
-    from evenhand.stats.ratings.codes import winner_signs
+    from evenhand.stats.ratings.codes import coded_items, winner_signs
     from evenhand.stats.ratings.comparisons import Comparisons
     from evenhand.stats.ratings.elo.ratings import COMPILED_FROM, elo, elo_bootstrap
     from evenhand.stats.ratings.resampling import Resampling
@@ -116,6 +117,10 @@ def _ours(task: str, frame: "object", rounds: int, *, full: int) -> Callable[[],
     assert isinstance(frame, pl.DataFrame)
     battles = Resampling(rounds=rounds, unit="battles")
     items = Resampling(rounds=rounds, unit="items")
+
+    def crossed() -> Comparisons:
+        seen = read(with_items=True)
+        return replace(seen, crossed=coded_items(frame["rater"]))
 
     def read(*, with_items: bool = False) -> Comparisons:
         signs = winner_signs(frame["winner"])
@@ -128,6 +133,7 @@ def _ours(task: str, frame: "object", rounds: int, *, full: int) -> Callable[[],
         "bt": lambda: bradley_terry(read(), clustered=False),
         "bt-bootstrap": lambda: bradley_terry_bootstrap(read(), battles),
         "bt-clustered": lambda: bradley_terry(read(with_items=True)),
+        "bt-two-way": lambda: bradley_terry(crossed()),
         "bt-items": lambda: bradley_terry_bootstrap(read(with_items=True), items),
     }[task]
 
@@ -149,6 +155,8 @@ def compare(rows: int, models: int) -> list[Figure]:
             figures.append(_ratio(peer, theirs, mine, least))
     sandwich = ours["bt-clustered"].cpu / ours["bt"].cpu
     figures.append(Figure(what="clustered sandwich over unclustered", value=sandwich, unit="times", at_most=4))
+    two_way = ours["bt-two-way"].cpu / ours["bt"].cpu
+    figures.append(Figure(what="two-way sandwich over unclustered", value=two_way, unit="times", at_most=6))
     return figures
 
 

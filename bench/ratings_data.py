@@ -8,6 +8,7 @@ import polars as pl
 _WORDS = pl.Series(["model_b", "tie", "model_a"])
 _TIED = 0.2
 ROWS_AN_ITEM = 10
+ROWS_A_RATER = 1_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,7 @@ class Strings:
 
 
 def battles(*, rows: int, models: int) -> pl.DataFrame:
-    """Columns model_a, model_b, winner and item; ten rows an item."""
+    """Columns model_a, model_b, winner, item and rater; ten rows an item, a thousand a rater."""
     rng = np.random.default_rng(0)
     strength = rng.normal(0, 0.8, models)
     first = rng.integers(0, models, rows, dtype=np.int32)
@@ -35,6 +36,7 @@ def battles(*, rows: int, models: int) -> pl.DataFrame:
             "model_b": names.gather(second),
             "winner": _WORDS.gather(won),
             "item": rng.integers(0, max(rows // ROWS_AN_ITEM, 1), rows, dtype=np.int32),
+            "rater": rng.integers(0, max(rows // ROWS_A_RATER, 1), rows, dtype=np.int32),
         }
     )
 

@@ -104,8 +104,8 @@ def test_bradley_terry_is_evalicas_and_choixs(shell: Shell, llmfao: pl.DataFrame
 def test_clustered_and_unclustered_intervals_stand_side_by_side(shell: Shell) -> None:
     words = shell.run(LLMFAO, "--item-column", "id", "--unclustered")
     (row,) = [line for line in words.splitlines() if "Claude Instant v1" in line]
-    assert "1018 to 1121" in row
-    assert row.endswith("1024 to 1115")
+    assert "1014 to 1124" in row
+    assert row.endswith("1023 to 1116")
     assert "clustered by 2,139 items" in words
     # The same numbers in the document.
     made = shell.document(LLMFAO, "--unclustered")

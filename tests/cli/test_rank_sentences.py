@@ -96,7 +96,8 @@ def test_flags_that_a_document_uses_are_no_wrong_use_beside_json(shell: Shell) -
 def test_without_items_one_sentence_says_so(shell: Shell) -> None:
     notes = shell.document(shell.battles(*["X,Y,model_a", "Y,X,model_a"] * 20))["notes"]
     assert [note for note in notes if "independent" in note] == [
-        "Intervals of 95 %, every row taken for independent of every other (robust sandwich, times G/(G-1))."
+        "Intervals of 95 %, every row taken for independent of every other (robust sandwich, CR3; Student's t on the "
+        "effective number of them less one)."
     ]
 
 

@@ -508,10 +508,49 @@ def test_a_table_that_stands_there_twice_is_told(each: bool):
     once = [{**row, "item": f"{row['item']}{turn}"} for turn in range(2) for row in ROWS]
     twice = [row for row in once for _ in range(2)] if each else once * 2
     told = [note for note in read_battles(pl.DataFrame(twice)).notes if "twice" in note]
-    assert [note.partition(":")[0] for note in told] == ["Every row stands there twice (8 rows and the same again)"]
+    assert told == [
+        "Every row stands there twice (8 rows and the same again): they share one weight, so that no verdict counts "
+        "twice."
+    ]
+    anybody = [{name: cell for name, cell in row.items() if name != "rater"} for row in twice]
+    told = [note for note in read_battles(pl.DataFrame(anybody)).notes if "twice" in note]
+    assert told == [
+        "Every row stands there twice (8 rows and the same again): each counts, so if that is a mistake remove one "
+        "half."
+    ]
     other = [*twice[:-1], {**twice[-1], "winner": "model_b"}]
     assert not any("twice" in note for note in read_battles(pl.DataFrame(other)).notes)
     assert not any("twice" in note for note in read_battles(pl.DataFrame(once)).notes)
+
+
+def repeated(rater: bool) -> pl.DataFrame:
+    """Item 1 asked thrice in one order and once in the other, item 2 once; one rater."""
+    rows = [("1", "X", "model_a")] * 3 + [("1", "Y", "model_b"), ("2", "X", "tie")]
+    names = ("item", "first_shown", "winner")
+    table = [{**dict(zip(names, row, strict=True)), "model_a": "X", "model_b": "Y"} for row in rows]
+    return pl.DataFrame([{**row, "rater": "ann"} if rater else row for row in table])
+
+
+def test_rows_of_one_item_pair_rater_and_order_share_one_weight():
+    table = read_battles(repeated(rater=True))
+    assert table.comparisons.weight is not None
+    assert table.comparisons.weight.tolist() == pytest.approx([1 / 3] * 3 + [1, 1])
+    told = "3 rows show a rater the same two answers to the same item in the same order again: "
+    assert f"{told}repeats share one weight; --repeats count counts each in full." in table.notes
+    counted = read_battles(repeated(rater=True), repeats="count")
+    assert counted.comparisons.weight is None
+    assert f"{told}each counts in full, as --repeats count asks." in counted.notes
+
+
+def test_without_a_rater_column_every_row_is_its_own_raters():
+    assert read_battles(repeated(rater=False)).comparisons.weight is None
+
+
+def test_weights_of_the_file_are_shared_among_repeats_too():
+    weighted = repeated(rater=True).with_columns(weight=pl.Series([2.0, 2, 2, 1, 0]))
+    weight = read_battles(weighted).comparisons.weight
+    assert weight is not None
+    assert weight.tolist() == pytest.approx([2 / 3] * 3 + [1, 0])
 
 
 def test_a_file_without_a_header_is_recognised(tmp_path: Path):

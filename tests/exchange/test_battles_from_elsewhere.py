@@ -164,7 +164,7 @@ def test_columns_may_have_names_of_their_own_and_any_case(tmp_path: Path):
     assert table.comparisons.total == 3
     assert table.layout.as_json() == {
         "model_a": "champion", "model_b": "Rival", "winner": "WON", "verdict": None, "item": None, "rater": None,
-        "first_shown": "First_Shown", "weight": "Weight", "length_a": None, "length_b": None,
+        "cluster": None, "first_shown": "First_Shown", "weight": "Weight", "length_a": None, "length_b": None,
     }  # fmt: skip
 
 

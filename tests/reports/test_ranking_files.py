@@ -278,9 +278,96 @@ def test_a_comma_in_a_models_name_does_not_hinder_a_comparison():
 
 
 @pytest.mark.parametrize("method", ["bradley-terry", "win-rate", "elo"])
-def test_intervals_over_several_raters_say_that_raters_are_not_clusters(method: Any):
+def test_intervals_over_several_raters_say_whether_they_hold_for_others(method: Any):
     battles: list[Game] = [("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 0)] * 4
-    said = "Raters are not counted as clusters: the intervals are about these 2 raters, not about others."
+    these = "Raters are not counted as clusters: the intervals are about these 2 raters, not about others."
+    others = (
+        "The intervals hold for other raters too, as far as 2 can tell; --by-cluster item gives those about these "
+        "raters alone."
+    )
     for raters, told in ((["ann", "bo"] * 6, method != "elo"), (["ann"] * 12, False)):
-        board = eh.rank(frame(battles, item=[str(n) for n in range(12)], rater=raters), method=method)
-        assert (said in board.notes) is told
+        rows = frame(battles, item=[str(n) for n in range(12)], rater=raters)
+        board = eh.rank(rows, method=method)
+        assert (others in board.notes) is told
+        assert these not in board.notes
+        assert (these in eh.rank(rows, method=method, by_cluster="item").notes) is told
+
+
+CROSSED: list[Game] = [("X", "Y", 1), ("Y", "Z", 1), ("Z", "X", 0), ("X", "Z", 1), ("Y", "X", 1)] * 24
+
+
+def crossed() -> pl.DataFrame:
+    """Each of 20 items judged by six of eight raters; four topics."""
+    item = [str(n // 6) for n in range(120)]
+    return frame(
+        CROSSED,
+        item=item,
+        rater=[f"r{(n * 3 + n // 6) % 8}" for n in range(120)],
+        topic=[str(int(n) % 4) for n in item],
+    )
+
+
+@pytest.mark.parametrize(
+    ("asked", "by", "counts"),
+    [
+        (None, "both", {"item": 20, "rater": 8}),
+        ("both", "both", {"item": 20, "rater": 8}),
+        ("item", "item", {"item": 20}),
+        ("rater", "rater", {"rater": 8}),
+        ("topic", "topic", {"cluster": 4}),
+    ],
+)
+def test_the_board_says_what_its_rows_are_clustered_by(asked: str | None, by: str, counts: dict[str, int]):
+    board = eh.rank(crossed(), by_cluster=asked)
+    document = json.loads(board.to_json())
+    assert (board.clusters.by, dict(board.clusters.counts)) == (by, counts)
+    assert document["clusters"]["by"] == by
+    assert document["settings"]["by_cluster"] == asked
+    words = {"both": "20 items and 8 raters", "item": "20 items", "rater": "8 raters", "topic": "4 topics"}[by]
+    assert any(f"clustered by {words}:" in note for note in board.basis)
+
+
+def test_clusters_make_different_intervals_of_the_same_ratings():
+    boards = [eh.rank(crossed(), by_cluster=by) for by in ("item", "rater", "both", "topic")]
+    assert len({tuple(one.rating.value for one in board.models) for board in boards}) == 1
+    assert len({board.models[0].rating.lower for board in boards}) == 4
+
+
+@pytest.mark.parametrize(
+    ("rows", "by", "said"),
+    [
+        (frame(CROSSED), "item", "no item column is known"),
+        (frame(CROSSED, item=[str(n) for n in range(120)]), "rater", "no rater column is known"),
+        (frame(CROSSED, item=[str(n) for n in range(120)]), "both", "no rater column is known"),
+        (crossed(), "tpic", "No column `tpic`"),
+    ],
+)
+def test_clusters_that_the_rows_do_not_name_are_refused(rows: pl.DataFrame, by: str, said: str):
+    with pytest.raises(eh.EvenhandError, match=said):
+        eh.rank(rows, by_cluster=by)
+
+
+def test_one_item_that_is_repeated_decides_nothing():
+    # 40 items split 20 to 20, the first repeated 400 times.
+    battles: list[Game] = [("X", "Y", 1 if n % 2 else -1) for n in (1, *[1] * 399, *range(39))]
+    item = ["q0"] * 400 + [f"q{n + 1}" for n in range(39)]
+    board = eh.rank(frame(battles, item=item))
+    assert [(one.rank_lower, one.rank_upper, one.tier) for one in board.models] == [(1, 2, 1)] * 2
+    assert "One item, q0, carries 91 % of the weight:" in " ".join(board.notes)
+    heaviest = json.loads(board.to_json())["clusters"]["heaviest_item"]
+    assert heaviest == {"name": "q0", "share": pytest.approx(400 / 439)}
+    shared = eh.rank(frame(battles, item=item, rater=["ann"] * 439))
+    assert [one.rating.value for one in shared.models] == pytest.approx([1000, 1000], abs=20)
+    assert not any("carries" in note for note in shared.notes)
+    whole = eh.rank(frame(battles, item=item, rater=["ann"] * 439), repeats="count")
+    assert whole.models[0].rating.value == board.models[0].rating.value
+
+
+def test_a_rater_who_carries_much_is_named_and_even_shares_are_not():
+    battles = CROSSED[:60]
+    item = [str(n // 3) for n in range(60)]
+    board = eh.rank(frame(battles, item=item, rater=["ann"] * 30 + [f"r{n % 10}" for n in range(30)]))
+    assert any(note.startswith("One rater, ann, carries 50 % of the weight") for note in board.notes)
+    even = eh.rank(frame(battles, item=item, rater=[f"r{n % 3}" for n in range(60)]))
+    assert not any("carries" in note for note in even.notes)
+    assert json.loads(even.to_json())["clusters"]["heaviest_rater"]["share"] == pytest.approx(1 / 3)

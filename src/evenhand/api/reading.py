@@ -16,7 +16,7 @@ from evenhand.stats.reliability.coverage import Coverage
 
 if TYPE_CHECKING:
     from evenhand.benchmarks.files.rows import Frame
-    from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.exchange.battles_file import BattleColumns, Repeats
     from evenhand.exchange.judgements.replies import RawReply
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
@@ -38,12 +38,17 @@ def rank(
     resample: "Resampled" = "items",
     seed: int = 0,
     scoring: "Scoring | None" = None,
+    by_cluster: str | None = None,
+    repeats: "Repeats" = "share",
 ) -> "Board":
     """The board of a run, a ledger, a battles file, or a polars or pandas frame; of the usual ledger by default.
 
     A path that ends in .db, and a database URL, are a ledger's. `choice` is a Choice, which part of a ledger, or
     BattleColumns, which columns of a file or frame. `bootstrap` is the number of resamples; 0 gives the sandwich's
-    intervals. A Scoring has Elo's step, the scale, an anchor, ties and the rule that joins votes:
+    intervals. `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or
+    of one value of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows
+    of a file with one item, pair, rater and order share one weight or count each. A Scoring has Elo's step, the scale,
+    an anchor, ties and the rule that joins votes:
 
     >>> frame = pl.DataFrame({"model_a": ["X", "X", "Y"], "model_b": ["Y", "Z", "Z"], "winner": ["X", "Z", "tie"]})
     >>> board = eh.rank(frame, scoring=eh.Scoring(scale=eh.Scale(anchor="Z", anchor_value=1000)))
@@ -59,7 +64,16 @@ def rank(
     found: str | Path | Frame | HasBattles | JudgedBattles | Ledger
     found = ledger_at(_ledger_named(source), create=False) if _is_ledgers(source) or source is None else source
     board = ranked(
-        found, choice, method=method, unit=unit, bootstrap=bootstrap, resample=resample, seed=seed, scoring=scoring
+        found,
+        choice,
+        method=method,
+        unit=unit,
+        bootstrap=bootstrap,
+        resample=resample,
+        seed=seed,
+        scoring=scoring,
+        by_cluster=by_cluster,
+        repeats=repeats,
     )
     ledger = _ledger_of(found)
     return board if ledger is None or board.origin.judge is None else replace(board, more=audits_of(ledger, board))

@@ -155,7 +155,7 @@ def order_notes(sides: Sides, layout: Layout) -> tuple[str, ...]:
 
 def other_notes(comparisons: Comparisons, layout: Layout) -> tuple[str, ...]:
     notes: list[str] = []
-    if comparisons.weight is not None:
+    if comparisons.weight is not None and layout.weight is not None:
         notes.append(f"Weight column: {layout.weight} (sum {comparisons.total:,.6g}).")
     if comparisons.value is not None:
         notes.append(f"Verdict column: {layout.verdict}, five levels.")
@@ -176,8 +176,11 @@ def in_vain_notes(in_vain: Sequence[InVain]) -> tuple[str, ...]:
     return (f"Without a verdict, and so without a row: {showings} ({why}); none is taken for a tie.",)
 
 
-def twice_notes(comparisons: Comparisons) -> tuple[str, ...]:
-    """Where the whole table stands there twice, one half after the other or each row after itself."""
+def twice_notes(comparisons: Comparisons, *, shared: bool) -> tuple[str, ...]:
+    """Where the whole table stands there twice, one half after the other or each row after itself.
+
+    `shared`: as repeats the two share one weight.
+    """
     rows = len(comparisons)
     columns = [comparisons.model_a, comparisons.model_b, comparisons.sign]
     columns += [one for one in (comparisons.item, comparisons.rater, comparisons.first) if one is not None]
@@ -187,10 +190,9 @@ def twice_notes(comparisons: Comparisons) -> tuple[str, ...]:
     after = all((one[:half] == one[half:]).all() for one in columns)
     if not after and not all((one[::2] == one[1::2]).all() for one in columns):
         return ()
-    return (
-        f"Every row stands there twice ({counted(half, 'row')} and the same again): each counts, "
-        "so if that is a mistake remove one half.",
-    )
+    told = "they share one weight, so that no verdict counts twice" if shared else "each counts, "
+    told += "" if shared else "so if that is a mistake remove one half"
+    return (f"Every row stands there twice ({counted(half, 'row')} and the same again): {told}.",)
 
 
 def partner_notes(sides: Sides, layout: Layout, columns: BattleColumns) -> tuple[str, ...]:

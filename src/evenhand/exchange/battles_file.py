@@ -1,7 +1,8 @@
 """Battles of two models, from files and frames of anybody's making, as comparisons to be rated."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from unicodedata import normalize
 
 import numpy as np
@@ -31,6 +32,7 @@ from evenhand.exchange.battles.columns import (
     weights_of,
 )
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
+from evenhand.exchange.battles.repeats import Repeats, with_repeats
 from evenhand.exchange.battles.winners import WinnerAs
 from evenhand.exchange.peers.alpaca_battles import alpaca_battles
 from evenhand.exchange.peers.arena_battles import arena_battles
@@ -66,7 +68,7 @@ def battles_of(table: ColumnSource, columns: BattleColumns) -> PeerBattles:
     return PeerBattles(table=table, columns=columns)
 
 
-__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "read_battles"]
+__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "read_battles"]
 
 AS_NAMED = BattleColumns()
 
@@ -88,6 +90,8 @@ class BattleTable:
     """That the comparisons are made of: as many, unless another tool's row is several of ours."""
     in_vain: tuple[InVain, ...]
     """Showings that the file says gave no verdict."""
+    item_name: Callable[[int], str]
+    """By its number, what the file calls an item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -96,6 +100,7 @@ class _Cells:
     verdicts: VerdictColumns
     items: Labels | None
     raters: Labels | None
+    clusters: Labels | None
 
     def spaced(self, layout: Layout) -> dict[str, int]:
         """Rows with spaces around a cell."""
@@ -106,13 +111,14 @@ class _Cells:
         return found
 
 
-def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> BattleTable:
+def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: Repeats = "share") -> BattleTable:
     """From a path (CSV, TSV, JSONL, JSON, Parquet, packed with gzip or not; `-` is the standard input) or a frame.
 
     Columns model_a, model_b and winner, or left, right and winner; a `verdict` of +2 .. -2 may stand for the winner.
     Optional: item or id, rater, first_shown, weight, length_a with length_b (words). Other tools' tables are told by
-    their columns: Chatbot Arena's, AlpacaEval's annotations, judgements of MT-bench, of Arena-Hard and our own. Raises
-    ExchangeError, one sentence that names the place, on anything that does not fit.
+    their columns: Chatbot Arena's, AlpacaEval's annotations, judgements of MT-bench, of Arena-Hard and our own.
+    `repeats` says whether rows of one item, pair, rater and order share a weight. Raises ExchangeError, one sentence
+    that names the place, on anything that does not fit.
     """
     named = [name for name in (columns.model_a, columns.model_b, columns.winner) if name is not None]
     given = open_columns(source, texts=(*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named, *TYPED))
@@ -123,6 +129,9 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
     cells = _cells(table, layout, columns.winner_as or ("words" if layout.joined else None))
     in_vain = tuple(replace(one, models=_in_one_spelling(one.models)) for one in battles.in_vain)
     comparisons = _with_models(_comparisons(battles, layout, cells), in_vain)
+    # Another tool's reader that gives weights has shared them already.
+    shared_before = table is not given and layout.weight is not None
+    comparisons, repeated = (comparisons, ()) if shared_before else with_repeats(comparisons, repeats)
     notes = (
         *battles.notes,
         *in_vain_notes(in_vain),
@@ -134,7 +143,8 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
         *spelling_notes(cells.sides.respelled),
         *name_notes(comparisons.models),
         *partner_notes(cells.sides, layout, columns),
-        *twice_notes(comparisons),
+        *twice_notes(comparisons, shared=bool(repeated) and repeats == "share"),
+        *repeated,
     )
     name, digest = ("a frame", None) if table.file is None else (table.file.path.name, table.file.digest)
     return BattleTable(
@@ -146,7 +156,14 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED) -> Battle
         digest=digest,
         verdicts=len(comparisons) if battles.verdicts is None else battles.verdicts,
         in_vain=in_vain,
+        item_name=partial(_item_name, table, layout.item, cells.items),
     )
+
+
+def _item_name(table: ColumnSource, column: str | None, items: Labels | None, code: int) -> str:
+    if column is None or items is None:
+        return str(code)
+    return str(table.take(column)[int((items.codes == code).argmax())])
 
 
 def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None) -> _Cells:
@@ -159,6 +176,7 @@ def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None) -> _
         verdicts=verdicts,
         items=None if layout.item is None else items_of(table, layout.item),
         raters=None if layout.rater is None else raters_of(table, layout.rater),
+        clusters=None if layout.cluster is None else items_of(table, layout.cluster),
     )
 
 
@@ -198,6 +216,8 @@ def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Compari
         sign=verdicts.sign[kept],
         weight=weight,
         item=None if items is None else items.codes[kept],
+        cluster=None if cells.clusters is None else cells.clusters.codes[kept],
+        cluster_noun="item" if cells.clusters is None else layout.cluster or "item",
         first=None if layout.joined or not battles.order_known else sides.first[kept],
         value=None if verdicts.value is None else verdicts.value[kept],
         length=lengths,

@@ -99,6 +99,7 @@ class BoardDocument(Versioned):
     votes: int
     battles: float
     items: int | None
+    clusters: dict[str, Any]
     models: list[BoardModel]
     equal_length: NotRequired[bool]
     unclustered: list[dict[str, Any]] | None

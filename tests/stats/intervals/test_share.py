@@ -45,7 +45,7 @@ def test_cases_that_stand_alone_get_the_published_wilson_interval(wins: int, n: 
 
 def test_four_pairs_worked_by_hand():
     # p = 5/8; cluster residuals .75 -.25 -1.25 .75, so V = 4/3 * 2.75/64 = .057292 and .234375/V = 4.0909 cases;
-    # t(3) = 3.18245: lower = (.625 + 1.23786 - 1.45346) / 3.4757. The upper one is of one hit less.
+    # t(3) = 3.18245: lower = (.625 + 1.23786 - 1.45346) / 3.4757. The upper one is that of a record with a hit less.
     estimate = clustered_share([1, 1, 1, 0, 0, 0, 1, 1], [1.0] * 8, ["a", "a", "b", "b", "c", "c", "d", "d"])
     assert bounds(estimate) == pytest.approx((0.1178, 0.625, 0.9541), abs=5e-4)
     assert (estimate.n, estimate.clusters) == (8, 4)

@@ -113,7 +113,10 @@ def test_where_ratings_outnumber_items_none_has_an_interval():
 
 def test_one_resample_is_no_resamples():
     board = bradley_terry_bootstrap(drawn(rows=60, models=2, items=40, seed=3), Resampling(rounds=1))
-    assert board.notes[-1] == "Intervals are percentiles of 1 resample of items, seed 0."
+    assert board.notes[-1] == (
+        "Intervals are percentiles of 1 resample of items, seed 0, widened by Student's t on the effective number of "
+        "items."
+    )
 
 
 def test_resamples_without_a_finite_fit_leave_no_bound():

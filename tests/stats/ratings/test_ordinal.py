@@ -136,7 +136,8 @@ def test_items_gathered_in_blocks_give_the_same():
     assert rows.item is not None
     # Numbers so far apart that only a few items fit in a block.
     apart = replace(rows, item=rows.item * 9000)
-    np.testing.assert_allclose(fitted(apart).board.spread.covariance, fitted(rows).board.spread.covariance)
+    one, other = fitted(apart).board.spread.covariance, fitted(rows).board.spread.covariance
+    np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-5 * np.abs(other).max())
 
 
 @settings(max_examples=examples(40))

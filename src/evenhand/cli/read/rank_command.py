@@ -97,6 +97,18 @@ class RankOptions:
     seed: int = options.seed(
         "Random seed of resamples, of simulated rank ranges, and of the order in which a ledger's Elo plays."
     )
+    by_cluster: str | None = option(
+        "--by-cluster",
+        help="Which rows are not independent: those of one item, of one rater, of either (both), or of one value of "
+        "a column of FILE that is named here; both by default where raters have several rows, else item.",
+    )
+    repeats: Literal["share", "count"] = option(
+        "--repeats",
+        type=click.Choice(["share", "count"]),
+        default="share",
+        show_default=True,
+        help="Rows of FILE with one item, pair, rater and order share one weight, or each counts.",
+    )
     unclustered: bool = option(
         "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
     )
@@ -170,7 +182,10 @@ def _print(given: RankOptions) -> None:
         print_audit_of(board, given.store, terminal)
 
 
-_OF_A_FILE = ("model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column")
+_OF_A_FILE = (
+    "model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column", "repeats"
+)  # fmt: skip
+_HOW_A_FILE_IS_READ = ("winner_as", "repeats")
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "run", "store")
 
 
@@ -181,7 +196,7 @@ def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:
         if _typed(ctx, name):
             flag = f"--{name.replace('_', '-')}"
             if file is None:
-                what = "says how a file is read" if name == "winner_as" else "names a column of a file"
+                what = "says how a file is read" if name in _HOW_A_FILE_IS_READ else "names a column of a file"
                 raise WrongUse(f"{flag} {what}: give the file too.")
             raise WrongUse(f"{flag} chooses from the ledger, and {file} is a file: give one of the two.")
 

@@ -47,6 +47,8 @@ def ranked(given: "RankOptions") -> Board:
         resample=given.resample,
         seed=given.seed,
         scoring=scoring,
+        by_cluster=given.by_cluster,
+        repeats=given.repeats,
     )
     if given.file is not None:
         from evenhand.exchange.battles_file import BattleColumns

@@ -34,6 +34,8 @@ class BattleColumns:
     """None: `model_b`, or `right`."""
     winner_as: WinnerAs | None = None
     """Whether winners are models' names or words for a side; None: what all rows together say."""
+    cluster: str | None = None
+    """Whose rows of one value are not independent, in the place of those of one item. None: there is none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +47,7 @@ class Layout:
     verdict: str | None
     item: str | None
     rater: str | None
+    cluster: str | None
     first_shown: str | None
     weight: str | None
     lengths: tuple[str, ...]
@@ -61,6 +64,7 @@ class Layout:
             "verdict": self.verdict,
             "item": self.item,
             "rater": self.rater,
+            "cluster": self.cluster,
             "first_shown": self.first_shown,
             "weight": self.weight,
             "length_a": both[0],
@@ -81,6 +85,7 @@ def layout_of(table: ColumnSource, columns: BattleColumns) -> Layout:
         verdict=verdict,
         item=_column(table, columns.item, "item", "id"),
         rater=_column(table, columns.rater, "rater"),
+        cluster=None if columns.cluster is None else _column(table, columns.cluster, "cluster"),
         first_shown=table.one_of("first_shown"),
         weight=table.one_of("weight"),
         lengths=tuple(found for name in LENGTHS if (found := table.one_of(name)) is not None),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.format.result import PRINTED, Result
+from evenhand.reports.board.clusters import Clusters
 from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod
@@ -101,6 +102,8 @@ class Board(Result):
     """All that was asked for, so that the same board can be made again."""
     findings: Findings
     """What more the verdicts tell; worked out when first looked at."""
+    clusters: Clusters
+    """Which rows were not taken for independent, and who carries the most weight."""
     steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
     """By model, what its answers say to the judge; empty where nobody knows."""
     neighbours: tuple[NeighbourTest, ...] = ()
@@ -173,6 +176,7 @@ class Board(Result):
             "votes": self.votes,
             "battles": self.battles,
             "items": self.items,
+            "clusters": self.clusters.as_json(),
             "models": [
                 {**one.as_json(), **found[one.model], **steering_json(self.steering, one.model)} for one in self.models
             ],

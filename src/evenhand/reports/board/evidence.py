@@ -1,7 +1,7 @@
 """What a board is made of: verdicts on pairs of models in a fixed order, where they come from, and what is missing."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -60,6 +60,8 @@ class Evidence:
     """Rows of which no battle is made, because another showing of theirs has no reply. None: there are no such rows."""
     steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
     """By model, what its answers say to the judge; empty where nobody knows."""
+    item_name: Callable[[int], str] | None = None
+    """By its number among `shown`, what an item is called. None: nobody knows."""
 
 
 def of_file(table: "BattleTable") -> Evidence:
@@ -71,6 +73,7 @@ def of_file(table: "BattleTable") -> Evidence:
         coverage=Coverage(wanted=table.verdicts + reasons.total(), with_verdict=table.verdicts, reasons=dict(reasons)),
         missing=_in_vain(table),
         notes=table.notes,
+        item_name=table.item_name,
     )
 
 
@@ -96,9 +99,8 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         )
     first, second = judged.missing
     order = judged.votes.fixed_order(seed)
-    shown = judged.votes.rows(order).comparisons(
-        models=first.in_order_of_rows().names + second.in_order_of_rows().names
-    )
+    votes = judged.votes.rows(order)
+    shown = votes.comparisons(models=first.in_order_of_rows().names + second.in_order_of_rows().names)
     waiting = judged.waiting
     return Evidence(
         origin=EvidenceSource(
@@ -119,6 +121,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles))),
         waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
         steering=steering_of([judged]),
+        item_name=votes.item.in_order_of_rows().names.__getitem__,
     )
 
 

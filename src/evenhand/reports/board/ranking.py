@@ -14,6 +14,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.vote import Joining
 from evenhand.format.words import counted
 from evenhand.reports.board.board import Board, BoardRow, Unit
+from evenhand.reports.board.clusters import WAYS, clustered, clusters_of
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
@@ -32,7 +33,7 @@ from evenhand.stats.reliability import Summary, trust
 
 if TYPE_CHECKING:
     from evenhand.benchmarks.files.rows import Frame
-    from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.exchange.battles_file import BattleColumns, Repeats
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.choosing import Choice
@@ -68,6 +69,10 @@ class Ranking:
     seed: int = 0
     """Of the order in which Elo plays the battles of a record."""
     scoring: Scoring = field(default_factory=Scoring)
+    by_cluster: str | None = None
+    """item, rater, both, or a file's column. None: both where raters have several rows, else item."""
+    repeats: "Repeats" = "share"
+    """Of a file, as it was read."""
 
 
 def rank(
@@ -80,6 +85,8 @@ def rank(
     resample: Resampled = "items",
     seed: int = 0,
     scoring: Scoring | None = None,
+    by_cluster: str | None = None,
+    repeats: "Repeats" = "share",
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -90,10 +97,15 @@ def rank(
         eh.rank("battles.csv", eh.BattleColumns(item="prompt", rater="worker"))
         eh.rank(frame, scoring=eh.Scoring(ties="davidson", scale=eh.Scale(anchor="gpt-4o", anchor_value=1000)))
 
+    `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or of one value
+    of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows of a file
+    with one item, pair, rater and order share one weight, or count each.
+
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
     _refuse_unknown("method", method, METHODS if method in METHODS else method_names())
     _refuse_unknown("resample", resample, get_args(Resampled))
+    _refuse_unknown("repeats", repeats, ("share", "count"))
     if unit is not None:
         _refuse_unknown("unit", unit, get_args(AskedUnit))
     _refuse_no_count("bootstrap", bootstrap)
@@ -107,8 +119,10 @@ def rank(
         resampling=Resampling(rounds=bootstrap, unit=resample, seed=seed) if bootstrap else None,
         seed=seed,
         scoring=scoring or Scoring(),
+        by_cluster=by_cluster,
+        repeats=repeats,
     )
-    return board(evidence_of(source, choice, seed=seed), ranking)
+    return board(_evidence(source, choice, ranking), ranking)
 
 
 def _refuse_unknown(name: str, value: object, known: Collection[str]) -> None:
@@ -133,6 +147,10 @@ def _refuse_other_scoring(scoring: object) -> None:
 
 
 def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, seed: int) -> Evidence:
+    return _evidence(source, choice, Ranking(seed=seed))
+
+
+def _evidence(source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking) -> Evidence:
     from evenhand.exchange.battles_file import BattleColumns, read_battles
 
     # Frames first: the record's modules cost a file's reader a fifth of a second.
@@ -141,10 +159,15 @@ def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, se
             raise RankError(
                 "A file or frame is chosen by its columns: give BattleColumns, or nothing.", code="EH-CHOICE-KIND"
             )
-        return of_file(read_battles(source, columns=choice or BattleColumns()))
+        columns = choice or BattleColumns()
+        if ranking.by_cluster is not None and ranking.by_cluster not in WAYS:
+            columns = replace(columns, cluster=ranking.by_cluster)
+        return of_file(read_battles(source, columns=columns, repeats=ranking.repeats))
     if isinstance(choice, BattleColumns):
         raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
-    return of_record(_recorded(source, choice), seed)
+    if ranking.repeats != "share":
+        raise RankError("Repeats in a ledger always share one weight; repeats='count' is for files and frames.")
+    return of_record(_recorded(source, choice), ranking.seed)
 
 
 def _is_frame(source: object) -> bool:
@@ -175,13 +198,15 @@ def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
 def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     """Raises RankError where the evidence cannot give what `ranking` asks."""
     ranking = ranking or Ranking()
-    shown = evidence.shown
+    by, shown = clustered(evidence.shown, ranking.by_cluster)
+    evidence = replace(evidence, shown=shown)
     method = find_method(ranking.method)
     unit, rated, battles = _units(evidence, ranking, method)
     scoring = replace(ranking.scoring, seed=ranking.seed)
     found = ratings(rated, method, scoring, ranking.resampling)
     tests = _neighbours(rated, found, ranking.seed)
     found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
+    clusters = clusters_of(by, rated, evidence.item_name)
     return Board(
         origin=evidence.origin,
         rated_by=method,
@@ -192,7 +217,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=(*found.notes, *range_sentences(found, tests), *_about_raters(rated, found)),
+        basis=(*found.notes, *range_sentences(found, tests), *_about_raters(rated, found), *clusters.sentences),
         neighbours=tests,
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
@@ -205,6 +230,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             missing=evidence.missing,
         ),
         steering=evidence.steering,
+        clusters=clusters,
     )
 
 
@@ -234,6 +260,11 @@ def _about_raters(rated: Comparisons, found: Ratings) -> tuple[str, ...]:
     raters = 0 if rated.rater is None else int(np.count_nonzero(np.bincount(rated.rater)))
     if raters < 2 or all(one.rating.lower is None for one in found.models):
         return ()
+    if rated.crossed is not None or rated.cluster_noun == "rater":
+        return (
+            f"The intervals hold for other raters too, as far as {raters:,} can tell; --by-cluster item gives those "
+            "about these raters alone.",
+        )
     return (f"Raters are not counted as clusters: the intervals are about these {raters:,} raters, not about others.",)
 
 
@@ -256,6 +287,8 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
         "ties": scoring.ties,
         "join": scoring.join,
         "shrink": scoring.shrink,
+        "by_cluster": ranking.by_cluster,
+        "repeats": ranking.repeats,
     }
 
 

@@ -31,6 +31,12 @@ class Comparisons:
     """A trial's replicates share the weight 1. None: every row counts 1."""
     item: Codes | None = None
     """Rows with the same number are of one item and not independent. None: no two rows share an item."""
+    cluster: Codes | None = None
+    """Rows with the same number are not independent, in the place of those of one item. None: those of one item."""
+    cluster_noun: str = "item"
+    """What a sentence calls one of those by which the rows are clustered."""
+    crossed: Codes | None = None
+    """A second grouping across the first, such as raters: rows with the same number are not independent either."""
     first: Signs | None = None
     """1 where model_a was shown first, -1 where model_b was, 0 where nobody knows. None: nobody knows of any row."""
     value: Signs | None = None
@@ -52,8 +58,9 @@ class Comparisons:
                 raise ValueError(f"A model's number lies between 0 and {len(self.models) - 1}.")
         _none_may(self.model_a == self.model_b, "compares a model with itself")
         _none_may((self.sign < -1) | (self.sign > 1), "has a sign that is not 1, 0 or -1")
-        if self.item is not None:
-            _none_may(self.item < 0, "has an item number below 0")
+        for number in (self.item, self.cluster, self.crossed):
+            if number is not None:
+                _none_may(number < 0, "has an item number below 0")
         if self.rater is not None:
             _none_may((self.rater < 0) | (self.rater >= len(self.raters)), "has a rater without a name")
         if self.first is not None:
@@ -78,6 +85,11 @@ class Comparisons:
         return float(len(self)) if self.weight is None else float(self.weight.sum())
 
     @property
+    def grouped_by(self) -> Codes | None:
+        """Rows with the same number are not independent. None: all are."""
+        return self.item if self.cluster is None else self.cluster
+
+    @property
     def knows_order(self) -> bool:
         """Whether it is known of some row which item it is of, and which answer was shown first."""
         return self.item is not None and self.first is not None
@@ -92,6 +104,8 @@ class Comparisons:
             "sign": self.sign,
             "weight": self.weight,
             "item": self.item,
+            "cluster": self.cluster,
+            "crossed": self.crossed,
             "first": self.first,
             "value": self.value,
             "length": self.length,

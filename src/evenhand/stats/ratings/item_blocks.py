@@ -81,15 +81,16 @@ def item_blocks(item: Codes, items: int, width: int, *, numbers: int = MANY_NUMB
 
 
 def played_and_items(comparisons: Comparisons) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    """Of each model: the weight of its rows, and how many items they are of; without items, how many rows."""
+    """Of each model: the weight of its rows, and how many clusters they are of; without any, how many rows."""
     models, weight = len(comparisons.models), comparisons.weight
     if weight is not None and not weight.all():
         comparisons = comparisons.rows(weight > 0)
     one, other = comparisons.model_a, comparisons.model_b
     played = summed(one, comparisons.weight, models) + summed(other, comparisons.weight, models)
-    if comparisons.item is None:
+    by = comparisons.grouped_by
+    if by is None:
         return played, np.bincount(one, minlength=models) + np.bincount(other, minlength=models)
-    ordered = item_order(comparisons.item, int(comparisons.item.max(initial=-1)) + 1, models)
+    ordered = item_order(by, int(by.max(initial=-1)) + 1, models)
     one, other = ordered.taken(one), ordered.taken(other)
     items = np.zeros(models, dtype=np.int64)
     for block in ordered.blocks():
@@ -99,8 +100,19 @@ def played_and_items(comparisons: Comparisons) -> tuple[FloatArray, npt.NDArray[
 
 
 def clusters_in(comparisons: Comparisons) -> int:
-    """How many items the rows are of; without items, how many rows."""
-    return len(comparisons) if comparisons.item is None else int(np.count_nonzero(np.bincount(comparisons.item)))
+    """How many items, or what rows are clustered by, the rows are of; without any, how many rows."""
+    return len(comparisons) if comparisons.grouped_by is None else count_of(comparisons.grouped_by)
+
+
+def count_of(codes: Codes) -> int:
+    """How many numbers occur."""
+    return int(np.count_nonzero(np.bincount(codes)))
+
+
+def crossing(one: Codes, other: Codes) -> Codes:
+    """A number for each pair of numbers that occurs."""
+    keys = one.astype(np.int64) * (int(other.max(initial=-1)) + 1) + other
+    return np.unique(keys, return_inverse=True)[1].ravel().astype(np.int32)
 
 
 def items_met(
@@ -110,9 +122,19 @@ def items_met(
     seen = np.zeros(items * models, dtype=np.uint8)
     seen[one] = 1
     seen[other] = 1
-    met = np.zeros(models, dtype=np.int64)
+    return counts_of_columns(seen.reshape(items, models))
+
+
+def counts_of_columns(marked: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """Of each column how many of its bytes are 1, the others being 0."""
+    found = np.zeros(marked.shape[1], dtype=np.int64)
     # Sums that fit a byte are taken in bytes, many at once.
-    for begun in range(0, items, _OF_BYTE):
-        some = seen[begun * models : (begun + _OF_BYTE) * models].reshape(-1, models)
-        met += some.sum(axis=0, dtype=np.uint8)
-    return met
+    for begun in range(0, len(marked), _OF_BYTE):
+        found += marked[begun : begun + _OF_BYTE].sum(axis=0, dtype=np.uint8)
+    return found
+
+
+def counts_of_rows(marked: npt.NDArray[np.uint8]) -> npt.NDArray[np.int64]:
+    """The same of each row."""
+    size = np.uint8 if marked.shape[1] <= _OF_BYTE else np.int64
+    return marked.sum(axis=1, dtype=size).astype(np.int64)

@@ -25,7 +25,7 @@ from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.placement import placement
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import played_and_items
+from evenhand.stats.ratings.item_blocks import clusters_in, count_of, played_and_items
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.simultaneous import SIMULATED, Joint, bonferroni, of_draws, simulated
 from evenhand.stats.ratings.sums import FloatArray
@@ -212,7 +212,8 @@ def _same(labels: IntArray) -> BoolArray:
 
 def _trusted(spread: Covariance, played: BoolArray) -> bool:
     """Whether the covariance rests on enough clusters to tell what the differences have to do with each other."""
-    return bool(spread.determined[played].all() and (spread.clusters[played] >= FEW_CLUSTERS).all())
+    fewest = np.minimum(spread.clusters[played], spread.clusters[played] if spread.crossed is None else spread.crossed)
+    return bool(spread.determined[played].all() and (fewest >= FEW_CLUSTERS).all())
 
 
 def _larger(reach: FloatArray) -> FloatArray:
@@ -290,9 +291,10 @@ def _cases_between_groups(rated: BradleyTerry) -> FloatArray:
     cases = np.bincount(pair, minlength=models * models).astype(np.float64)
     if rows.weight is not None:
         cases = np.minimum(cases, np.bincount(pair, weights=rows.weight, minlength=models * models))
-    if rows.item is not None:
-        items = int(rows.item.max(initial=-1)) + 1
-        distinct = np.unique(pair * items + rows.item) // max(items, 1)
+    by = rows.grouped_by
+    if by is not None:
+        items = int(by.max(initial=-1)) + 1
+        distinct = np.unique(pair * items + by) // max(items, 1)
         cases = np.minimum(cases, np.bincount(distinct, minlength=models * models))
     square = cases.reshape(models, models)
     return square + square.T
@@ -310,8 +312,11 @@ def _scatter(draws: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 def _clusters(tallied: WinTally) -> int:
-    item = tallied.rows.item
-    return len(tallied.rows) if item is None else int(np.count_nonzero(np.bincount(item)))
+    return (
+        clusters_in(tallied.rows)
+        if tallied.rows.crossed is None
+        else min(clusters_in(tallied.rows), count_of(tallied.rows.crossed))
+    )
 
 
 def _above(tallied: WinTally, correlation: FloatArray, level: float) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Resamples of comparisons: whole items drawn with replacement, or single battles as FastChat draws them."""
+"""Resamples of comparisons: whole items, or clusters, drawn with replacement, or single battles as FastChat does."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -39,11 +39,11 @@ def resampled_orders(comparisons: Comparisons, resampling: Resampling) -> Iterat
     """Rows to be played in turn, one sequence a round: drawn units in the order drawn, an item's rows in their own."""
     rng = np.random.default_rng(resampling.seed)
     count = len(comparisons)
-    if comparisons.item is None or resampling.unit == "battles":
+    if comparisons.grouped_by is None or resampling.unit == "battles":
         for _ in range(resampling.rounds):
             yield rng.integers(0, count, count, dtype=np.int32)
         return
-    item = dense(comparisons.item)
+    item = dense(comparisons.grouped_by)
     by_item = np.argsort(item, kind="stable")
     length = np.bincount(item)
     start = np.cumsum(length) - length
@@ -61,7 +61,8 @@ def resampled_counts(
     rng = np.random.default_rng(resampling.seed)
     table, rows = grouped.table, len(comparisons)
     cell = grouped.cell
-    items = None if resampling.unit == "battles" or comparisons.item is None else dense(comparisons.item)
+    by = None if resampling.unit == "battles" else comparisons.grouped_by
+    items = None if by is None else dense(by)
     add: Callable[[npt.NDArray[np.uint16]], FloatArray] | None = None
     if items is not None or comparisons.weight is not None:
         # A row is a unit by itself where no items are drawn.

@@ -10,8 +10,9 @@ from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import LEVEL, Basis, left_out, share_of_sums
 from evenhand.stats.ratings.bradley_terry.components import IntArray
+from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import item_blocks, played_and_items
+from evenhand.stats.ratings.item_blocks import crossing, item_blocks, played_and_items
 from evenhand.stats.ratings.sums import FloatArray, products, summed
 from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable, pair_table
 
@@ -75,29 +76,62 @@ class WinTally:
         )
 
     def covariance(self) -> FloatArray:
-        """M x M, of the shares, clustered by item; 0 for a model without cases."""
-        models = len(self.share)
-        if self.rows.item is None:
+        """M x M, of the shares, clustered as the rows are; 0 for a model without cases."""
+        models, by, crossed = len(self.share), self.rows.grouped_by, self.rows.crossed
+        if by is None:
             one, other = self._row_shares()
             pair = self.rows.model_a.astype(np.int64) * models + self.rows.model_b
             product = summed(pair, one * other, models * models).reshape(models, models)
             return product + product.T + np.diag(self._squares()[0])
-        return sum((products(block) for block, _ in self._item_shares()), np.zeros((1, 1)))
+        found = self._products(by)
+        if crossed is not None:
+            found = found + self._products(crossed) - self._products(crossing(by, crossed))
+            np.fill_diagonal(found, self._squares()[0])
+        return found
+
+    def _products(self, by: Codes) -> FloatArray:
+        return sum((products(block) for block, _ in self._cluster_shares(by)), np.zeros((1, 1)))
 
     def _squares(self) -> tuple[FloatArray, FloatArray]:
-        """Of each model: the variance of its share between items, and the sum of its items' squared weights."""
-        models = len(self.share)
-        variance, squares = np.zeros(models), np.zeros(models)
-        if self.rows.item is None:
+        """Of each model: the variance of its share between clusters, and the sum of its clusters' squared weights.
+
+        Of two groupings the variance is that of Cameron, Gelbach and Miller (2011), at least that of either alone, and
+        the squares are those of the one that weighs more unevenly.
+        """
+        models, by, crossed = len(self.share), self.rows.grouped_by, self.rows.crossed
+        if by is None:
+            variance, squares = np.zeros(models), np.zeros(models)
             sides = zip((self.rows.model_a, self.rows.model_b), self._row_shares(), self.weights, strict=True)
-            for who, one, weight in sides:
-                variance += summed(who, one**2, models)
+            for who, share, weight in sides:
+                variance += summed(who, share**2, models)
                 squares += summed(who, weight**2, models)
             return variance, squares
-        for block, weight in self._item_shares():
+        one, even = self._between(by)
+        if crossed is None:
+            return one, even
+        other, uneven = self._between(crossed)
+        both = one + other - self._within_cells(crossing(by, crossed))
+        return np.maximum(both, np.maximum(one, other)), np.maximum(even, uneven)
+
+    def _between(self, by: Codes) -> tuple[FloatArray, FloatArray]:
+        models = len(self.share)
+        variance, squares = np.zeros(models), np.zeros(models)
+        for block, weight in self._cluster_shares(by):
             variance += np.einsum("im,im->m", block, block)
             squares += np.einsum("im,im->m", weight, weight)
         return variance, squares
+
+    def _within_cells(self, cell: Codes) -> FloatArray:
+        """Of each model: the variance of its share between cells, which are nearly as many as rows."""
+        models = len(self.share)
+        keys = np.concatenate([cell * np.int64(models) + who for who in (self.rows.model_a, self.rows.model_b)])
+        distinct, place = np.unique(keys, return_inverse=True)
+        residual, weight = (
+            summed(place.ravel(), np.concatenate(both), len(distinct)) for both in (self.residuals, self.weights)
+        )
+        who = distinct % models
+        n = self.n[who]
+        return summed(who, (residual / n * left_out(weight / n)) ** 2, models)
 
     def _row_shares(self) -> _Sides:
         """Of each row: what it adds to the deviation of each side's share, as if it had had no say in it."""
@@ -106,11 +140,11 @@ class WinTally:
         one, other = (residual / n[who] * left_out(weight / n[who]) for who, residual, weight in sides)
         return one, other
 
-    def _item_shares(self) -> Iterator[_Sides]:
-        """Items x models, some items at a time: what the item adds to the deviation of each share, and its weight."""
+    def _cluster_shares(self, by: Codes) -> Iterator[_Sides]:
+        """Clusters x models, some at a time: what each adds to the deviation of each share, and its weight."""
         n = np.where(self.n > 0, self.n, 1.0)
-        weights = _item_sums(self.rows, self.weights)
-        for residual, weight in zip(_item_sums(self.rows, self.residuals), weights, strict=True):
+        weights = _cluster_sums(self.rows, by, self.weights)
+        for residual, weight in zip(_cluster_sums(self.rows, by, self.residuals), weights, strict=True):
             yield residual / n * left_out(weight / n), weight
 
 
@@ -119,7 +153,7 @@ def _like(n: float, squares: float) -> float:
 
 
 def win_rates(comparisons: Comparisons, *, policy: Policy = "average", level: float = LEVEL) -> tuple[WinRate, ...]:
-    """One for each model over all its comparisons, in the order of `comparisons.models`; intervals clustered by item.
+    """One for each model over all its comparisons, in the order of `comparisons.models`; intervals clustered.
 
     Every comparison counts alike, so that an opponent met often weighs more: see `mean_win_rates`.
     """
@@ -196,11 +230,10 @@ def _scores(comparisons: Comparisons, tie: float) -> _Sides:
     return points[comparisons.sign + 1], points[1 - comparisons.sign]
 
 
-def _item_sums(comparisons: Comparisons, residuals: _Sides) -> Iterator[FloatArray]:
-    """Items x models, some items at a time: the sum of the residuals."""
+def _cluster_sums(comparisons: Comparisons, by: Codes, residuals: _Sides) -> Iterator[FloatArray]:
+    """Clusters x models, some at a time: the sum of the residuals."""
     models = len(comparisons.models)
-    assert comparisons.item is not None
-    for block in item_blocks(comparisons.item, int(comparisons.item.max(initial=-1)) + 1, models):
+    for block in item_blocks(by, int(by.max(initial=-1)) + 1, models):
         sums = np.zeros(block.items * models)
         for who, one in zip((comparisons.model_a, comparisons.model_b), residuals, strict=True):
             sums += summed(block.item * np.int32(models) + who[block.rows], one[block.rows], len(sums))

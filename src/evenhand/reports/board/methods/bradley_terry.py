@@ -42,14 +42,23 @@ def _shrunk(comparisons: Comparisons, scoring: Scoring, resampling: Resampling |
     return _of_fit(fitted, fitted.notes, scoring)
 
 
+_HOW = "robust sandwich, CR3; Student's t on the effective number of them less one"
+
+
 def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
     level, clusters = f"Intervals of {100 * fitted.level:g} %", int(fitted.spread.clusters.max(initial=0))
-    if comparisons.item is None:
-        return f"{level}, every row taken for independent of every other (robust sandwich, times G/(G-1))."
-    items = counted(clusters, "item")
+    if comparisons.grouped_by is None:
+        return f"{level}, every row taken for independent of every other ({_HOW})."
+    noun, crossed = comparisons.cluster_noun, fitted.spread.crossed
+    if crossed is not None:
+        return (
+            f"{level}, clustered by {counted(clusters, noun)} and {counted(crossed, 'rater')}: neither verdicts on one "
+            f"{noun} nor those of one rater are taken for independent ({_HOW})."
+        )
+    on = "of" if noun == "rater" else "on"
     return (
-        f"{level}, clustered by {items}: verdicts on one item are not taken for independent "
-        "(cluster-robust sandwich, times G/(G-1))."
+        f"{level}, clustered by {counted(clusters, noun)}: verdicts {on} one {noun} are not taken for independent "
+        f"({_HOW})."
     )
 
 

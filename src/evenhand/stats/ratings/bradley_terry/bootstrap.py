@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.format.words import counted
-from evenhand.stats.intervals import LEVEL
+from evenhand.stats.intervals import LEVEL, MANY, reach, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, davidson_is_finite, linked_resamples
-from evenhand.stats.ratings.bradley_terry.covariance import spread
+from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, Ties, centred_inverse, fit
 from evenhand.stats.ratings.bradley_terry.notes import notes_on
 from evenhand.stats.ratings.bradley_terry.placement import placement
@@ -47,7 +47,7 @@ def bradley_terry_bootstrap(
     scale: Scale | None = None,
     level: float = LEVEL,
 ) -> BradleyTerry:
-    """Ratings from the full data, their intervals the percentiles of refitted resamples.
+    """Ratings from the full data, their intervals the percentiles of refitted resamples, widened (`_widened`).
 
     A resample without a finite fit counts as unbounded on both sides, so that enough of them leave no bound. Where
     ratings outnumber the clusters none has an interval, as by the sandwich: resamples of few items scatter too little.
@@ -63,8 +63,9 @@ def bradley_terry_bootstrap(
     missing = np.isnan(moved)
     tail = (1 - level) / 2
     around = spread(solution, clustered=resampling.unit == "items")
-    lower = _quantile(np.where(missing, -np.inf, moved), tail, missing=-np.inf)
-    upper = _quantile(np.where(missing, np.inf, moved), 1 - tail, missing=np.inf)
+    wider = _widened(solution, around, level)
+    lower = _quantile(np.where(missing, -np.inf, moved), tail, missing=-np.inf) * wider
+    upper = _quantile(np.where(missing, np.inf, moved), 1 - tail, missing=np.inf) * wider
     bounds = Bounds(
         lower=placed.value + np.where(around.determined, lower, np.nan),
         upper=placed.value + np.where(around.determined, upper, np.nan),
@@ -74,6 +75,24 @@ def bradley_terry_bootstrap(
     known = notes_on(solution, around, placed, scale, resampled=True)
     bounded = bool(around.determined[np.isfinite(placed.value)].any())
     return replace(rated, notes=(*known, *_notes(comparisons, resampling, drawn, bounded=bounded)))
+
+
+def _widened(solution: Solution, around: Covariance, level: float) -> FloatArray:
+    """Of each model: what its percentiles are multiplied by.
+
+    Resamples of few items scatter too little, by sqrt((G - 1) / G), and know nothing of how unsure that scatter itself
+    is, which Student's t tells (the expanded percentiles of Hesterberg 2015, Am. Stat. 69, 371; here on the effective
+    number of items, so that a heavy one widens too). What raters add to the items' spread resamples of items do not
+    show: they are widened by as much as the two-way sandwich is beside that of items alone.
+    """
+    models = len(around.clusters)
+    behind = np.maximum(around.effective[:models], 2.0)
+    wider = reaches(behind, level) / reach(MANY, level) * np.sqrt(behind / (behind - 1))
+    if around.crossed is None:
+        return wider
+    alone = spread(replace(solution, comparisons=replace(solution.comparisons, crossed=None)))
+    one, both = (np.diagonal(one.covariance)[:models] for one in (alone, around))
+    return wider * np.sqrt(np.maximum(np.divide(both, one, out=np.ones(models), where=one > 0), 1.0))
 
 
 def resamples(solution: Solution, resampling: Resampling) -> Resamples:
@@ -198,11 +217,19 @@ def _quantile(values: FloatArray, share: float, *, missing: float) -> FloatArray
     return np.where(np.isfinite(found), found, missing)
 
 
+def _unit(comparisons: Comparisons, resampling: Resampling) -> str:
+    if comparisons.grouped_by is None or resampling.unit == "battles":
+        return "battles"
+    return "items" if comparisons.cluster is None else "clusters"
+
+
 def _notes(comparisons: Comparisons, resampling: Resampling, drawn: Resamples, *, bounded: bool) -> list[str]:
-    unit = "battles" if comparisons.item is None else resampling.unit
+    unit = _unit(comparisons, resampling)
     rounds = counted(resampling.rounds, "resample")
     what = "Intervals are percentiles" if bounded else "Medians are"
-    notes = [f"{what} of {rounds} of {unit}, seed {resampling.seed}."]
+    more = ", and by what raters add" if comparisons.crossed is not None and unit != "battles" else ""
+    wider = f", widened by Student's t on the effective number of {unit}{more}" if bounded else ""
+    notes = [f"{what} of {rounds} of {unit}, seed {resampling.seed}{wider}."]
     if drawn.unbounded:
         notes.append(f"{drawn.unbounded} of {rounds} have no finite fit: they count as unbounded.")
     return notes

@@ -1,4 +1,4 @@
-"""How far fitted strengths may lie from the truth: their covariance, clustered by item."""
+"""How far fitted strengths may lie from the truth: their covariance, clustered by item, by rater or by both."""
 
 from dataclasses import dataclass
 
@@ -7,14 +7,12 @@ import numpy as np
 from evenhand.stats.intervals import LEVEL, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse, slopes_at
-from evenhand.stats.ratings.bradley_terry.sandwich import (
-    ScoreVectors,
-    clustered_scores,
-    likelihood_cells,
-    unclustered_scores,
-)
+from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors, unclustered_scores
+from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
 from evenhand.stats.ratings.bradley_terry.solution import Solution
+from evenhand.stats.ratings.bradley_terry.two_way import cluster_scores
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import count_of
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable
 
@@ -41,9 +39,11 @@ class Covariance:
     clusters: IntArray
     """Of each model: the clusters its group's fit rests on."""
     clusters_of: IntArray
-    """Of each model: the clusters it appears in."""
+    """Of each model: the clusters it appears in, of the first grouping."""
+    crossed: int | None = None
+    """Clusters of the second grouping, such as raters; None: there is none."""
     effective: FloatArray
-    """Of each parameter: how many clusters of equal weight would tell as much."""
+    """Of each parameter: how many clusters of equal weight would tell as much; of two groupings, the fewer."""
     determined: BoolArray
     """Of each model: its group has more clusters than parameters, so a single strength may have an interval."""
     flat: bool
@@ -71,14 +71,13 @@ class Covariance:
 
 
 def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
-    """The sandwich of scores, each as if its cluster had had no say; `bench/coverage.py` shows what it covers."""
+    """The sandwich of scores that are each as if its cluster had had no say (`bench/coverage.py`: what it covers)."""
     table, seen = solution.grouped.table, solution.comparisons
     slopes = slopes_at(table, solution.fit)
     bread = centred_inverse(solution.fit.information, solution.structure.group)
     independent = _by_model(table, np.einsum("ro,ro->r", table.squares, slopes.by_difference**2))
-    if clustered and seen.item is not None:
-        cells = likelihood_cells(table, slopes)
-        scores = clustered_scores(cells, solution.grouped.cell, seen.item, seen.weight, bread)
+    if clustered and seen.grouped_by is not None:
+        scores = cluster_scores(likelihood_cells(table, slopes), solution.grouped.cell, seen, bread)
     else:
         scores = unclustered_scores(table, slopes, bread, _rows_of(table, seen))
     return spread_of(solution, bread, scores, clustered=clustered, independent=independent)
@@ -111,9 +110,11 @@ def spread_of(
     alone = expected if independent is None else independent
     missing, still = _missing_of_models(solution, covariance, scores.clusters_of, alone)
     covariance[: len(group), : len(group)] += _centred(missing, group)
+    crossed = solution.comparisons.crossed if clustered else None
     return Covariance(
         covariance=covariance,
         clustered=clustered,
+        crossed=None if crossed is None else count_of(crossed),
         clusters=clusters,
         clusters_of=scores.clusters_of,
         effective=scores.effective,
@@ -206,7 +207,7 @@ def _centred(variance: FloatArray, group: IntArray) -> FloatArray:
 def _clusters_by_group(solution: Solution, clustered: bool) -> IntArray:
     comparisons, group = solution.comparisons, solution.structure.group
     groups = int(group.max(initial=-1)) + 1
-    item = comparisons.item if clustered else None
+    item = comparisons.grouped_by if clustered else None
     if groups == 1:
         return np.array([len(comparisons) if item is None else np.count_nonzero(np.bincount(item))])
     of_row = group[comparisons.model_a]

@@ -91,7 +91,7 @@ def _interval_notes(solution: Solution, around: Covariance) -> list[str]:
     notes: list[str] = []
     if not around.clustered:
         notes.append("Intervals are not clustered: they take every row for independent of every other.")
-    elif solution.comparisons.item is None:
+    elif solution.comparisons.grouped_by is None:
         notes.append(NO_ITEMS)
     outnumbered = np.flatnonzero((around.clusters_of > 0) & ~around.determined)
     if outnumbered.size:
@@ -105,7 +105,8 @@ def _interval_notes(solution: Solution, around: Covariance) -> list[str]:
 
 
 def _cluster(solution: Solution, around: Covariance) -> str:
-    return "item" if around.clustered and solution.comparisons.item is not None else "row"
+    seen = solution.comparisons
+    return seen.cluster_noun if around.clustered and seen.grouped_by is not None else "row"
 
 
 def _sandwich_notes(solution: Solution, around: Covariance) -> list[str]:
@@ -117,6 +118,10 @@ def _sandwich_notes(solution: Solution, around: Covariance) -> list[str]:
         return notes
     if few.size:
         notes.append(_few(few, noun))
+    if around.crossed is not None and around.crossed < FEW_CLUSTERS:
+        notes.append(
+            f"{counted(around.crossed, 'rater')} judged: Student's t with one degree less widens the intervals."
+        )
     if around.flat:
         notes.append(f"Some models' results hardly differ between {noun}s: there each {noun} counts as one case.")
     return notes
@@ -151,8 +156,9 @@ def _mean_notes(solution: Solution, around: Covariance) -> list[str]:
 def _few(clusters: IntArray, noun: str) -> str:
     least, most = int(clusters.min()), int(clusters.max())
     counts = str(least) if least == most else f"{least} to {most}"
+    met = "were judged by" if noun == "rater" else "met on"
     return (
-        f"{counted(len(clusters), 'model')} met on {counts} {noun}{'' if most == 1 else 's'}: "
+        f"{counted(len(clusters), 'model')} {met} {counts} {noun}{'' if most == 1 else 's'}: "
         "Student's t with one degree less widens the intervals."
     )
 

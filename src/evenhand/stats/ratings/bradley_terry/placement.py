@@ -114,11 +114,13 @@ def _proven(solution: Solution, model: int, core: BoolArray, log_tail: float) ->
 def items_of(battles: Comparisons, model: int) -> int:
     """Clusters a model appears in: its items, or its battles where none are named."""
     rows = (battles.model_a == model) | (battles.model_b == model)
-    return int(np.count_nonzero(rows)) if battles.item is None else len(np.unique(battles.item[rows]))
+    by = battles.grouped_by
+    return int(np.count_nonzero(rows)) if by is None else len(np.unique(by[rows]))
 
 
 def _weights(battles: Comparisons, as_a: BoolArray, as_b: BoolArray) -> FloatArray:
     rows = np.concatenate((np.flatnonzero(as_a), np.flatnonzero(as_b)))
     weight = np.ones(len(rows)) if battles.weight is None else battles.weight[rows]
-    items = len(rows) if battles.item is None else len(np.unique(battles.item[rows]))
+    by = battles.grouped_by
+    items = len(rows) if by is None else len(np.unique(by[rows]))
     return weight * min(1.0, items / float(weight.sum()))

@@ -11,15 +11,16 @@ share of the information on the parameters it touches.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import LikelihoodSlopes, laplacian, spread_over_models
+from evenhand.stats.ratings.bradley_terry.score_cells import CellScores, likelihood_cells
 from evenhand.stats.ratings.codes import Codes
-from evenhand.stats.ratings.item_blocks import NUMBERS, ItemBlock, item_order
+from evenhand.stats.ratings.item_blocks import NUMBERS, ItemBlock, counts_of_columns, counts_of_rows, item_order
 from evenhand.stats.ratings.sums import SPARSE_FROM, FloatArray, summed
 from evenhand.stats.ratings.table import PairTable
 
@@ -28,6 +29,13 @@ _FEW = 16
 
 _HEAVY = 0.1
 """Parameters' worth of information from which a cluster's leverage is worked out exactly."""
+
+_MOST = 0.5
+"""Parameters' worth up to which it is worked out step by step, for all such clusters at once."""
+
+_STEPS = 40
+_SETTLED = 1e-5
+"""Of the largest score: a step this small ends it."""
 
 _ALL = 0.999
 """Leverage is taken to be this at the most: a cluster that carries something alone has no score along it."""
@@ -59,110 +67,6 @@ class ScoreVectors:
     def effective(self) -> FloatArray:
         """Of each parameter: the number of clusters of equal weight that would tell as much about the spread."""
         return np.divide(self.weight**2, self.squares, out=np.zeros_like(self.weight), where=self.squares > 0)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Factor:
-    """A part of the curvature of each cell's log-likelihood: size times the square of lead + extras . parameters."""
-
-    size: FloatArray
-    lead: bool
-    extras: FloatArray
-    """Cells x E."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class CellScores:
-    """Comparisons of one cell have one score: its pair of models, and its slopes and curvature for a weight of 1."""
-
-    pairs: PairTable
-    pair: IntArray
-    pull: FloatArray
-    extras: tuple[FloatArray, ...]
-    factors: tuple[Factor, ...]
-
-    @property
-    def width(self) -> int:
-        return self.pairs.models + len(self.extras)
-
-    def leverage(self, bread: FloatArray) -> FloatArray:
-        """Of each cell: the trace of its information times the inverse of all."""
-        models = self.pairs.models
-        one, other = self.pairs.first[self.pair], self.pairs.second[self.pair]
-        own = np.diagonal(bread)
-        apart = own[one] + own[other] - 2 * bread[one, other]
-        beside, corner = bread[one, models:] - bread[other, models:], bread[models:, models:]
-        found = np.zeros(len(self.pair))
-        for factor in self.factors:
-            along = np.einsum("ce,ef,cf->c", factor.extras, corner, factor.extras)
-            if factor.lead:
-                along += apart + 2 * np.einsum("ce,ce->c", beside, factor.extras)
-            found += factor.size * along
-        return found
-
-    def bends(self) -> tuple[FloatArray, tuple[FloatArray, ...]]:
-        """Of each cell: its information on a model's strength, and on each of the extras."""
-        lead = np.zeros(len(self.pair)) + sum(factor.size for factor in self.factors if factor.lead)
-        along = np.zeros((len(self.pair), len(self.extras)))
-        for factor in self.factors:
-            along += factor.size[:, None] * factor.extras**2
-        return lead, tuple(np.ascontiguousarray(along.T))
-
-    def information(self, cells: IntArray, weight: FloatArray, models: IntArray) -> FloatArray:
-        """Of some cells with these weights: models as numbered there, then the extras."""
-        size, extras = len(models), len(self.extras)
-        one, other = (np.searchsorted(models, side[self.pair[cells]]) for side in (self.pairs.first, self.pairs.second))
-        found, rows = np.zeros((size + extras, size + extras)), np.arange(len(cells))
-        for factor in self.factors:
-            along = np.zeros((len(cells), size + extras))
-            along[:, size:] = factor.extras[cells]
-            if factor.lead:
-                along[rows, one] = 1.0
-                along[rows, other] = -1.0
-            found += along.T @ ((factor.size[cells] * weight)[:, None] * along)
-        return found
-
-
-def likelihood_cells(table: PairTable, slopes: LikelihoodSlopes) -> CellScores:
-    """Three cells for each row of the table: lost, tied, won."""
-    extras = [(slopes.by_difference * column[:, None]).ravel() for column in table.covariates.T]
-    if slopes.by_log_tie is not None:
-        extras.append(slopes.by_log_tie.ravel())
-    pairs, pair = distinct_pairs(table)
-    return CellScores(
-        pairs=pairs,
-        pair=np.repeat(pair, 3),
-        pull=slopes.by_difference.ravel(),
-        extras=tuple(extras),
-        factors=tuple(
-            Factor(size=np.repeat(one.size, 3), lead=one.lead, extras=np.repeat(one.extras, 3, axis=0))
-            for one in _factors(table, slopes)
-        ),
-    )
-
-
-def _factors(table: PairTable, slopes: LikelihoodSlopes) -> Iterator[Factor]:
-    """Of each row of the table; with Davidson's ties the curvature by lead and log_tie is a sum of two squares."""
-    if slopes.curvature_mixed is None or slopes.curvature_tie is None:
-        yield Factor(size=slopes.curvature, lead=True, extras=table.covariates)
-        return
-    curved = slopes.curvature > 0
-    slant = np.divide(slopes.curvature_mixed, slopes.curvature, out=np.zeros(len(table)), where=curved)
-    yield Factor(size=slopes.curvature, lead=True, extras=np.column_stack((table.covariates, slant)))
-    left = np.maximum(slopes.curvature_tie - slant * slopes.curvature_mixed, 0.0)
-    yield Factor(size=left, lead=False, extras=np.eye(1 + table.covariates.shape[1])[[-1] * len(table)])
-
-
-def distinct_pairs(table: PairTable) -> tuple[PairTable, IntArray]:
-    """Each pair of models once, and the place of each row's pair among them."""
-    if not table.covariates.shape[1]:
-        return table, np.arange(len(table))
-    keys = table.first.astype(np.int64) * table.models + table.second
-    _, one, place = np.unique(keys, return_index=True, return_inverse=True)
-    first_rows = np.zeros(len(table), dtype=np.bool_)
-    first_rows[one] = True
-    # Rows stand in order of their pairs, so a pair's number is its place among the first rows.
-    return table.rows(first_rows), place.ravel().astype(np.int64)
 
 
 def unclustered_scores(
@@ -299,6 +203,9 @@ class _Clustering:
         pair_of, several = _pairs_by_item(rows)
         # Beside extras a heavy item of one pair has several parameters too.
         several |= (trace > _HEAVY) & bool(rows.extras)
+        if self.cells.width < self.sparse_from and 2 * np.count_nonzero(several) > rows.items:
+            # The few others cost less among them than apart.
+            return self._dense(rows, trace), None
         together = alone = None
         if several.any():
             mixed = rows.kept(several.take(rows.item))
@@ -309,7 +216,8 @@ class _Clustering:
 
     def _of_one_pair(self, rows: _RowScores, trace: FloatArray, pair_of: IntArray, chosen: BoolArray) -> _PairItems:
         bends = [rows.by_item(one) for one in (rows.bend, *rows.extra_bends)]
-        factor = _grown(trace, self._rank(rows, sum((one > 0).astype(np.int64) for one in bends)))[chosen]
+        touched = sum(((one > 0).astype(np.int64) for one in bends), np.zeros(rows.items, dtype=np.int64))
+        factor = _grown(trace, self._rank(rows, touched))[chosen]
         return _PairItems(
             pair=pair_of[chosen],
             pull=rows.by_item(rows.pull)[chosen] * factor,
@@ -341,28 +249,66 @@ class _Clustering:
 
     def _dense(self, rows: _RowScores, trace: FloatArray) -> ScoreVectors:
         """Items as rows of a table with a column for each model."""
-        pairs, models = self.cells.pairs, self.cells.pairs.models
-        one, other = (rows.item * models + side.take(rows.pair) for side in (pairs.first, pairs.second))
-        length = rows.items * models
-        sums = summed(one, rows.pull, length)
-        sums -= summed(other, rows.pull, length)
-        bends = summed(one, rows.bend, length)
-        bends += summed(other, rows.bend, length)
-        scores, weights = sums.reshape(rows.items, models), bends.reshape(rows.items, models)
-        if rows.extras:
-            scores = np.column_stack([scores, *(rows.by_item(extra) for extra in rows.extras)])
-            weights = np.column_stack([weights, *(rows.by_item(extra) for extra in rows.extra_bends)])
-        touched = weights > 0
-        scores *= _grown(trace, self._rank(rows, touched.sum(axis=1) - 1))[:, None]
-        for item, models_met, own in self._exact(rows, trace):
+        models, count = self.cells.pairs.models, np.bincount(rows.item, minlength=rows.items)
+        places = self._places(rows)
+        weights = self._table(rows, places, (rows.bend, *rows.extra_bends), 1)
+        touched = (weights > 0).view(np.uint8)
+        rank = np.minimum(counts_of_rows(touched) - 1, count * len(self.cells.factors))
+        grown = np.where(trace > _HEAVY, 1.0, _grown(trace, rank)).take(rows.item)
+        scores = self._table(rows, places, [one * grown for one in (rows.pull, *rows.extras)], -1)
+        self._stepped(rows, scores, (trace > _HEAVY) & (trace <= _MOST))
+        for item, models_met, own in self._exact(rows, trace > _MOST):
             scores[item, models_met] = own
         return ScoreVectors(
             product=scores.T @ scores,
-            clusters=_present(rows),
-            clusters_of=touched[:, :models].sum(axis=0),
-            weight=weights.sum(axis=0),
+            clusters=int(np.count_nonzero(count)),
+            clusters_of=counts_of_columns(touched)[:models],
+            weight=np.ones(rows.items) @ weights,
             squares=np.einsum("gp,gp->p", weights, weights),
         )
+
+    def _places(self, rows: _RowScores) -> tuple[IntArray, IntArray]:
+        """Of each row: where its two models stand among items x models."""
+        pairs, start = self.cells.pairs, rows.item * self.cells.pairs.models
+        return start + pairs.first.take(rows.pair), start + pairs.second.take(rows.pair)
+
+    def _table(
+        self, rows: _RowScores, places: tuple[IntArray, IntArray], added: Sequence[FloatArray], turn: int
+    ) -> FloatArray:
+        """Items x parameters: sums of what rows add to both models, to the second times `turn`, and to each extra."""
+        lead, *extras = added
+        models, length = self.cells.pairs.models, rows.items * self.cells.pairs.models
+        sums, other = (summed(place, lead, length) for place in places)
+        sums += turn * other
+        found = sums.reshape(rows.items, models)
+        return np.column_stack([found, *map(rows.by_item, extras)]) if extras else found
+
+    def _stepped(self, rows: _RowScores, scores: FloatArray, chosen: BoolArray) -> None:
+        """Puts in place of the chosen items' scores what they would be if the item had had no say.
+
+        (I - A B)^-1 s as s + A B s + A B A B s and so on, A being the item's information and B the inverse of all.
+        """
+        if not chosen.any():
+            return
+        own = np.flatnonzero(chosen.take(rows.item))
+        # The other columns are not looked at.
+        theirs = replace(
+            rows,
+            items=int(chosen.sum()),
+            item=(np.cumsum(chosen) - 1).take(rows.item.take(own)),
+            cell=rows.cell.take(own),
+            pair=rows.pair.take(own),
+            weight=None if rows.weight is None else rows.weight.take(own),
+        )
+        places, term = self._places(theirs), scores[chosen]
+        total, most = term.copy(), float(np.abs(term).max(initial=0.0))
+        for _ in range(_STEPS):
+            added = self.cells.along(theirs.cell, theirs.weight, theirs.item, term @ self.bread)
+            term = self._table(theirs, places, added, -1)
+            total += term
+            if float(np.abs(term).max(initial=0.0)) <= _SETTLED * most:
+                break
+        scores[chosen] = total
 
     def _sparse(self, rows: _RowScores, trace: FloatArray) -> ScoreVectors:
         """The same where an item meets few of the models: only what it meets is multiplied."""
@@ -378,20 +324,19 @@ class _Clustering:
         weights.sum_duplicates()
         factor = _grown(trace, self._rank(rows, np.diff(weights.indptr) - 1))
         scores.data *= np.repeat(factor, np.diff(scores.indptr))
-        for item, models_met, own in self._exact(rows, trace):
+        for item, models_met, own in self._exact(rows, trace > _HEAVY):
             begin, end = scores.indptr[item], scores.indptr[item + 1]
             scores.data[begin:end] = own[np.searchsorted(models_met, scores.indices[begin:end])]
         return ScoreVectors(
             product=np.asarray((scores.T @ scores).toarray(), dtype=np.float64),
-            clusters=_present(rows),
+            clusters=int(np.count_nonzero(np.bincount(rows.item))),
             clusters_of=np.bincount(weights.indices, minlength=models + extras)[:models],
             weight=np.asarray(weights.sum(axis=0), dtype=np.float64).ravel(),
             squares=np.asarray(weights.power(2).sum(axis=0), dtype=np.float64).ravel(),
         )
 
-    def _exact(self, rows: _RowScores, trace: FloatArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
+    def _exact(self, rows: _RowScores, heavy: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
         """Of each heavy item: the parameters it touches, and its score on them as if it had had no say."""
-        heavy = trace > _HEAVY
         if not heavy.any():
             return
         pairs, beyond = self.cells.pairs, np.arange(self.cells.pairs.models, self.cells.width)
@@ -450,6 +395,26 @@ def clustered_scores(
     return together.plus(clustering.along_pairs(single)) if single else together
 
 
+def single_scores(cells: CellScores, count: FloatArray, bread: FloatArray) -> ScoreVectors:
+    """Every comparison its own cluster: so many of each cell, each of weight 1."""
+    bend, extra_bends = cells.bends()
+    bends = (bend, *extra_bends)
+    rank = np.minimum(sum((one > 0).astype(np.int64) for one in bends), len(cells.factors))
+    grown = np.sqrt(count) * _grown(cells.leverage(bread), rank)
+    pairs, pair, many = cells.pairs, cells.pair, len(cells.pairs)
+    pull, extras = cells.pull * grown, [extra * grown for extra in cells.extras]
+    corner = np.array([[one @ other for other in extras] for one in extras]).reshape(len(extras), len(extras))
+    return ScoreVectors(
+        product=_assembled(
+            pairs, summed(pair, pull**2, many), [summed(pair, pull * extra, many) for extra in extras], corner
+        ),
+        clusters=int(count.sum()),
+        clusters_of=np.diagonal(laplacian(pairs, summed(pair, count, many))).astype(np.int64),
+        weight=_of_parameters(pairs, [summed(pair, one * count, many) for one in bends]),
+        squares=_of_parameters(pairs, [summed(pair, one**2 * count, many) for one in bends]),
+    )
+
+
 def _grown(trace: FloatArray, rank: IntArray) -> FloatArray:
     """What a score is multiplied by if its cluster's leverage is spread evenly over so many parameters."""
     return 1 / (1 - np.minimum(trace / np.maximum(rank, 1), _ALL))
@@ -462,10 +427,6 @@ def _pairs_by_item(rows: _RowScores) -> tuple[IntArray, BoolArray]:
     several = np.zeros(rows.items, dtype=np.bool_)
     several[rows.item[rows.pair != pair_of.take(rows.item)]] = True
     return pair_of, several
-
-
-def _present(rows: _RowScores) -> int:
-    return int(np.count_nonzero(np.bincount(rows.item)))
 
 
 def _assembled(table: PairTable, squares: FloatArray, mixed: Sequence[FloatArray], corner: FloatArray) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian, spread_over_models
-from evenhand.stats.ratings.bradley_terry.sandwich import Factor
+from evenhand.stats.ratings.bradley_terry.score_cells import Factor
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import PairTable
 

@@ -7,14 +7,10 @@ import numpy as np
 from evenhand.stats.ratings.bradley_terry.components import Structure, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread_of
 from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit, centred_inverse
-from evenhand.stats.ratings.bradley_terry.sandwich import (
-    CellScores,
-    Factor,
-    ScoreVectors,
-    clustered_scores,
-    distinct_pairs,
-)
+from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors
+from evenhand.stats.ratings.bradley_terry.score_cells import CellScores, Factor, distinct_pairs
 from evenhand.stats.ratings.bradley_terry.solution import Solution
+from evenhand.stats.ratings.bradley_terry.two_way import cluster_scores
 from evenhand.stats.ratings.bradley_terry.unbounded_fits import SeparationLimits, unbounded_sides
 from evenhand.stats.ratings.codes import Signs
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -161,7 +157,7 @@ def _why(table: PairTable, of: Levels) -> str:
 
 
 def _item_scores(within: Comparisons, grouped: Grouped, fitted: _Fitted, bread: FloatArray) -> ScoreVectors:
-    """Every item a cluster; without items every row."""
+    """As the rows are clustered; without items every row is one."""
     table, scores = fitted.table, fitted.scores
     thresholds = scores.shape[1] - 1
     pairs, pair = distinct_pairs(table)
@@ -173,5 +169,6 @@ def _item_scores(within: Comparisons, grouped: Grouped, fitted: _Fitted, bread: 
         extras=(*extras, *scores.T[1:]),
         factors=fitted.factors,
     )
-    item = np.arange(len(within), dtype=np.int32) if within.item is None else within.item
-    return clustered_scores(cells, grouped.row, item, within.weight, bread)
+    if within.grouped_by is None:
+        within = replace(within, cluster=np.arange(len(within), dtype=np.int32))
+    return cluster_scores(cells, grouped.row, within, bread)

@@ -1,0 +1,114 @@
+"""Which rows of a board are not independent of each other, and whether one item or rater carries much of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evenhand.domain.identity import Json
+from evenhand.reports.errors import RankError
+from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import count_of
+
+WAYS = ("item", "rater", "both")
+"""That `--by-cluster` knows; any other word is the name of a file's column."""
+MUCH = 0.2
+"""Of all weight: more of it in one item or one rater is told."""
+_FEW_ROWS = 200_000
+"""Up to so many an item's name is looked up in its file though no sentence tells it."""
+_UNEVEN = 1.05
+"""Times an even share: less is no more than there being few of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Heaviest:
+    """The item, or the rater, with the most weight."""
+
+    name: str | None
+    """None where it is not told and looking it up would cost much."""
+    share: float
+    """Of all weight."""
+    told: bool
+    """Whether it is much, and more than an even share."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {"name": self.name, "share": self.share}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Clusters:
+    """`by` is item, rater, both, row, or the name of a file's column."""
+
+    by: str
+    counts: Mapping[str, int]
+    """Of each kind of cluster, how many."""
+    item: Heaviest | None
+    """None where no items are named."""
+    rater: Heaviest | None
+    """None where there is one rater, or none is named."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "by": self.by,
+            "counts": dict(self.counts),
+            "heaviest_item": None if self.item is None else self.item.as_json(),
+            "heaviest_rater": None if self.rater is None else self.rater.as_json(),
+        }
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(
+            f"One {what}, {one.name}, carries {100 * one.share:.0f} % of the weight: the other {what}s tell little "
+            "against it, and the intervals are as wide as that leaves them."
+            for what, one in (("item", self.item), ("rater", self.rater))
+            if one is not None and one.told
+        )
+
+
+def clustered(shown: Comparisons, asked: str | None) -> tuple[str, Comparisons]:
+    """What was taken, and the rows with it; where nobody asks, both items and raters where raters have several rows.
+
+    Raises RankError where it is not known of the rows.
+    """
+    raters = 0 if shown.rater is None else count_of(shown.rater)
+    crossed = raters > 1 and raters < len(shown)
+    if asked is None:
+        asked = "both" if crossed and shown.item is not None else "rater" if crossed else "item"
+    elif asked in ("item", "both") and shown.item is None:
+        raise RankError(f"Rows cannot be clustered by {asked}: no item column is known; name one with --item-column.")
+    elif asked in ("rater", "both") and shown.rater is None:
+        raise RankError(f"Rows cannot be clustered by {asked}: no rater column is known; name one with --rater-column.")
+    if asked == "both":
+        return ("both", replace(shown, crossed=shown.rater)) if raters > 1 else ("item", shown)
+    if asked == "rater":
+        return "rater", replace(shown, cluster=shown.rater, cluster_noun="rater")
+    if asked == "item":
+        return ("row" if shown.item is None else "item"), shown
+    if shown.cluster is None:
+        raise RankError(f"--by-cluster is item, rater or both, or names a column of a file, not {asked!r}.")
+    return asked, shown
+
+
+def clusters_of(by: str, rated: Comparisons, item_name: Callable[[int], str] | None) -> Clusters:
+    kinds = {"item": rated.item, "rater": rated.rater, "cluster": rated.cluster}
+    named = {"both": ("item", "rater"), "item": ("item",), "rater": ("rater",), "row": ()}.get(by, ("cluster",))
+    counts = {kind: count_of(codes) for kind in named if (codes := kinds[kind]) is not None}
+    raters = 0 if rated.rater is None else count_of(rated.rater)
+    return Clusters(
+        by=by,
+        counts=counts or {"row": len(rated)},
+        item=None if rated.item is None else _heaviest(rated.item, rated, item_name or str),
+        rater=None if rated.rater is None or raters < 2 else _heaviest(rated.rater, rated, rated.raters.__getitem__),
+    )
+
+
+def _heaviest(codes: Codes, rated: Comparisons, name: Callable[[int], str]) -> Heaviest | None:
+    weight = np.bincount(codes, weights=rated.weight)
+    whole, there = float(weight.sum()), int(np.count_nonzero(weight))
+    if not whole:
+        return None
+    code = int(weight.argmax())
+    share = float(weight[code]) / whole
+    much = share > max(MUCH, _UNEVEN / there)
+    return Heaviest(name=name(code) if much or len(rated) <= _FEW_ROWS else None, share=share, told=much)
