@@ -295,7 +295,7 @@ def flip_test(net: NetScores, seed: int) -> FlipTest:
 
 
 def _all_flips(net: NetScores) -> float:
-    sums = np.zeros(1)
+    sums: FloatArray = np.zeros(1)
     for one in net.flipped.tolist():
         sums = np.concatenate((sums + one, sums - one))
     return float((np.abs(sums) >= abs(net.total) * (1 - _HAIR)).mean())
@@ -305,7 +305,7 @@ def _drawn_flips(net: NetScores, seed: int) -> float:
     rng = np.random.default_rng(seed)
     ordered = np.sort(np.abs(net.flipped))[::-1]
     square = np.cumsum(ordered**2)
-    few = min(int(np.searchsorted(square, (1 - _LIGHT) * square[-1])) + 1, _FLIPPED)
+    few = min(int(np.searchsorted(square, (1 - _LIGHT) * float(square[-1]))) + 1, _FLIPPED)
     heavy, light = ordered[:few], ordered[few:]
     sums = (2.0 * rng.integers(0, 2, size=(FLIPS, len(heavy)), dtype=np.int8) - 1.0) @ heavy
     if len(light):

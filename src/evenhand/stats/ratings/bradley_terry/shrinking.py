@@ -137,7 +137,7 @@ def _centred(covariance: FloatArray, group: IntArray) -> FloatArray:
 def _around(comparisons: Comparisons, posterior: FloatArray, group: IntArray) -> Covariance:
     _, items = played_and_items(comparisons)
     centred = _centred(posterior, group)
-    same = group[:, None] == group[None, :]
+    same = np.equal.outer(group, group).astype(np.bool_)
     most = len(comparisons) if comparisons.item is None else int(items.max(initial=0))
     clusters: IntArray = np.full(len(group), most, dtype=np.int64)
     # The spread that all are drawn by is estimated from so many models: Student's t on them widens every interval.
@@ -150,5 +150,5 @@ def _around(comparisons: Comparisons, posterior: FloatArray, group: IntArray) ->
         effective=np.minimum(clusters, models).astype(np.float64),
         determined=items > 0,
         flat=False,
-        unknown=np.zeros(same.shape, dtype=np.bool_),
+        unknown=np.zeros_like(same),
     )

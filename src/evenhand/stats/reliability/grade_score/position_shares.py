@@ -67,7 +67,7 @@ def _pick_rate(picked: IntArray, trials: IntArray, item: IntArray) -> Estimate:
     """A share of trials clustered by item, from how many each row has; the items are numbers, so nothing is sorted."""
     total = int(trials.sum())
     share = int(picked.sum()) / total if total else 0.0
-    size = np.bincount(item, weights=trials)
+    size = np.bincount(item, weights=trials).astype(np.float64)
     part = size / max(total, 1)
     of_item = np.bincount(item, weights=picked - share * trials) / max(total, 1) * left_out(part)
     basis = Basis.of(size[size > 0]) if total else Basis(clusters=0, effective=0.0)
