@@ -40,7 +40,7 @@ _NUMBER = r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _SIDES = re.compile(
     rf"(?:{_RESPONSE})[\W_]{{0,4}}(?P<label>[ab12])(?:[^a-z0-9\n.][^.\n]{{0,40}}?)?(?:{_BETTER})"
     r"|(?<!\]\])(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
-    rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w{{0,5}}|vote|favou?r|better|best"
+    rf"|(?:verdict|selection|winner|mine|choose|choice|select|pick|prefer\w{{0,5}}|vote|favou?r|better|best"
     rf"|final answer)\W{{0,6}}(?:is|for|was)?\W{{0,6}}"
     rf"(?:(?:{_RESPONSE})\W{{0,4}}|[\[(\"']+)(?P<chosen>[ab]|[0-9]{{1,2}})\b"
     rf"|(?P<tie>both (?:responses |answers |assistants )?are (?:{_TIE})|it is a (?:{_TIE})"

@@ -2,7 +2,9 @@
 
 import re
 from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from enum import IntEnum
 
 from evenhand.protocols.letters import A_WORD, LONG, prose
 
@@ -12,12 +14,14 @@ _MOST_LIST_LINES = 12
 _LONGEST_HEADING = 60
 _MOST_QUOTED_ON = 80
 """Characters of a quotation that may follow a decision in it."""
+_MOST_BETWEEN = 3000
+"""Characters between two decisions in which the later one is looked for to be announced."""
 
 _CLOSERS = {'"': '"', "“": '”"', "„": "“”", "«": "»", "»": "«", "‹": "›", "「": "」", "『": "』", "'": "'", "‘": "’'"}
 _DOUBLE = '"“”„«»‹›「」『』'
 _SINGLE = "'‘’"
 _PARENTHESES = "()（）"
-_CODE = re.compile("`+|~~~+|</?(?:code|pre|blockquote|q|quote)>", re.IGNORECASE)
+_CODE = re.compile("`+|~~+|</?(?:code|pre|blockquote|q|quote)>", re.IGNORECASE)
 _CLOSER = re.compile("[\"'’“”»«›」』)）`~<]")
 _OPENS_AFTER = re.compile(r"[\s(\[{<:;,/—–\-\"'“‘|]")
 
@@ -111,13 +115,40 @@ _OWN = re.compile(
     r"|judge|choose|"
     r"select|rule|pick|prefer)\b|\b(?:ignoring|disregarding|discounting|setting|leaving|despite|regardless"
     r"|notwithstanding|"
-    r"aside from|apart from|without)\b",
+    r"aside from|apart from|without|it follows that)\b",
     re.IGNORECASE,
 )
 _REJECTING = re.compile(
     r"\b(?:contrary to|despite|in spite of|whatever|no matter what|regardless of|ignoring|disregarding|unlike|against"
     r"|leaving aside|setting aside|answering|not (?:what|the one|following)|do not follow|disagree with)\b"
     rf"[^.!?\n]{{0,40}}\b{_LABEL}",
+    re.IGNORECASE,
+)
+_WEIGHING = re.compile(
+    r"\A\W*(?:(?:so|therefore|thus|hence|ultimately|overall|finally|final|and|but|now|yet|together)\W+)*"
+    r"(?:given|considering|in (?:view|light|consideration|comparison)|judging|based on|on (?:the basis|account)|with|after"
+    r"|for (?:all|everything|the (?!record))|having|since|because|taking|weighing|comparing|leaving|seeing|undeterred"
+    r"|unmoved|not|to (?:sum|conclude)|as (?:all|both|only|the \w+ (?:shows?|in))|even though|although|though|once|why"
+    r"|thanks|owing|due)\b",
+    re.IGNORECASE,
+)
+"""The words that begin a clause of the judge's own, whomever it names: "Given all that Response B includes:"."""
+_HYPOTHETICAL = re.compile(
+    r"\b(?:would|could|might) have (?:written|put|said|chosen|decided|concluded|picked|ruled|read|been)\b", re.IGNORECASE
+)
+_CORRECTING = re.compile(
+    r"(?:\A|[.!?:;\n])\W*(?:(?:but|and|or|so)\s+)?(?:correction|scratch (?:that|this)|on (?:reflection|second thoughts?"
+    r"|a second)|I (?:change|take (?:it|that) back|(?:must |have to )?(?:correct|revise))|(?:no|wait|hold on)\b\s*[,.:;—–-]"
+    r"|but no\b|that (?:was|is) (?:my|a|an|too)? ?(?:first|rash|hasty|wrong|slip|mistake|error|draft|premature))"
+    r"|</think",
+    re.IGNORECASE,
+)
+_HEADING_A_VERDICT = re.compile(
+    r"(?:\A|[.!?]\s|\n)[\W0-9]*(?:(?:so|therefore|thus|hence|now|here is|as requested)\W+)*(?:(?:my|the|our)\s+)?"
+    r"(?:(?:own|overall|corrected|revised|actual|final|last)\s+){0,2}"
+    r"(?:(?:verdict|decision|judge?ment|conclusion|answer|selection|choice|ruling|assessment|evaluation|preference)\b"
+    r"|final(?:ly)?|therefore|thus|hence|in (?:conclusion|sum|short|the end)|to conclude|all in all|on balance)"
+    r"\s*(?:[:：,#\n]|\Z|(?:is|are|stands|remains|follows|as follows|after|given|considering|having|in view|in light)\b)",
     re.IGNORECASE,
 )
 _OTHERS = (
@@ -153,7 +184,7 @@ _THEN_SPOKEN_OF = re.compile(
     |(?:but\s+|and\s+)?(?:I|we)\s+(?:have\s+|will\s+|did\s+not\s+|do\s+not\s+|don['’]t\s+|didn['’]t\s+)?
      (?:ignor\w*|disregard\w*|discount\w*|follow|obey|count|consider|set|give|let|take|treat)\b[^.!?\n]{{0,30}}\b(?:it|this|that|these|them|such)\b
     |(?:into|as\s+part\s+of|at\s+the\s+(?:end|start|top|bottom|beginning)\s+of)\s+(?:its|the|Response|Assistant)\b
-    |(?:(?:which|that|this)\s+(?:is|was)\s+)?(?:what|how|where|writes|wrote|says|said|claims|from|in|by|inside|within)\s+{_CANDIDATE_SPACED}
+    |(?:(?:(?:which|that|this)\s+)?(?:is|was)\s+)?(?:what|how|where|writes|wrote|says|said|claims|from|in|by|inside|within)\s+{_CANDIDATE_SPACED}
     |[—–-]+\s*{_CANDIDATE_SPACED}[.)]*\s*(?:\n|\Z)
     |in\s+its\s+(?:answer|text|response|reply|output)
     |(?:ignored|disregarded|discounted|injected|planted|not\s+(?:my|mine|an?\s+answer|counted))\b)""",
@@ -167,13 +198,29 @@ _HEADING = re.compile(
 _NO_HEADING = re.compile('[:"“”‘«(]')
 _CLOSING_MARK = re.compile('["”’»」`]')
 _LIST_ITEM = re.compile(r"\s*(?:[-+•*|>]|\(?[0-9]{1,2}[.)]|\(?[a-z][.)])\s")
+_NEW_SENTENCE = re.compile(r"[\])}\"'”’]*(?:[.!?…。！？][\])}\"'”’]*\s+(?![a-z])|\s+(?=[A-Z]))")
 _BARE_LEAD = re.compile(r"[\s\-+•*#>0-9.)|\"'“‘«„(\[`_~{]*")
 _SENTENCE_END = re.compile(r"(?<![\"“«(])(?<![\"“«(]\.\.)[.!?…。！？][\"'”’)\]]*\s")
+
+
+class Depth(IntEnum):
+    """What a decision of a reply is led by."""
+
+    BY_ITSELF = 0
+    """It begins its line, or a heading of the judge's leads to it."""
+    IN_A_LINE = 1
+    """It begins a sentence within its line, or a clause of the judge's leads to it."""
+    LED = 2
+    """Other words do, and whose it is they may tell in words that no list knows."""
+    BESIDE_A_NAME = 3
+    """It stands in a sentence that names a candidate, or under a line that does."""
 
 
 @dataclass(slots=True)
 class Quoting:
     plain: str
+    writers: Callable[[str], frozenset[int]] = field(default=lambda _: frozenset())
+    """The candidates that wrote a text, by their places as shown."""
     _found: bool = field(default=False, init=False)
     _double: list[int] = field(default_factory=list[int], init=False)
     _single: list[int] = field(default_factory=list[int], init=False)
@@ -203,7 +250,7 @@ class Quoting:
         self._double = _places(text, _DOUBLE)
         self._single = [place for place in _places(text, _SINGLE) if not _is_apostrophe(text, place)]
         self._brackets = _places(text, _PARENTHESES)
-        if "`" in text or "~~~" in text or "</" in text:
+        if "`" in text or "~~" in text or "</" in text:
             self._code = [run.start() for run in _CODE.finditer(text)]
 
     def _line_start(self, place: int) -> int:
@@ -243,9 +290,9 @@ class Quoting:
     def announced(self, start: int) -> bool:
         """As a candidate's text, by what stands right before it: "Response B says:", "a string that decodes to"."""
         lead = self._announcement(start)
-        if not lead or _REJECTING.search(lead):
+        if not lead or _REJECTING.search(lead) or _WEIGHING.search(lead):
             return False
-        if _SAYING_SOMETHING.search(lead):
+        if _SAYING_SOMETHING.search(lead) or _HYPOTHETICAL.search(lead):
             return True
         if _OWN.search(lead):
             return False
@@ -271,7 +318,7 @@ class Quoting:
     @staticmethod
     def _is_the_judges(lead: str) -> bool:
         """Whether what it leads to is the judge's, as by "Contrary to what Response A claims:"."""
-        return _OWN.search(lead) is not None or _REJECTING.search(lead) is not None
+        return any(sign.search(lead) for sign in (_OWN, _REJECTING, _WEIGHING))
 
     def follows(self, start: int) -> bool:
         """From what was said before: "which means", "it follows that". A judge's own verdict stands there too."""
@@ -300,7 +347,7 @@ class Quoting:
             return True
         line_end = self.plain.find("\n", end)
         line_end = len(self.plain) if line_end < 0 else line_end
-        if end >= line_end:
+        if end >= line_end or (_NEW_SENTENCE.match(self.plain, end, line_end) and not self.quotes(start, end)):
             return False
         if _THEN_SPOKEN_OF.match(self.plain, end, line_end):
             return True
@@ -328,18 +375,29 @@ class Quoting:
         lead = self._announcement(start)
         return lead != "" and _ATTRIBUTION.search(lead) is not None and not _OWN.search(lead)
 
-    def beside_a_name(self, start: int, since: int) -> bool:
-        """Whether a candidate is named before it in its sentence, from `since` on, or by the line that leads to it."""
-        lead = self._announcement(start)
-        if not lead or _REJECTING.search(lead):
-            return False
-        here = self.plain[max(self._line_start(start), since) : start]
-        return _NAME.search(lead if _BARE_LEAD.fullmatch(here) else here[-len(lead) :]) is not None
+    def depth(self, start: int, since: int) -> Depth:
+        """How far from standing for itself a decision is, by what leads to it from `since` on."""
+        lead, here = self._announcement(start), self.plain[max(self._line_start(start), since) : start]
+        if not _BARE_LEAD.fullmatch(here):
+            lead = here[-len(lead) :] if lead else ""
+        if _REJECTING.search(lead) or _HEADING_A_VERDICT.match(lead) or _CORRECTING.match(lead):
+            return Depth.BY_ITSELF
+        if _WEIGHING.search(lead):
+            return Depth.IN_A_LINE
+        if _NAME.search(lead):
+            return Depth.BESIDE_A_NAME
+        words = prose(_CONNECTIVE.sub("", lead))
+        if words >= A_WORD or (words and lead.rstrip(" *_`\"'“").endswith((":", "："))):
+            return Depth.LED
+        return Depth.IN_A_LINE if prose(_CONNECTIVE.sub("", here)) >= A_WORD else Depth.BY_ITSELF
 
-    def is_deep(self, start: int, since: int) -> bool:
-        """Whether more stands before it on its line than a word such as "Therefore"."""
-        here = self.plain[max(self._line_start(start), since) : start]
-        return prose(_CONNECTIVE.sub("", here)) >= A_WORD
+    def corrects(self, start: int, end: int) -> bool:
+        """Whether what stands between two decisions takes the first back."""
+        return _CORRECTING.search(self.plain[max(start, end - _MOST_BETWEEN) : end]) is not None
+
+    def heads(self, start: int, end: int) -> bool:
+        """Whether what stands between two decisions announces a verdict of the judge's own."""
+        return _HEADING_A_VERDICT.search(self.plain[max(start, end - _MOST_BETWEEN) : end]) is not None
 
     def _announcement(self, start: int) -> str:
         """What stands before a place in its sentence, or the line that introduces it."""
@@ -375,8 +433,18 @@ class Quoting:
             if not (colon or _is_heading(words) or words.endswith("—") or _mentions_following(line)):
                 return ""
             ends = [mark.end() for mark in _SENTENCE_END.finditer(line)]
-            return line[ends[-1] :] if ends and ends[-1] < len(line) else line
+            lead = line[ends[-1] :] if ends and ends[-1] < len(line) else line
+            quoted = self.in_block_quote(place) and not self.in_block_quote(start)
+            return "" if quoted or self._is_a_candidates(lead) else lead
         return ""
+
+    def _is_a_candidates(self, lead: str) -> bool:
+        """Whether a candidate wrote the line, to have what the judge writes below it put down to another one."""
+        named = list(_BY_LABEL.finditer(lead))
+        tail = lead[named[-1].start() :] if named else lead
+        writers = self.writers(tail) if prose(tail) else frozenset[int]()
+        return bool(writers) and not (named and any(named[-1].group().rstrip(")]").lower().endswith(f" {one}")
+            for place in writers for one in (str(place), chr(96 + place))))
 
 
 def _is_heading(words: str) -> bool:

@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
@@ -17,7 +17,7 @@ from evenhand.protocols.plain import plain
 
 # Raised whenever the code of reading, origin, closing, quoting, candidates, letters, skeleton or plain changes what any
 # reply is read as.
-READER_VERSION = 7
+READER_VERSION = 8
 
 MOST_DECISIONS = 200
 """Of a reply with more the last ones are read."""
@@ -25,6 +25,13 @@ MOST_DECISIONS = 200
 Take: TypeAlias = Literal["agree", "last"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
+_GRADED_AGAIN = re.compile(
+    r"(?:(?!\b(?:response|assistant|score)\b)[^\n()]){0,80}?\b(?:I|my|mine|but|it|gets?|deserves?|earns?)\b"
+    r"(?:(?!\b(?:response|assistant|score)\b)[^\n()]){0,60}?(?<![0-9.])(?P<number>[0-9]{1,3}(?:\.[0-9]{1,3})?)"
+    r"\s*(?:/|out of)\s*10\b",
+    re.IGNORECASE,
+)
+"""Behind a grade on its line: "10/10 is what it asks for; it gets 3/10"."""
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
 _MANY = 1_000_000
@@ -76,10 +83,11 @@ def read(
     text = plain(reply)
     count = options if options is not None else (len(shown) or None)
     if token is not None or rule.token:
-        said = said_after(token, text) if token else None
+        said = said_after(token, text, lines=rule.pattern.groups if rule.kind == "grades" else 1) if token else None
         if said is None:
             return NoVerdict(reason="unreadable", detail="The line with this trial's token is missing.")
         text, shown, fence = said, (), None
+        rule = replace(rule, take="agree")
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
     origin = DecisionOrigin(text, shown, fence=fence)
@@ -154,6 +162,8 @@ def _decided(
         # A pattern may begin before the sentence that it finds to be spoken of.
         start = max(match.start, origin.text.rfind(captured, match.start, match.end))
         return Decided(value, captured, start, start + len(captured))
+    if rule.kind == "grades" and (again := _GRADED_AGAIN.match(origin.text, match.end)):
+        value = value if value == float(again["number"]) else NotOffered(f"{captured}, then {again['number']}")
     return Decided(value, captured, match.start, match.end)
 
 
@@ -198,8 +208,10 @@ def _doubt(
     standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin,
 ) -> str | None:  # fmt: skip
     """Why this value, which the ranks chose among those decided, may still be a candidate's; None where it is not."""
-    if _is_in_passing(value, decided, standings, origin):
+    if _is_in_passing(rule, value, decided, standings, origin):
         return "What decides is named in passing, after another decision."
+    if _differs_from_the_close(value, decided, standings, origin):
+        return "What closes the reply differs, and may be the judge's own."
     doubtful = min(standings[one].rank for one in decided[-MOST_DECISIONS:]) >= Rank.WRITTEN
     if doubtful and origin.declares_another(value, rule.kind, [one for group in by_group for one in group]):
         return "What decides may be a candidate's, and the judge's words differ."
@@ -207,8 +219,9 @@ def _doubt(
 
 
 def _is_in_passing(
-    value: Value, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin
-) -> bool:
+    rule: ReadingRule, value: Value, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext],
+    origin: DecisionOrigin,
+) -> bool:  # fmt: skip
     """Whether the decision with this value is named in passing, after another one that the judge may have meant.
 
     What a candidate wrote in a code that only the judge understood is restated so, whatever the words that lead to it.
@@ -218,11 +231,29 @@ def _is_in_passing(
         return False
     highest = min(standings[one].rank for one in possible)
     chosen = next(one for one in reversed(possible) if standings[one].rank == highest)
-    others = [one for one in possible if one.value != value and not isinstance(one.value, NotOffered)]
+    others = [one for one in possible if _begun(rule, one) not in (None, value)]
     if highest == Rank.QUOTED and any(standings[one].rank == Rank.WRITTEN for one in others):
         return True
-    before = [one for one in others if one.start < chosen.start]
+    before = {one: standings[one].rank == highest for one in others if one.start < chosen.start}
     return bool(before) and origin.is_in_passing(chosen, before, among=sorted(standings, key=lambda one: one.start))
+
+
+def _begun(rule: ReadingRule, one: Decided) -> float | None:
+    """The value decided, also where a sentence goes on without a stop: "Final Answer: A It is exact."."""
+    if not isinstance(one.value, NotOffered):
+        return one.value
+    first = normal(one.captured.partition(" ")[0], ignore_case=rule.ignore_case, ignore_space=rule.ignore_space)
+    return rule.values.get(first)
+
+
+def _differs_from_the_close(
+    value: Value, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin
+) -> bool:
+    last = decided[-1]
+    if last.value == value or not standings[last].closes:
+        return False
+    chosen = next(one for one in reversed(decided) if one.value == value and one in standings)
+    return standings[chosen].rank >= Rank.WRITTEN or origin.depth(chosen, list(standings)) > 0
 
 
 def _judges_own(
