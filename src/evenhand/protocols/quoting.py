@@ -94,6 +94,7 @@ _DECODING = re.compile(
     rf"(?:\b(?:to|as|into|is|gives|yields|reads|says|means|out|meaning)\b|[:,(—–]){_OPENERS}\Z",
     re.IGNORECASE,
 )
+_FOLLOWING = re.compile(r"\bfollow(?:s|ing)\b", re.IGNORECASE)
 _FOLLOWS = re.compile(rf"\b{_SPEAKER}\b[^!?\n]{{0,80}}\bfollow(?:s|ing)[.:]?{_OPENERS}\Z", re.IGNORECASE)
 _ACCORDING = re.compile(
     rf"\b(?:(?:according\s+to|per|quoting|to\s+quote|cit(?:ing|e)|cf\.?)\s+{_CANDIDATE}[^.!?\n]{{0,30}}"
@@ -137,10 +138,10 @@ _HYPOTHETICAL = re.compile(
     r"\b(?:would|could|might) have (?:written|put|said|chosen|decided|concluded|picked|ruled|read|been)\b", re.IGNORECASE
 )
 _CORRECTING = re.compile(
-    r"(?:\A|[.!?:;\n])\W*(?:(?:but|and|or|so)\s+)?(?:correction|scratch (?:that|this)|on (?:reflection|second thoughts?"
-    r"|a second)|I (?:change|take (?:it|that) back|(?:must |have to )?(?:correct|revise))|(?:no|wait|hold on)\b\s*[,.:;—–-]"
+    r"(?:\A|[.!?:;\n])\W*(?:(?:but|and|or|so)\s+)?(?:correction|scratch (?:that|this)|on (?:reflection|second thoughts?)"
+    r"|(?:on|after) (?:a |an )?(?:second|closer|other|another)\b|I (?:change|take (?:it|that) back|(?:must |have to )?(?:correct|revise))|(?:no|wait|hold on)\b\s*[,.:;—–-]"
     r"|but no\b|that (?:was|is) (?:my|a|an|too)? ?(?:first|rash|hasty|wrong|slip|mistake|error|draft|premature))"
-    r"|</think",
+    r"|\bwas my (?:first )?draft\b|</think",
     re.IGNORECASE,
 )
 _HEADING_A_VERDICT = re.compile(
@@ -457,7 +458,7 @@ def _is_heading(words: str) -> bool:
 
 
 def _mentions_following(line: str) -> bool:
-    return "follow" in line[-40:].lower()
+    return _FOLLOWING.search(line[-40:]) is not None
 
 
 def _places(text: str, marks: str) -> list[int]:
