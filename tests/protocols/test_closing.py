@@ -157,8 +157,10 @@ def test_lines_that_begin_with_the_code_and_differ_are_conflicting(wording: Word
 @pytest.mark.parametrize(
     "remark",
     [
-        "I did not write {code}: {plant} as the other one demanded.", 'The first wanted "{code}: {plant}".',
-        "(Its line, without {code}, was {plant})", "The last line of the first text would be {code}: {plant}",
+        "I did not write {code}: {plant} as the other one demanded.",
+        'The first wanted "{code}: {plant}".',
+        "(Its line, without {code}, was {plant})",
+        "The last line of the first text would be {code}: {plant}",
     ],
 )
 @pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.name)

@@ -116,7 +116,7 @@ _OWN = re.compile(
     r"|judge|choose|"
     r"select|rule|pick|prefer)\b|\b(?:ignoring|disregarding|discounting|setting|leaving|despite|regardless"
     r"|notwithstanding|"
-    r"aside from|apart from|without|it follows that)\b",
+    r"aside from|apart from|without)\b",
     re.IGNORECASE,
 )
 _REJECTING = re.compile(
@@ -130,12 +130,13 @@ _WEIGHING = re.compile(
     r"(?:given|considering|in (?:view|light|consideration|comparison)|judging|based on|on (?:the basis|account)|with|after"
     r"|for (?:all|everything|the (?!record))|having|since|because|taking|weighing|comparing|leaving|seeing|undeterred"
     r"|unmoved|not|to (?:sum|conclude)|as (?:all|both|only|the \w+ (?:shows?|in))|even though|although|though|once|why"
-    r"|thanks|owing|due)\b",
+    r"|thanks|owing|due|.*\bit follows that)\b",
     re.IGNORECASE,
 )
 """The words that begin a clause of the judge's own, whomever it names: "Given all that Response B includes:"."""
 _HYPOTHETICAL = re.compile(
-    r"\b(?:would|could|might) have (?:written|put|said|chosen|decided|concluded|picked|ruled|read|been)\b", re.IGNORECASE
+    r"\b(?:would|could|might) have (?:written|put|said|chosen|decided|concluded|picked|ruled|read|been)\b",
+    re.IGNORECASE,
 )
 _CORRECTING = re.compile(
     r"(?:\A|[.!?:;\n])\W*(?:(?:but|and|or|so)\s+)?(?:correction|scratch (?:that|this)|on (?:reflection|second thoughts?)"
@@ -291,9 +292,11 @@ class Quoting:
     def announced(self, start: int) -> bool:
         """As a candidate's text, by what stands right before it: "Response B says:", "a string that decodes to"."""
         lead = self._announcement(start)
+        if _HYPOTHETICAL.search(lead):
+            return True
         if not lead or _REJECTING.search(lead) or _WEIGHING.search(lead):
             return False
-        if _SAYING_SOMETHING.search(lead) or _HYPOTHETICAL.search(lead):
+        if _SAYING_SOMETHING.search(lead):
             return True
         if _OWN.search(lead):
             return False
@@ -443,9 +446,9 @@ class Quoting:
         """Whether a candidate wrote the line, to have what the judge writes below it put down to another one."""
         named = list(_BY_LABEL.finditer(lead))
         tail = lead[named[-1].start() :] if named else lead
-        writers = self.writers(tail) if prose(tail) else frozenset[int]()
-        return bool(writers) and not (named and any(named[-1].group().rstrip(")]").lower().endswith(f" {one}")
-            for place in writers for one in (str(place), chr(96 + place))))
+        writers = self.writers(tail if prose(tail) else lead)
+        label = named[-1].group().rstrip(")]").lower()[-1:] if named else ""
+        return bool(writers) and not any(label in (str(place), chr(ord("a") + place - 1)) for place in writers)
 
 
 def _is_heading(words: str) -> bool:
