@@ -51,7 +51,7 @@ class DecisionContext:
     disputed: bool = False
     """It may be the judge's own after all: standing last and differing, it leaves the reply without a decision."""
     closes: bool = False
-    """It closes the reply: nothing but its lead tells that it is another's, and only what is surely the judge's beats it."""
+    """It closes the reply, and nobody wrote it: only what is surely the judge's beats it, whatever leads to it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -231,16 +231,19 @@ class DecisionOrigin:
         depth = self.depth(decided, among)
         if depth == Depth.BESIDE_A_NAME:
             return True
-        start = self._quoting.heading(decided.start)
-        for one, as_sure in before.items():
-            other = self.depth(one, among)
-            if depth > other:
-                if depth > Depth.IN_A_LINE or not self._quoting.corrects(one.end, start):
-                    return True
-            elif as_sure and other == Depth.BY_ITSELF and self._has_words_between(one, decided, among):
-                if not (self._quoting.corrects(one.end, decided.start) or self._quoting.heads(one.end, decided.start)):
-                    return True
-        return False
+        return any(self._may_be_meant(one, decided, depth, among, as_sure=as_sure) for one, as_sure in before.items())
+
+    def _may_be_meant(
+        self, one: Decided, later: Decided, depth: Depth, among: Sequence[Decided], *, as_sure: bool
+    ) -> bool:
+        """Whether the judge may have meant an earlier decision, for all that a later one of this depth says."""
+        quoting, start = self._quoting, self._quoting.heading(later.start)
+        other = self.depth(one, among)
+        if depth > other:
+            return depth > Depth.IN_A_LINE or not quoting.corrects(one.end, start)
+        if not as_sure or other > Depth.BY_ITSELF or not self._has_words_between(one, later, among):
+            return False
+        return not (quoting.corrects(one.end, later.start) or quoting.heads(one.end, later.start))
 
     def _has_words_between(self, before: Decided, decided: Decided, among: Sequence[Decided]) -> bool:
         at = before.end

@@ -15,8 +15,8 @@ from evenhand.protocols.origin import Decided, DecisionContext, DecisionOrigin, 
 from evenhand.protocols.patterns import FoundDecision, Pattern
 from evenhand.protocols.plain import plain
 
-# Raised whenever the code of reading, origin, closing, quoting, candidates, letters, skeleton or plain changes what any
-# reply is read as.
+# Raised whenever the code of reading, origin, closing, fence, quoting, leads, candidates, letters, skeleton or plain
+# changes what any reply is read as.
 READER_VERSION = 8
 
 MOST_DECISIONS = 200
