@@ -18,6 +18,7 @@ TOKEN_LENGTH = 8
 _BESIDE_THE_TOKEN = re.compile(r"[\s\"'`”’»)\]}]*(?:(?:[:：.,;|=]|[-–—→>]+(?=\s))\s*)*")
 
 _A_CLAUSE = 24
+_SENTENCE_END = re.compile(r"[.!?]\s")
 _DENYING = re.compile(r"\b(?:not|never|without|wants?|wanted|demand\w*|ask\w*)\b|n['’]t\b", re.IGNORECASE)
 
 
@@ -62,6 +63,12 @@ def said_after(token: str, text: str, *, lines: int = 1) -> str | None:
         return None
     begun = [parts for parts in split if not any(map(str.isalnum, parts[0]))]
     if len(begun) < lines:
-        begun = [parts for parts in split if prose(parts[0]) < _A_CLAUSE and not _DENYING.search(parts[0])]
+        begun = [parts for parts in split if _may_lead(parts[0])]
     said = [part for parts in begun for part in parts[1:]]
     return "\n".join(part[found.end() :] if (found := _BESIDE_THE_TOKEN.match(part)) else part for part in said)
+
+
+def _may_lead(before: str) -> bool:
+    """Whether the words before a token on its line may lead to the judge's decision."""
+    sentence = _SENTENCE_END.split(before)[-1]
+    return prose(sentence.rpartition(": ")[2]) < _A_CLAUSE and not _DENYING.search(sentence)

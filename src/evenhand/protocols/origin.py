@@ -15,6 +15,7 @@ from evenhand.protocols.quoting import Depth, Quoting
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
 
 _MOST_MARKS = 20
+_LIST_MARK = re.compile(r"\n\W*[0-9]{1,2}[.)]")
 _QUOTE_SIGN = re.compile(r"^[ >]*>", re.MULTILINE)
 _END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 
@@ -249,7 +250,7 @@ class DecisionOrigin:
         at = before.end
         for one in among:
             if before.end <= one.start <= decided.start:
-                if self._letters.prose(at, max(at, one.start)):
+                if any(map(str.isalnum, _LIST_MARK.sub("", self.text[at : one.start]))):
                     return True
                 at = max(at, one.end)
         return False

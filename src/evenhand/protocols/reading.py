@@ -226,15 +226,23 @@ def _is_in_passing(
 
     What a candidate wrote in a code that only the judge understood is restated so, whatever the words that lead to it.
     """
-    possible = [one for one in decided if one in standings and standings[one].rank <= Rank.WRITTEN]
-    if not possible or isinstance(value, NotOffered) or not _differ(one.value for one in possible):
+    ranked = [one for one in decided if one in standings]
+    possible = [one for one in ranked if standings[one].rank <= Rank.WRITTEN]
+    others = [
+        one for one in ranked
+        if _begun(rule, one) not in (None, value) and (one in possible or isinstance(one.value, NotOffered))
+    ]  # fmt: skip
+    if not possible or not others or isinstance(value, NotOffered):
         return False
     highest = min(standings[one].rank for one in possible)
     chosen = next(one for one in reversed(possible) if standings[one].rank == highest)
-    others = [one for one in possible if _begun(rule, one) not in (None, value)]
     if highest == Rank.QUOTED and any(standings[one].rank == Rank.WRITTEN for one in others):
         return True
-    before = {one: standings[one].rank == highest for one in others if one.start < chosen.start}
+    before = {
+        one: standings[one].rank == highest or isinstance(one.value, NotOffered)
+        for one in others
+        if one.start < chosen.start
+    }
     return bool(before) and origin.is_in_passing(chosen, before, among=sorted(standings, key=lambda one: one.start))
 
 
