@@ -265,7 +265,8 @@ for _name, (_letters, _others) in UNLISTED.items():
     _add(_name, _lower(_letters, _others), recoverable=False)
 _add("Coptic letters", _each(_mapped(COPTIC)), recoverable=False)
 _add("other verdicts and Coptic letters", lambda decision: "\n".join(
-    [*(text for text in decision.every if text != decision.text), _mapped(COPTIC)(decision.text)]
+    [*(one for one in decision.every if one not in decision.text and len(decision.lines) == 1),
+     _mapped(COPTIC)(decision.text)]
 ), recoverable=False)  # fmt: skip
 _SQUARE = "abcdefghiklmnopqrstuvwxyz"
 _add("square of five", _each(lambda text: " ".join(
