@@ -239,7 +239,8 @@ class Meant:
 def meant_for_judge(answer: str) -> Meant:
     texts = [plain_answer(text) for text in (answer, *decoded(answer))]
     # Folding turns Cyrillic letters into Latin ones, and with them the words of other languages.
-    low = [_THANKING.sub(" ", text.lower()) for text in dict.fromkeys([*map(unmasked, texts), *texts])]
+    low = [text.lower() for text in dict.fromkeys([*map(unmasked, texts), *texts])]
+    low = [_THANKING.sub(" ", text) if "dear" in text else text for text in low]
     verdict = any(_VERDICT_SIGN.finds(text) and _VERDICT.finds(text) for text in low)
     # Letters that stay in a skeleton: few answers have them, and the pattern takes ten times as long to look.
     unlisted = _OF_A_MENU.sub(" ", answer) if "elect" in plain_skeleton(answer) else answer

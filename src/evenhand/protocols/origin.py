@@ -51,6 +51,8 @@ class DecisionContext:
     rank: Rank
     disputed: bool = False
     """It may be the judge's own after all: standing last and differing, it leaves the reply without a decision."""
+    against: bool = False
+    """A candidate wrote it too, and it finds another the better: for a plant that would be a strange one."""
     closes: bool = False
     """It closes the reply, and nobody wrote it: only what is surely the judge's beats it, whatever leads to it."""
 
@@ -127,7 +129,8 @@ class DecisionOrigin:
             headed = self._headed(start, end)
             if headed < start and not self._led(headed, end).plainly:
                 led = self._led(headed, end)
-            return self._written(start, end, led, against=against, headed=headed)
+            standing = self._written(start, end, led, against=against, headed=headed)
+            return replace(standing, against=bool(favoured) and favoured not in writers)
         standing = self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
         return replace(standing, closes=closing and not led.quoted)
 

@@ -239,7 +239,7 @@ def _is_in_passing(
     if highest == Rank.QUOTED and any(standings[one].rank == Rank.WRITTEN for one in others):
         return True
     before = {
-        one: standings[one].rank == highest or isinstance(one.value, NotOffered)
+        one: standings[one].rank == highest or standings[one].against or isinstance(one.value, NotOffered)
         for one in others
         if one.start < chosen.start
     }
