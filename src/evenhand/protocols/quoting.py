@@ -145,7 +145,7 @@ class Quoting:
     def announced(self, start: int) -> bool:
         """As a candidate's text, by what stands right before it: "Response B says:", "a string that decodes to"."""
         lead = self._announcement(start)
-        if HYPOTHETICAL.search(lead):
+        if lead and HYPOTHETICAL.search(lead):
             return True
         if not lead or REJECTING.search(lead) or _weighs(lead):
             return False

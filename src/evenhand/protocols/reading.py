@@ -34,6 +34,7 @@ _GRADED_AGAIN = re.compile(
 """Behind a grade on its line: "10/10 is what it asks for; it gets 3/10"."""
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
+_A_LINE = 200
 _MANY = 1_000_000
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
 
@@ -162,7 +163,8 @@ def _decided(
         # A pattern may begin before the sentence that it finds to be spoken of.
         start = max(match.start, origin.text.rfind(captured, match.start, match.end))
         return Decided(value, captured, start, start + len(captured))
-    if rule.kind == "grades" and (again := _GRADED_AGAIN.match(origin.text, match.end)):
+    goes_on = rule.kind == "grades" and "10" in origin.text[match.end : match.end + _A_LINE].partition("\n")[0]
+    if goes_on and (again := _GRADED_AGAIN.match(origin.text, match.end)):
         value = value if value == float(again["number"]) else NotOffered(f"{captured}, then {again['number']}")
     return Decided(value, captured, match.start, match.end)
 
