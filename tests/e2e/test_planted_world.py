@@ -149,7 +149,7 @@ def test_creations_table_is_the_one_without_plants_and_names_the_planter(tmp_pat
 def test_options_are_chosen_as_without_plants(tmp_path: Path) -> None:
     found: dict[str, dict[str, Any]] = {}
     for name, plants in (("honest", {}), ("planted", drawn_plants(NUMBERS, seed=4))):
-        world = World(folder=tmp_path / name, wording=BY_NAME["option_selection"], plants=plants)
+        world = World(folder=tmp_path / name, wording=BY_NAME["option_selection"], plants=plants, luck=7)
         with served(Script(judge=world)) as server:
             document = world.graded(server)
             assert len(server.requests) == len(MODELS) * ITEMS
