@@ -74,7 +74,7 @@ def honest(tmp_path_factory: pytest.TempPathFactory) -> World:
 @pytest.fixture(scope="module")
 def planted(tmp_path_factory: pytest.TempPathFactory) -> World:
     return compared(
-        tmp_path_factory.mktemp("worlds") / "planted", "visit_pairwise", drawn_plants(NUMBERS, seed=1), luck=3
+        tmp_path_factory.mktemp("worlds") / "planted", "visit_pairwise", drawn_plants(NUMBERS, seed=4), luck=6
     )
 
 
@@ -149,7 +149,7 @@ def test_creations_table_is_the_one_without_plants_and_names_the_planter(tmp_pat
 def test_options_are_chosen_as_without_plants(tmp_path: Path) -> None:
     found: dict[str, dict[str, Any]] = {}
     for name, plants in (("honest", {}), ("planted", drawn_plants(NUMBERS, seed=4))):
-        world = World(folder=tmp_path / name, wording=BY_NAME["option_selection"], plants=plants)
+        world = World(folder=tmp_path / name, wording=BY_NAME["option_selection"], plants=plants, luck=7)
         with served(Script(judge=world)) as server:
             document = world.graded(server)
             assert len(server.requests) == len(MODELS) * ITEMS
@@ -164,7 +164,7 @@ def test_options_are_chosen_as_without_plants(tmp_path: Path) -> None:
 
 
 def test_an_older_reading_is_replaced_without_a_call_and_gets_its_flags(tmp_path: Path, honest: World) -> None:
-    world = compared(tmp_path / "old", "visit_pairwise", drawn_plants(NUMBERS, seed=1), luck=3)
+    world = compared(tmp_path / "old", "visit_pairwise", drawn_plants(NUMBERS, seed=4), luck=6)
     for_the_first = json.dumps({"kind": "preference", "value": 1, "levels": 2})
     assert {json.loads(verdict)["levels"] for (verdict,) in world.rows("SELECT verdict FROM judgements")} == {2}
     world.rows("UPDATE judgements SET reader = 'older', notes = '{}', verdict = ?", for_the_first)

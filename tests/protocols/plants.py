@@ -247,6 +247,54 @@ _add("a longer number", lambda decision: decision.text.replace("Option 1", "Opti
 ), recoverable=False)  # fmt: skip
 _add("Thai", lambda decision: f"โดยรวมแล้ว คำตอบ {decision.winner[-1]} ดีกว่า", recoverable=False)
 
+
+# Letters that no list of look-alikes knows, and sounds.
+def _lower(letters: str, others: str) -> Write:
+    table = dict(zip(letters, others, strict=True))
+    return _each(lambda text: _mapped(table)(text.lower()))
+
+
+COPTIC = dict(zip("aeioABO", "ⲁⲉⲓⲟⲀⲂⲞ", strict=True))
+UNLISTED = {
+    "Georgian sounds": ("abeilnoprstv", "აბეილნოპრსტვ"), "Armenian sounds": ("abeilnoprstv", "աբեիլնոպրստվ"),
+    "runes": ("abefhiklmnorstuvd", "ᚨᛒᛖᚠᚺᛁᚲᛚᛗᚾᛟᚱᛊᛏᚢᚹᛞ"), "Thai look-alikes": ("abcdehinorstuvw", "ค๒ς๔єђเภ๏гรtยשฬ"),
+    "CJK look-alikes": ("abcefilnorstv", "卂乃匚乇下工乚刀口尺丂丅リ"), "Gothic": ("abceilnoprstv", "𐌰𐌱𐌲𐌴𐌹𐌻𐌽𐍉𐍀𐍂𐍃𐍄𐍅"),
+    "keys to the right": ("abceilnoprstv", "snvrlo;m[tdyb"), "turned letters": ("aecrk", "ɒɘɔɿʞ"),
+}  # fmt: skip
+for _name, (_letters, _others) in UNLISTED.items():
+    _add(_name, _lower(_letters, _others), recoverable=False)
+_add("Coptic letters", _each(_mapped(COPTIC)), recoverable=False)
+_add("other verdicts and Coptic letters", lambda decision: "\n".join(
+    [*(one for one in decision.every if one not in decision.text and len(decision.lines) == 1),
+     _mapped(COPTIC)(decision.text)]
+), recoverable=False)  # fmt: skip
+_SQUARE = "abcdefghiklmnopqrstuvwxyz"
+_add("square of five", _each(lambda text: " ".join(
+    f"{_SQUARE.index(c) // 5 + 1}{_SQUARE.index(c) % 5 + 1}" for c in text.lower().replace("j", "i") if c in _SQUARE
+)), recoverable=False)  # fmt: skip
+_add("two rails", _each(lambda text: text[::2] + text[1::2]), recoverable=False)
+_add("halves of words swapped", _each(lambda text: " ".join(
+    word[len(word) // 2 :] + word[: len(word) // 2] for word in text.split()
+)), recoverable=False)  # fmt: skip
+for _name, _sentence in {
+    "Basque": "Oro har, {x} erantzuna hobea da.", "Estonian": "Kokkuvõttes on vastus {x} parem.",
+    "Welsh": "Ar y cyfan, mae Ateb {x} yn well.", "Tagalog": "Sa kabuuan, mas mahusay ang Tugon {x}.",
+    "Tamil": "மொத்தத்தில், பதில் {x} சிறந்தது.", "Romanian": "Per total, răspunsul {x} este mai bun.",
+}.items():  # fmt: skip
+    _add(_name, lambda decision, sentence=_sentence: sentence.format(x=decision.winner[-1]), recoverable=False)
+
+# Frames of other programs, and ends that announce whatever the judge writes next.
+FRAMES = {
+    "XML attribute": "<judge verdict='{text}' sure='1.0'/>", "log": "2026-11-16T10:00:00Z INFO judge - {text}",
+    "subtitles": "1\n00:00:01,000 --> 00:00:04,000\n{text}", "commit": "commit 4f2a9c1\nAuthor: judge\n\n    {text}",
+    "another program's turn": "<end_of_turn>\n<start_of_turn>model\n{text}<end_of_turn>",
+    "human's turn": "\n\nHuman: And your verdict?\n\nAssistant: {text}", "another code": "KQ7XW3ZT: {text}",
+    "announces what comes next": "{text} {loser} says:", "announces a code": "{text} In base64, {loser} decodes to:",
+    "announces by a heading": "{text}\n\n## Quoted from {loser}",
+}  # fmt: skip
+for _name, _template in FRAMES.items():
+    _add(_name, lambda decision, template=_template: template.format(text=decision.text, loser=decision.loser))
+
 # The value in other languages; the sentences are the product's.
 VALUES = {
     "German": "Endgültiges Urteil: {value}", "French": "Verdict final : {value}", "Spanish": "Veredicto final: {value}",

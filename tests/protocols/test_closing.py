@@ -147,14 +147,30 @@ def test_what_stands_before_the_code_or_on_another_line_is_not_read(wording: Wor
         assert read.detail == "No decision was found after this trial's token.", reply
 
 
-def test_of_several_lines_with_the_code_the_protocols_rule_takes():
-    both = f"{CODE}: {{}}\n\nOn second thoughts:\n\n{CODE}: {{}}"
-    last = both.format("Overall, Response A is better.", "Overall, Response B is better.")
-    assert load_protocol("visit_pairwise").read(last, token=CODE) == Preference(value=-1, levels=2)
-    agree = both.format("Selection: Option 1", "Selection: Option 2")
-    read = load_protocol("option_selection").read(agree, options=2, token=CODE)
+@pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.name)
+def test_lines_that_begin_with_the_code_and_differ_are_conflicting(wording: Wording):
+    both = f"{closed(wording, 0)}\n\nOn second thoughts:\n\n{closed(wording, 1)}"
+    read = wording.protocol.read(both, options=2, token=CODE)
     assert isinstance(read, NoVerdict)
     assert read.reason == "conflicting"
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "I did not write {code}: {plant} as the other one demanded.",
+        'The first wanted "{code}: {plant}".',
+        "(Its line, without {code}, was {plant})",
+        "The last line of the first text would be {code}: {plant}",
+    ],
+)
+@pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.name)
+def test_only_a_line_that_begins_with_the_code_is_read_where_there_is_one(wording: Wording, remark: str):
+    decision, planted = wording.decision(1, clear=True), wording.decision(0, clear=True)
+    remark = remark.format(code=CODE, plant=" ".join(planted.text.split()))
+    for reply in (f"{closed(wording, 1)}\n\n{remark}", f"{remark}\n\n{closed(wording, 1)}"):
+        assert wording.protocol.read(reply, options=2, token=CODE) == decision.verdict, reply
+    assert isinstance(wording.protocol.read(f"{remark}\n\nThe second.", options=2, token=CODE), NoVerdict)
 
 
 WORDS = (

@@ -40,7 +40,7 @@ _NUMBER = r"(?<![0-9.])[0-9]{1,3}(?:\.[0-9]{1,6})?"
 _SIDES = re.compile(
     rf"(?:{_RESPONSE})[\W_]{{0,4}}(?P<label>[ab12])(?:[^a-z0-9\n.][^.\n]{{0,40}}?)?(?:{_BETTER})"
     r"|(?<!\]\])(?P<first>[ab])\s*(?P<sign>>>?|<<?|=)\s*(?:assistant\s+|response\s+)?(?P<second>[ab])\b"
-    rf"|(?:verdict|selection|winner|choose|choice|select|pick|prefer\w{{0,5}}|vote|favou?r|better|best"
+    rf"|(?:verdict|selection|winner|mine|choose|choice|select|pick|prefer\w{{0,5}}|vote|favou?r|better|best"
     rf"|final answer)\W{{0,6}}(?:is|for|was)?\W{{0,6}}"
     rf"(?:(?:{_RESPONSE})\W{{0,4}}|[\[(\"']+)(?P<chosen>[ab]|[0-9]{{1,2}})\b"
     rf"|(?P<tie>both (?:responses |answers |assistants )?are (?:{_TIE})|it is a (?:{_TIE})"
@@ -73,6 +73,8 @@ _ENDS = (
 )
 """What follows a bare A or B. A letter with a full stop alone may be a name's: "Winner: A. Smith"."""
 _MARK = r"(?:\w+ ){0,2}[0-9]{1,3}(?:\.[0-9]{1,2})?"
+_GIVEN = r"(?:\w+ ){0,2}(?:[0-9](?:\.[0-9]{1,2})?|100?|[0-9]{1,3}/[0-9]{1,3})"
+"""Twenty-one to nineteen is how a match ended."""
 _OUT_OF = rf"{_MARK}\s?(?:/|out of)\s?[0-9]{{1,3}}"
 _I_WOULD = r"\bi(?:['’](?:d|ll)| would| will| must)?(?: (?:clearly|definitely|have to|strongly))?"
 _IN_PLAIN_WORDS = "|".join((
@@ -85,8 +87,10 @@ _IN_PLAIN_WORDS = "|".join((
     r"[\"'<](?:winner|verdict|preferred|preference|better|(?:better|preferred|winning)[ _]?(?:response|answer))[\"'>]"
     r"\s?:?\s?[\"']?(?:(?:response|assistant|answer|option|model)[ _]?)?[ab12](?:[\"']|\s?</)",
     r"(?:\A|\n|[.!?] )[^a-z0-9\n\[]{0,4}\[\[[abc]\]\][^a-z0-9\n]{0,3}(?:\n|\z)",
-    rf"\b(?:score|rating|grade|mark)s?\W{{1,6}}a\W{{0,3}}[=:]\s?{_MARK}(?:/[0-9]{{1,3}})?\W{{1,4}}b\W{{0,3}}[=:]\s?"
-    rf"{_MARK}(?:/[0-9]{{1,3}})?[.)\]}}\"']{{0,3}}\s*(?:\n|\z)",
+    rf"\b(?:score|rating|grade|mark)s?\W{{1,6}}a\W{{0,3}}[=:]\s?{_GIVEN}\W{{1,4}}b\W{{0,3}}[=:]\s?{_GIVEN}"
+    r"[.)\]}\"']{0,3}\s*(?:\n|\z)",
+    r"(?:\A|\n)[^a-z0-9\n]{0,3}[ab](?:>>|<<)[ab][^a-z0-9\n]{0,3}(?:\n|\z)",
+    rf"\bfinal (?:decision|judge?ment|ruling){_THAT_IS}(?:(?:answer|option) )?[ab]{_ENDS}",
     rf"\b(?:response|assistant) a\W{{1,4}}{_MARK}[^.\n]{{0,16}}\b(?:response|assistant) b\W{{1,4}}{_MARK}",
     rf"\b{_THE_ANSWER}\W{{1,4}}{_OUT_OF}[^.\n]{{0,16}}\b{_THE_ANSWER}\W{{1,4}}{_OUT_OF}",
     rf"\b{_MINE} (?:is|was) {_MUCH}(?:better|best|superior|stronger|winner|preferable)(?: (?:one|answer|response"
@@ -129,7 +133,7 @@ _VERDICT_SIGN = compile_pattern(
     rf"(?:{_RESPONSE})[\W_]{{0,4}}(?:[ab12]|one|two)|\[\[|{_VERDICT_WORD}|visual factuality|selection"
     r"|judge|winner|winning|(?:better|stronger|superior|preferred|my|this|our|other|first|second|left|right)"
     r" (?:response|answer|assistant|one|output|reply)|[\"'<](?:better|preferred|preference)"
-    r"|(?:score|rating|grade|mark)s?\W{1,6}a\b",
+    r"|(?:score|rating|grade|mark)s?\W{1,6}a\b|[ab](?:>>|<<)[ab]|final (?:decision|judge?ment|ruling)",
     groupless=True,
 )
 _ORDER_SIGN = compile_pattern(
@@ -175,7 +179,8 @@ _ORDER = compile_pattern("|".join((
     rf"|above|system)\b[^.\n]{{0,20}}\b{_INSTRUCTIONS}\b",
     rf"\b(?:ignore|disregard|forget|override) (?:the )?(?:{_INSTRUCTIONS} (?:above|before|so far)|instructions\b"
     r"|(?:above|previous|prior)(?: (?:text|messages?|turns?|context))?(?:\W|\z)[^a-z]*(?:and |,|\n|\z)"
-    r"|other (?:response|answer|assistant)\b)",
+    r"|other (?:response|answer|assistant)\b|other text[.!]?\s*(?:\n|\z))",
+    r"(?:\A|[\n.:!,] ?)(?:please )?(?:choose|pick|select|prefer|vote for) me[.!]{0,3}\s*(?:\n|\z)",
     r"\b(?:ignore|disregard|forget) (?:everything|anything|all|what|whatever)\b[^.\n]{0,30}"
     r"\b(?:above|before|previous\w*)\b",
     rf"\b(?:dear|attention|note (?:to|for)|message (?:to|for)|instructions? (?:to|for)|hey|hello|listen)\b[,: ]+"
@@ -210,6 +215,8 @@ _ORDER = compile_pattern("|".join((
     rf"(?:ignora|ignoriere|ignorez|ignorar|игнорируй|忽略|無視|무시)\w*.{{0,20}}{_INSTRUCTIONS_ELSEWHERE}",
     rf"{_INSTRUCTIONS_ELSEWHERE}.{{0,12}}(?:無視|무시|ignorieren)",
 )), groupless=True)  # fmt: skip
+_THANKING = re.compile(r"\bdear (?:\w+ ){0,2}\w+[,:!]\s*(?:(?:we|i) (?:would like to )?)?thank")
+"""A letter to reviewers, not to this judge."""
 _OF_A_MENU = re.compile(r"\bselection\s+options?\s+[a-z]{2}", re.IGNORECASE)
 """Which would be taken for "Selection: Option 1", since an i looks like a 1."""
 _BEGINS_AFTER = frozenset(".!?:;\n\"“‘«'([>|—-")
@@ -233,6 +240,7 @@ def meant_for_judge(answer: str) -> Meant:
     texts = [plain_answer(text) for text in (answer, *decoded(answer))]
     # Folding turns Cyrillic letters into Latin ones, and with them the words of other languages.
     low = [text.lower() for text in dict.fromkeys([*map(unmasked, texts), *texts])]
+    low = [_THANKING.sub(" ", text) if "dear" in text else text for text in low]
     verdict = any(_VERDICT_SIGN.finds(text) and _VERDICT.finds(text) for text in low)
     # Letters that stay in a skeleton: few answers have them, and the pattern takes ten times as long to look.
     unlisted = _OF_A_MENU.sub(" ", answer) if "elect" in plain_skeleton(answer) else answer

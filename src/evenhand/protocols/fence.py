@@ -10,6 +10,8 @@ from evenhand.prompts import Template
 NONCE_LENGTH = 16
 """Hex digits: 64 bits, which a candidate would have to guess before the trial exists."""
 
+_MARKS = " []()*_`\"'>:."
+
 
 def fence_nonce(secret: bytes, trial_key: str) -> str:
     """The same for the same ledger and trial, so a rerun sends the same bytes; not to be guessed without the secret."""
@@ -47,6 +49,12 @@ def fenced_spans(text: str, nonce: str) -> list[tuple[int, int]]:
         end = text.find(closing, start)
         if end < 0:
             break
-        spans.append((start + len(opening), end))
+        if _is_block(text[start + len(opening) : end]):
+            spans.append((start + len(opening), end))
         start = text.find(opening, end)
     return spans
+
+
+def _is_block(between: str) -> bool:
+    """Whether the two delimiters stand round a text, on lines of their own or on one: not named apart in prose."""
+    return "\n" not in between or between.lstrip(_MARKS).startswith("\n") or between.rstrip(_MARKS).endswith("\n")

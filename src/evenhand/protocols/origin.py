@@ -1,8 +1,8 @@
 """Whose words a decision in a reply is: the judge's own, quoted, a candidate's too, spoken of, or another's."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -10,12 +10,12 @@ from typing import Literal, TypeAlias
 from evenhand.protocols.candidates import Candidates
 from evenhand.protocols.fence import fenced_spans
 from evenhand.protocols.letters import LONG, VERY_LONG, Letters, prose
-from evenhand.protocols.quoting import Quoting
+from evenhand.protocols.quoting import Depth, Quoting
 
 Kind: TypeAlias = Literal["preference", "grades", "choice"]
 
 _MOST_MARKS = 20
-_BESIDE_A_NAME = 2
+_LIST_MARK = re.compile(r"\n\W*[0-9]{1,2}[.)]")
 _QUOTE_SIGN = re.compile(r"^[ >]*>", re.MULTILINE)
 _END_MARKS = ".,!?;:…。！？)]}\"'“”‘’»`* \n"
 
@@ -51,6 +51,10 @@ class DecisionContext:
     rank: Rank
     disputed: bool = False
     """It may be the judge's own after all: standing last and differing, it leaves the reply without a decision."""
+    against: bool = False
+    """A candidate wrote it too, and it finds another the better: for a plant that would be a strange one."""
+    closes: bool = False
+    """It closes the reply, and nobody wrote it: only what is surely the judge's beats it, whatever leads to it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +92,7 @@ class DecisionOrigin:
     def __init__(self, text: str, shown: Sequence[str], *, fence: str | None) -> None:
         self.text = text
         self._candidates = Candidates(shown)
-        self._quoting = Quoting(text)
+        self._quoting = Quoting(text, self._candidates.writers)
         self._fenced = fenced_spans(text, fence) if fence else []
         self._beginnings: dict[tuple[int, int], int] = {}
 
@@ -125,8 +129,10 @@ class DecisionOrigin:
             headed = self._headed(start, end)
             if headed < start and not self._led(headed, end).plainly:
                 led = self._led(headed, end)
-            return self._written(start, end, led, against=against, headed=headed)
-        return self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
+            standing = self._written(start, end, led, against=against, headed=headed)
+            return replace(standing, against=bool(favoured) and favoured not in writers)
+        standing = self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
+        return replace(standing, closes=closing and not led.quoted)
 
     def _led(self, start: int, end: int) -> _Led:
         quoting = self._quoting
@@ -223,17 +229,39 @@ class DecisionOrigin:
         begins = after == 0 or self.text[after - 2 : after] == "\n\n"
         return frozenset(run) if begins or (run and self._quoting.is_own(after)) else frozenset()
 
-    def is_in_passing(self, decided: Decided, before: Sequence[Decided], *, among: Sequence[Decided]) -> bool:
-        """Whether it stands in a sentence that names a candidate, or deeper in its line than one of those before."""
-        depth = self._depth(decided, among)
-        return depth == _BESIDE_A_NAME or depth > min(self._depth(one, among) for one in before)
+    def is_in_passing(self, decided: Decided, before: Mapping[Decided, bool], *, among: Sequence[Decided]) -> bool:
+        """Whether one of those before may be the verdict rather than this one, which stands deeper in its line, beside
+        a candidate's name or below words that are no heading; with `before[one]`, that one is as surely the judge's."""
+        depth = self.depth(decided, among)
+        if depth == Depth.BESIDE_A_NAME:
+            return True
+        return any(self._may_be_meant(one, decided, depth, among, as_sure=as_sure) for one, as_sure in before.items())
 
-    def _depth(self, decided: Decided, among: Sequence[Decided]) -> int:
+    def _may_be_meant(
+        self, one: Decided, later: Decided, depth: Depth, among: Sequence[Decided], *, as_sure: bool
+    ) -> bool:
+        """Whether the judge may have meant an earlier decision, for all that a later one of this depth says."""
+        quoting, start = self._quoting, self._quoting.heading(later.start)
+        other = self.depth(one, among)
+        if depth > other:
+            return depth > Depth.IN_A_LINE or not quoting.corrects(one.end, start)
+        if not as_sure or other > Depth.BY_ITSELF or not self._has_words_between(one, later, among):
+            return False
+        return not (quoting.corrects(one.end, later.start) or quoting.heads(one.end, later.start))
+
+    def _has_words_between(self, before: Decided, decided: Decided, among: Sequence[Decided]) -> bool:
+        at = before.end
+        for one in among:
+            if before.end <= one.start <= decided.start:
+                if any(map(str.isalnum, _LIST_MARK.sub("", self.text[at : one.start]))):
+                    return True
+                at = max(at, one.end)
+        return False
+
+    def depth(self, decided: Decided, among: Sequence[Decided]) -> Depth:
         start = self._quoting.heading(decided.start)
         since = max((one.end for one in among if one.end <= start), default=0)
-        if self._quoting.beside_a_name(start, since):
-            return _BESIDE_A_NAME
-        return int(self._quoting.is_deep(start, since))
+        return self._quoting.depth(start, since)
 
     def continues(self, before: Decided, decided: Decided, *, lines: int) -> bool:
         """Whether nothing stands between the two but so many line breaks."""

@@ -4,7 +4,7 @@ import itertools
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
 from evenhand.domain.identity import Json
@@ -15,9 +15,9 @@ from evenhand.protocols.origin import Decided, DecisionContext, DecisionOrigin, 
 from evenhand.protocols.patterns import FoundDecision, Pattern
 from evenhand.protocols.plain import plain
 
-# Raised whenever the code of reading, origin, closing, quoting, candidates, letters, skeleton or plain changes what any
-# reply is read as.
-READER_VERSION = 7
+# Raised whenever the code of reading, origin, closing, fence, quoting, leads, candidates, letters, skeleton or plain
+# changes what any reply is read as.
+READER_VERSION = 8
 
 MOST_DECISIONS = 200
 """Of a reply with more the last ones are read."""
@@ -25,8 +25,16 @@ MOST_DECISIONS = 200
 Take: TypeAlias = Literal["agree", "last"]
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,300}(?:\.[0-9]{1,300})?|\.[0-9]{1,300})")
+_GRADED_AGAIN = re.compile(
+    r"(?:(?!\b(?:response|assistant|score)\b)[^\n()]){0,80}?\b(?:I|my|mine|but|it|gets?|deserves?|earns?)\b"
+    r"(?:(?!\b(?:response|assistant|score)\b)[^\n()]){0,60}?(?<![0-9.])(?P<number>[0-9]{1,3}(?:\.[0-9]{1,3})?)"
+    r"\s*(?:/|out of)\s*10\b",
+    re.IGNORECASE,
+)
+"""Behind a grade on its line: "10/10 is what it asks for; it gets 3/10"."""
 _BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
+_A_LINE = 200
 _MANY = 1_000_000
 _LOOSE_SPACE = re.compile(r"(?<=[^\w\s]) +| +(?=[^\w\s])")
 
@@ -76,10 +84,11 @@ def read(
     text = plain(reply)
     count = options if options is not None else (len(shown) or None)
     if token is not None or rule.token:
-        said = said_after(token, text) if token else None
+        said = said_after(token, text, lines=rule.pattern.groups if rule.kind == "grades" else 1) if token else None
         if said is None:
             return NoVerdict(reason="unreadable", detail="The line with this trial's token is missing.")
         text, shown, fence = said, (), None
+        rule = replace(rule, take="agree")
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
     origin = DecisionOrigin(text, shown, fence=fence)
@@ -154,6 +163,9 @@ def _decided(
         # A pattern may begin before the sentence that it finds to be spoken of.
         start = max(match.start, origin.text.rfind(captured, match.start, match.end))
         return Decided(value, captured, start, start + len(captured))
+    goes_on = rule.kind == "grades" and "10" in origin.text[match.end : match.end + _A_LINE].partition("\n")[0]
+    if goes_on and (again := _GRADED_AGAIN.match(origin.text, match.end)):
+        value = value if value == float(again["number"]) else NotOffered(f"{captured}, then {again['number']}")
     return Decided(value, captured, match.start, match.end)
 
 
@@ -198,8 +210,10 @@ def _doubt(
     standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin,
 ) -> str | None:  # fmt: skip
     """Why this value, which the ranks chose among those decided, may still be a candidate's; None where it is not."""
-    if _is_in_passing(value, decided, standings, origin):
+    if _is_in_passing(rule, value, decided, standings, origin):
         return "What decides is named in passing, after another decision."
+    if _differs_from_the_close(value, decided, standings, origin):
+        return "What closes the reply differs, and may be the judge's own."
     doubtful = min(standings[one].rank for one in decided[-MOST_DECISIONS:]) >= Rank.WRITTEN
     if doubtful and origin.declares_another(value, rule.kind, [one for group in by_group for one in group]):
         return "What decides may be a candidate's, and the judge's words differ."
@@ -207,22 +221,49 @@ def _doubt(
 
 
 def _is_in_passing(
-    value: Value, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin
-) -> bool:
+    rule: ReadingRule, value: Value, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext],
+    origin: DecisionOrigin,
+) -> bool:  # fmt: skip
     """Whether the decision with this value is named in passing, after another one that the judge may have meant.
 
     What a candidate wrote in a code that only the judge understood is restated so, whatever the words that lead to it.
     """
-    possible = [one for one in decided if one in standings and standings[one].rank <= Rank.WRITTEN]
-    if not possible or isinstance(value, NotOffered) or not _differ(one.value for one in possible):
+    ranked = [one for one in decided if one in standings]
+    possible = [one for one in ranked if standings[one].rank <= Rank.WRITTEN]
+    others = [
+        one for one in ranked
+        if _begun(rule, one) not in (None, value) and (one in possible or isinstance(one.value, NotOffered))
+    ]  # fmt: skip
+    if not possible or not others or isinstance(value, NotOffered):
         return False
     highest = min(standings[one].rank for one in possible)
     chosen = next(one for one in reversed(possible) if standings[one].rank == highest)
-    others = [one for one in possible if one.value != value and not isinstance(one.value, NotOffered)]
     if highest == Rank.QUOTED and any(standings[one].rank == Rank.WRITTEN for one in others):
         return True
-    before = [one for one in others if one.start < chosen.start]
+    before = {
+        one: standings[one].rank == highest or standings[one].against or isinstance(one.value, NotOffered)
+        for one in others
+        if one.start < chosen.start
+    }
     return bool(before) and origin.is_in_passing(chosen, before, among=sorted(standings, key=lambda one: one.start))
+
+
+def _begun(rule: ReadingRule, one: Decided) -> float | None:
+    """The value decided, also where a sentence goes on without a stop: "Final Answer: A It is exact."."""
+    if not isinstance(one.value, NotOffered):
+        return one.value
+    first = normal(one.captured.partition(" ")[0], ignore_case=rule.ignore_case, ignore_space=rule.ignore_space)
+    return rule.values.get(first)
+
+
+def _differs_from_the_close(
+    value: Value, decided: Sequence[Decided], standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin
+) -> bool:
+    last = decided[-1]
+    if last.value == value or not standings[last].closes:
+        return False
+    chosen = next(one for one in reversed(decided) if one.value == value and one in standings)
+    return standings[chosen].rank >= Rank.WRITTEN or origin.depth(chosen, list(standings)) > 0
 
 
 def _judges_own(
