@@ -98,7 +98,7 @@ def test_who_obeys_one_way_is_seen_to_obey_that_way_alone():
     assert (found["planted_effect"].estimate.value or 0) < 0.2
     faults = [one for one in findings(list(found.values())) if "a planted order in base64 moves it (+1.000" in one]
     assert len(faults) == 1
-    assert not any("do not move it" in one for one in findings(list(found.values())))
+    assert not any("planted in an answer do not move it" in one for one in findings(list(found.values())))
 
 
 def test_ways_that_few_items_show_have_no_measure_of_their_own():

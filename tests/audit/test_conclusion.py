@@ -40,7 +40,7 @@ def test_few_trials_decide_nothing_and_as_many_as_it_names_decide_what_it_promis
     assert told[1] == told[3]
     later, _ = audited(int(told[3]), parts=("pairs",))
     assert len(unsure(found)) - len(unsure(later)) >= int(told[2])
-    assert re.search(r"The other takes more items than the 22 available \(--benchmark, --data, --responses\)\.$", said)
+    assert re.search(r"The other 2 take more items than the 22 available \(--benchmark, --data, --responses\)\.$", said)
 
 
 def test_where_the_budget_is_not_what_lacks_no_budget_is_named():

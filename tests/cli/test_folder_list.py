@@ -11,11 +11,11 @@ from evenhand.cli.main import evenhand
 # Looked at one by one: may a stranger choose this for somebody who did not type it? Whoever adds a flag to a command,
 # or to the list, answers that question here.
 REVIEWED = {
-    ANY: """against all anchor assume base baseline battles bootstrap by category compare compare_variants
+    ANY: """against all anchor assume base baseline battles bootstrap by by_cluster category compare compare_variants
         descriptions_by disagreements dry_run family fence fit flips format image_detail item item_column items
         join json k last length levels limit max_characters max_image_edge max_options method model_a_column
         model_b_column models new order_effect orders ordinal pairs part per_task policy prompt quiet
-        rater_column readout reference reference_battles require resample run sample sampling_seed scale see
+        rater_column readout reference reference_battles repeats require resample run sample sampling_seed scale see
         seed shrink spreadsheet start temperature ties top_p unclustered unit variant winner_as winner_column""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
     INSIDE: "benchmark data protocol responses",

@@ -161,7 +161,7 @@ def test_a_model_of_few_battles_stands_beside_the_others_as_provisional(shell: S
 def test_a_name_in_other_capitals_is_suggested(shell: Shell) -> None:
     path = shell.battles("GPT 4,Claude,model_a", "Claude,GPT 4,model_a")
     for near in ("gpt 4", "gpt4"):
-        says(shell.refused(path, "--baseline", near), "EH-RANK", f"'{near}'", "'GPT 4'")
+        says(shell.refused(path, "--baseline", near), "EH-BOARD-MODEL", f"'{near}'", "'GPT 4'")
 
 
 def test_a_file_without_levels_is_told_that_no_row_has_them(shell: Shell) -> None:

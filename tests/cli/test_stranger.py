@@ -262,7 +262,7 @@ def test_a_link_in_the_place_of_a_folder_beside_the_ledger_leads_nobody_out(
     (victim.folder / ".evenhand" / link).symlink_to(victim.home)
     ran = victim.run("sample", "visit-bench-sample", *words)
     assert (ran.returncode, ran.stdout) == (1, "")
-    says(ran.refused, "EH-LEDGER", f".evenhand/{link}", victim.home)
+    says(ran.refused, "EH-LINK", f".evenhand/{link}", victim.home)
     assert [one.name for one in victim.home.iterdir()] == ["precious"]
 
 
@@ -335,7 +335,7 @@ def test_a_key_goes_over_plain_http_to_another_machine_only_by_the_users_word(vi
     proxy = server.removesuffix("/v1")
     before = stats(server)["requests"]
     said = victim.refused(*asked, OPENAI_API_KEY=KEY, http_proxy=proxy)
-    says(said, "EH-MISUSE", "http://judge.invalid", "--insecure-http (EVENHAND_INSECURE_HTTP=1)")
+    says(said, "EH-KEY-UNENCRYPTED", "http://judge.invalid", "--insecure-http (EVENHAND_INSECURE_HTTP=1)")
     (victim.folder / "evenhand.toml").write_text("insecure-http = true\n")
     assert "but only you can say that" in victim.refused(*asked, "--trust-folder", OPENAI_API_KEY=KEY)
     (victim.folder / "evenhand.toml").unlink()

@@ -53,7 +53,7 @@ def test_every_command_of_the_page_runs(said: dict[str, str]) -> None:
         ("evenhand rank clean_battle_20240102.json", "1 row with anony false"),
         (
             "evenhand rank clean_battle_20240102.json --anchor otter-13b=1000 --bootstrap 100",
-            "72 of 100 resamples have no finite fit",
+            "82 of 100 resamples have no finite fit",
         ),
         ("evenhand rank gpt-4_pair.jsonl", "5 of 6 trials have a verdict (1 api-error)."),
         (
