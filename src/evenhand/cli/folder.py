@@ -74,8 +74,8 @@ MAY_SET: Mapping[str, FolderRule] = {
             # How a board is worked out.
             "method", "unit", "join", "ties", "k", "scale", "base", "start", "anchor", "bootstrap", "resample",
             "unclustered", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline", "by",
-            "by_cluster", "repeats", "compare_variants", "levels", "disagreements", "policy", "require", "assume", "family",
-            "run", "item",
+            "by_cluster", "repeats", "compare_variants", "levels", "disagreements", "policy", "require", "assume",
+            "family", "run", "item",
             "model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column",
             # How it is told.
             "json", "format", "quiet", "all", "last", "flips", "spreadsheet",
