@@ -8,10 +8,9 @@ from docs.figures import FIGURES
 from evenhand.reports.board.ranking import rank
 from tests.beside import LLMFAO, needs
 from tests.docs.pages import ROOT, text_of
-from tests.examples import MANY
 from tests.protocols.phrasings import PHRASINGS
 from tests.protocols.plants import PLANTS, PRODUCT
-from tests.protocols.test_attack import Tally, sample, simply_decided, tallied
+from tests.protocols.test_attack import sample, simply_decided
 
 ON_LLMFAO = "59 models on 2,139 items, GPT 4 has the simultaneous range 1 to 37, and the own range 1 to 22"
 ELSEWHERE = {
@@ -83,11 +82,3 @@ def test_the_size_of_the_attack_is_what_its_page_says() -> None:
     assert f"restate it in {len(PHRASINGS)} ways" in text
     assert f"every two of plant, phrasing and the rest meet | {told:,} |" in text
     assert f"the judge simply decides | {sum(1 for _ in simply_decided()):,} |" in text
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not MANY, reason="reads the whole sample, for minutes")
-def test_the_sample_of_the_attack_turns_and_loses_what_its_page_says() -> None:
-    tally: Tally = tallied(sample())
-    row = f"rest meet | {tally.counts.total():,} | {tally.flipped} | {tally.counts['lost']} ({tally.lost:.1%})"
-    assert row.replace("%", " %") in words_of("planted.md")
