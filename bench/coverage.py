@@ -73,13 +73,17 @@ def covered(design: str, *, repetitions: int, seed: int = 0, processes: int = 1)
         parts = [seeds[start :: 4 * processes] for start in range(4 * processes)]
         with ProcessPoolExecutor(processes) as pool:
             found = [one for some in pool.map(_some, [design] * len(parts), parts) for one in some]
+    return told(design, found)
+
+
+def told(design: str, found: list[Found]) -> Covered:
+    held = np.stack([one.held for one in found])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of means over nothing but NaN
-        held = np.stack([one.held for one in found])
         each = np.nanmean(held, axis=1)
         return Covered(
             design=design,
-            repetitions=repetitions,
+            repetitions=len(found),
             held=float(np.nanmean(held)),
             error=float(np.nanstd(each) / np.sqrt(np.isfinite(each).sum())),
             worst=float(np.nanmin(np.nanmean(held, axis=0))),
