@@ -1,21 +1,60 @@
-"""Worlds in which the truth is known: items and raters of their own mind, few or uneven, and what they say.
+"""Worlds in which the truth is known, and what intervals of ratings, win rates and effects say of it.
 
 An item has its own strengths around the models' (some suit a model better), and so has a rater; rows of one item, or of
 one rater, are therefore far from independent. The truth is what a fit tends to with ever more items and raters.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
+from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
+from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.length import length_effect
 from evenhand.stats.ratings.effects.order import order_effect
 from evenhand.stats.ratings.effects.ordinal import ordinal
+from evenhand.stats.ratings.neighbours import neighbour_tests, with_neighbours
+from evenhand.stats.ratings.ranks import RankRanges, rank_ranges
+from evenhand.stats.ratings.resampling import Resampling
+from evenhand.stats.ratings.win_rate import win_rates
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What one repetition showed; NaN: nothing to look at."""
+
+    held: np.ndarray
+    """Of each interval, whether it holds the truth."""
+    width: float
+    """The median one's, in the unit of the design."""
+    claimed: float = np.nan
+    """Whether something was claimed: equal models told apart, or a misfit."""
+
+    @classmethod
+    def within(cls, lower: np.ndarray, upper: np.ndarray, truth: np.ndarray, *, claimed: float = np.nan) -> "Found":
+        known = np.isfinite(upper - lower)
+        held = np.where(known, ((lower <= truth) & (truth <= upper)).astype(np.float64), np.nan)
+        return cls(
+            held=held, width=float(np.median((upper - lower)[known])) if known.any() else np.nan, claimed=claimed
+        )
+
+    @classmethod
+    def of(cls, estimates: Iterable[Estimate], truth: np.ndarray | float) -> "Found":
+        bounds = [[np.nan if bound is None else bound for bound in (one.lower, one.upper)] for one in estimates]
+        lower, upper = np.array(bounds).T
+        return cls.within(lower, upper, np.broadcast_to(truth, lower.shape))
+
+    @classmethod
+    def claim(cls, made: bool) -> "Found":
+        return cls(held=np.array([np.nan]), width=np.nan, claimed=float(made))
+
+
+Drawn = Callable[[np.random.Generator], Found]
 
 _HIDDEN = 100_000
 """Items behind the truth of what has no closed form."""
@@ -29,6 +68,8 @@ class World:
     models: int = 4
     apart: float = 1.2
     """From the worst model to the best, in natural units."""
+    worth: tuple[float, ...] = ()
+    """Of each model, where they do not lie evenly."""
     item_spread: float = 1.0
     rater_spread: float = 0.0
     tied: float = 0.15
@@ -42,20 +83,22 @@ class World:
     """Share of verdicts that go to the answer shown first; each row is then shown in both orders."""
     order: float = 0.0
     """Log-odds for the answer shown first; likewise both orders."""
+    repeated: float = 0.0
+    """How often the second order repeats the first one's verdict whatever it thinks."""
     length: float | None = None
     """Log-odds for each hundred words more."""
     levels: bool = False
 
     @property
     def strengths(self) -> np.ndarray:
-        return np.linspace(-self.apart / 2, self.apart / 2, self.models)
+        return np.array(self.worth) if self.worth else np.linspace(-self.apart / 2, self.apart / 2, self.models)
 
     @property
     def both_orders(self) -> bool:
-        return bool(self.follows or self.order or self.levels)
+        return bool(self.follows or self.order or self.levels or self.repeated)
 
     def equal(self) -> "World":
-        return replace(self, apart=0.0)
+        return replace(self, apart=0.0, worth=())
 
     def drawn(self, rng: np.random.Generator) -> Comparisons:
         first, second = np.triu_indices(self.models, 1)
@@ -99,6 +142,8 @@ class World:
     ) -> Comparisons:
         places = (1, -1) if self.both_orders else (0,)
         signs, values = zip(*(self._said(rng, lead + self.order * place, place) for place in places), strict=True)
+        if self.repeated:
+            signs = (signs[0], np.where(rng.random(len(lead)) < self.repeated, *signs))
         times = len(places)
 
         def codes(column: np.ndarray) -> np.ndarray:
@@ -181,6 +226,77 @@ def _zipf(items: int, most: int) -> tuple[int, ...]:
     return tuple(max(1, most // place) for place in range(1, items + 1))
 
 
+def ranked(seen: Comparisons) -> RankRanges:
+    """As a board has it: the differences' ranges, and what neighbours' tests add."""
+    fitted = bradley_terry(seen)
+    listed = [one.model for one in sorted(fitted.models, key=lambda one: (one.rank or 0, one.model))]
+    return with_neighbours(rank_ranges(fitted), neighbour_tests(seen, [listed]))
+
+
+def of_ratings(world: World, rng: np.random.Generator, *, clustered: bool = True) -> Found:
+    truth = true_strengths(world)
+    board = bradley_terry(world.drawn(rng), clustered=clustered)
+    gaps = differences(board)
+    above = np.triu_indices(world.models, 1)
+    apart = (truth[:, None] - truth[None, :]) * board.scale.unit
+    alike = float(ranked(world.equal().drawn(rng)).separated.any()) if clustered else np.nan
+    return Found.within(gaps.lower[above], gaps.upper[above], apart[above], claimed=alike)
+
+
+def of_resamples(world: World, rng: np.random.Generator) -> Found:
+    truth = true_strengths(world)
+    drawn = Resampling(rounds=400, seed=int(rng.integers(1 << 30)))
+    board = bradley_terry_bootstrap(world.drawn(rng), drawn)
+    return Found.of((one.rating for one in board.models), board.scale.start + board.scale.unit * (truth - truth.mean()))
+
+
+def of_shares(world: World, rng: np.random.Generator) -> Found:
+    truth = (world.won().sum(axis=1) - 0.5) / (world.models - 1)
+    return Found.of((one.win_rate for one in win_rates(world.drawn(rng))), truth)
+
+
+def of_effect(effect: str, world: World, rng: np.random.Generator) -> Found:
+    return Found.of([EFFECTS[effect](world.drawn(rng))], true_effect(world, effect))
+
+
+_NEWCOMERS = np.array([0.5, 0.3, -0.3])
+"""Strengths of a newcomer and of the two models it meets."""
+
+
+def of_newcomer(items: int, follows: float, rng: np.random.Generator) -> Found:
+    """Its own rating. The old ones met on 100 items; the judge follows position in so great a share of its verdicts.
+
+    Nearly all of its items split one to one, and that they are so alike must not be taken for knowledge.
+    """
+    met = bradley_terry(_position_followed(rng, items, 100, follows)).models[0].rating
+    return Found.of([met], _newcomers_truth(follows))
+
+
+def _position_followed(rng: np.random.Generator, items: int, old_items: int, follows: float) -> Comparisons:
+    pairs = ((1, 2, old_items), (0, 1, items), (0, 2, items))
+    signs: list[np.ndarray] = []
+    for first, second, count in pairs:
+        chance = 1 / (1 + np.exp(_NEWCOMERS[second] - _NEWCOMERS[first]))
+        liked = np.where(rng.random(count) < chance, 1, -1)
+        signs += [np.where(rng.random(count) < follows, position, liked) for position in (1, -1)]
+    return Comparisons(
+        models=("newcomer", "old one", "other"),
+        model_a=np.concatenate([np.full(2 * count, first) for first, _, count in pairs]).astype(np.int32),
+        model_b=np.concatenate([np.full(2 * count, second) for _, second, count in pairs]).astype(np.int32),
+        sign=np.concatenate(signs).astype(np.int8),
+        item=np.concatenate([np.tile(np.arange(count), 2) for _, _, count in pairs]).astype(np.int32),
+    )
+
+
+@cache
+def _newcomers_truth(follows: float) -> float:
+    value = (
+        bradley_terry(_position_followed(np.random.default_rng(0), 200_000, 200_000, follows)).models[0].rating.value
+    )
+    assert value is not None
+    return value
+
+
 RATED: dict[str, World] = {
     "10 items": World(items=10),
     "16 items": World(items=16),
@@ -218,4 +334,23 @@ AFFECTED: dict[str, tuple[str, World]] = {
     "ordinal order effect, 16 items": ("ordinal", World(items=16, order=0.5, levels=True)),
     "ordinal order effect, 60 items": ("ordinal", World(items=60, order=0.5, levels=True)),
     "ordinal order effect, one item 41 %": ("ordinal", World(items=40, order=0.5, levels=True, sizes=(27, *[1] * 39))),
+}
+
+_SHOWN_TWICE = {items: World(items=items, repeated=0.85) for items in (16, 30, 100)}
+
+DESIGNS: dict[str, Drawn] = {
+    **{f"ratings, {name}": partial(of_ratings, world) for name, world in RATED.items()},
+    **{f"ratings, {items} items shown twice": partial(of_ratings, world) for items, world in _SHOWN_TWICE.items()},
+    **{
+        f"unclustered, {items} items shown twice": partial(of_ratings, world, clustered=False)
+        for items, world in _SHOWN_TWICE.items()
+    },
+    **{
+        f"newcomer, {items} items, position {follows:.0%}": partial(of_newcomer, items, follows)
+        for follows in (0.5, 0.8, 0.9)
+        for items in (4, 8, 16, 40)
+    },
+    **{f"bootstrap, {name}": partial(of_resamples, RATED[name]) for name in RESAMPLED},
+    **{f"win rate, {name}": partial(of_shares, RATED[name]) for name in SHARES},
+    **{name: partial(of_effect, *affected) for name, affected in AFFECTED.items()},
 }

@@ -1,6 +1,7 @@
 """What ratings cost: this package and its peers in one run, CPU seconds on one BLAS thread.
 
     python -m bench.ratings [--rows 1000000] [--models 100] [--quick]
+    python -m bench.ratings --sandwich
 
 Every figure is a process of its own that makes the battles as strings in memory, runs the task once small (imports,
 compilation) and then once in full. Resamples of slow peers are measured for a few rounds and multiplied.
@@ -13,6 +14,7 @@ import argparse
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -53,9 +55,9 @@ class Cost:
     rounds: int
 
 
-def measured(who: str, task: str, *, rows: int, models: int) -> Cost:
+def measured(who: str, task: str, *, rows: int, models: int, rows_an_item: int = 10) -> Cost:
     rounds = _FEW_ROUNDS.get((who, task), ROUNDS)
-    spoken = _child("--child", who, task, str(rows), str(models), str(rounds))
+    spoken = _child("--child", who, task, str(rows), str(models), str(rounds), str(rows_an_item))
     cost = Cost(**json.loads(spoken))
     return Cost(cpu=cost.cpu * ROUNDS / rounds, first=cost.first, peak_mb=cost.peak_mb, rounds=rounds)
 
@@ -71,12 +73,12 @@ def _child(*arguments: str) -> str:
     return done.stdout
 
 
-def _speak(who: str, task: str, rows: int, models: int, rounds: int) -> None:
+def _speak(who: str, task: str, rows: int, models: int, rounds: int, rows_an_item: int) -> None:
     began = time.process_time()
     full = rows * (rounds if task == "elo-bootstrap" else 1)
     _task(who, task, min(rows, 1_000), min(models, 10), 2, full=full)()
     first = time.process_time() - began
-    run = _task(who, task, rows, models, rounds, full=full)
+    run = _task(who, task, rows, models, rounds, full=full, rows_an_item=rows_an_item)
     began = time.process_time()
     run()
     cpu = time.process_time() - began
@@ -84,11 +86,13 @@ def _speak(who: str, task: str, rows: int, models: int, rounds: int) -> None:
     print(json.dumps({"cpu": cpu, "first": first, "peak_mb": peak, "rounds": rounds}))
 
 
-def _task(who: str, task: str, rows: int, models: int, rounds: int, *, full: int) -> Callable[[], object]:
+def _task(
+    who: str, task: str, rows: int, models: int, rounds: int, *, full: int, rows_an_item: int = 10
+) -> Callable[[], object]:
     """`full` is how many battles the full run plays: the small one starts a compiler where that one needs it."""
     from bench.ratings_data import battles, strings
 
-    frame = battles(rows=rows, models=models)
+    frame = battles(rows=rows, models=models, rows_an_item=rows_an_item)
     if who == "evenhand":
         return _ours(task, frame, rounds, full=full)
     from bench import ratings_peers
@@ -170,6 +174,26 @@ def _ratio(peer: str, theirs: Cost, mine: Cost, least: float | None) -> Figure:
     )
 
 
+def sandwiches(rows: int) -> list[Figure]:
+    """What clusters cost over none; the median of three runs each."""
+    figures: list[Figure] = []
+    for models in (20, 100, 200):
+        for rows_an_item in (10, 2):
+            cpu = {
+                task: statistics.median(
+                    measured("evenhand", task, rows=rows, models=models, rows_an_item=rows_an_item).cpu
+                    for _ in range(3)
+                )
+                for task in ("bt", "bt-clustered", "bt-two-way")
+            }
+            about = f"{models} models, {rows // rows_an_item:,} items"
+            note = ", ".join(f"{task} {spent:.3g} s" for task, spent in cpu.items())
+            for task, what, most in (("bt-clustered", "clustered", 4), ("bt-two-way", "two-way", 6)):
+                ratio = cpu[task] / cpu["bt"]
+                figures.append(Figure(what=f"{about}: {what}", value=ratio, unit="times", at_most=most, note=note))
+    return figures
+
+
 def growth(quick: bool) -> list[Figure]:
     sizes = [(rows, 100) for rows in (10_000, 100_000, 1_000_000, *(() if quick else (10_000_000,)))]
     sizes += [(1_000_000, models) for models in (10, 1000)]
@@ -237,16 +261,19 @@ def main() -> None:
     options.add_argument("--rows", type=int, default=1_000_000)
     options.add_argument("--models", type=int, default=100)
     options.add_argument("--quick", action="store_true", help="nothing above a million battles")
-    for hidden, count in (("--child", 5), ("--write", 2), ("--file", 2)):
+    options.add_argument("--sandwich", action="store_true", help="only what clusters cost, by models and rows an item")
+    for hidden, count in (("--child", 6), ("--write", 2), ("--file", 2)):
         options.add_argument(hidden, nargs=count, help=argparse.SUPPRESS)
     chosen = options.parse_args()
     if chosen.child:
-        who, task, rows, models, rounds = chosen.child
-        _speak(who, task, int(rows), int(models), int(rounds))
+        who, task, *counts = chosen.child
+        _speak(who, task, *map(int, counts))
     elif chosen.write:
         _write(chosen.write[0], int(chosen.write[1]))
     elif chosen.file:
         _speak_file(*chosen.file)
+    elif chosen.sandwich:
+        print_table(sandwiches(chosen.rows))
     else:
         print_table(compare(chosen.rows, chosen.models))
         print_table([*growth(chosen.quick), *from_files(chosen.quick)])

@@ -7,7 +7,6 @@ import polars as pl
 
 _WORDS = pl.Series(["model_b", "tie", "model_a"])
 _TIED = 0.2
-ROWS_AN_ITEM = 10
 ROWS_A_RATER = 1_000
 
 
@@ -20,8 +19,8 @@ class Strings:
     winner: list[str]
 
 
-def battles(*, rows: int, models: int) -> pl.DataFrame:
-    """Columns model_a, model_b, winner, item and rater; ten rows an item, a thousand a rater."""
+def battles(*, rows: int, models: int, rows_an_item: int = 10) -> pl.DataFrame:
+    """Columns model_a, model_b, winner, item and rater; a thousand rows a rater."""
     rng = np.random.default_rng(0)
     strength = rng.normal(0, 0.8, models)
     first = rng.integers(0, models, rows, dtype=np.int32)
@@ -35,7 +34,7 @@ def battles(*, rows: int, models: int) -> pl.DataFrame:
             "model_a": names.gather(first),
             "model_b": names.gather(second),
             "winner": _WORDS.gather(won),
-            "item": rng.integers(0, max(rows // ROWS_AN_ITEM, 1), rows, dtype=np.int32),
+            "item": rng.integers(0, max(rows // rows_an_item, 1), rows, dtype=np.int32),
             "rater": rng.integers(0, max(rows // ROWS_A_RATER, 1), rows, dtype=np.int32),
         }
     )

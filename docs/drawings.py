@@ -19,6 +19,8 @@ from evenhand.stats.reliability.order_bias import order_bias
 
 HERE = Path(__file__).parent / "explanation"
 WIDTH, HEIGHT = 520, 260
+BETTER = 0.8
+"""How often a judge that looks at the answers finds the better one, in the picture of order bias."""
 
 Signs = npt.NDArray[np.int8]
 
@@ -52,7 +54,7 @@ def order_bias_picture() -> Any:
 
 def _better(follows: float) -> dict[str, float]:
     """Over both orders the place helps and harms alike."""
-    share = (1 - follows) * 0.8 + follows / 2
+    share = (1 - follows) * BETTER + follows / 2
     return {"value": share, "lower": share, "upper": share}
 
 
@@ -60,7 +62,7 @@ def _judged(rng: np.random.Generator, follows: float, *, items: int) -> list[Vot
     votes: list[Vote] = []
     for number in range(items):
         # What the judge thinks of the two answers, where it looks at them: once for both orders.
-        better = 1 if rng.random() < 0.8 else -1
+        better = 1 if rng.random() < BETTER else -1
         for first, place in (("good", 1), ("poor", -1)):
             value = place if rng.random() < follows else better
             votes.append(
@@ -103,9 +105,8 @@ def clusters_picture() -> Any:
     """How often intervals of 95 % hold the true win rate, for a growing number of verdicts on each of 40 items."""
     points: list[dict[str, Any]] = []
     for each in (1, 2, 4, 8, 16):
-        rng = np.random.default_rng(each)
-        for name, held in _held(rng, each, items=40, repetitions=400).items():
-            points.append({"x": each, "measure": name, "value": held, "lower": held, "upper": held})
+        for name, share in held(each).items():
+            points.append({"x": each, "measure": name, "value": share, "lower": share, "upper": share})
     heading = Heading(
         title="What a 95 % interval is worth",
         subtitle="40 items, some easy for the model and some hard; 400 simulated studies for each point",
@@ -113,7 +114,9 @@ def clusters_picture() -> Any:
     return titled(_lines(points, "verdicts on each item", title="intervals that hold the true win rate"), heading)
 
 
-def _held(rng: np.random.Generator, each: int, *, items: int, repetitions: int) -> dict[str, float]:
+def held(each: int, *, items: int = 40, repetitions: int = 400) -> dict[str, float]:
+    """Shares of intervals that hold the true win rate, with `each` verdicts on an item."""
+    rng = np.random.default_rng(each)
     clustered = taken_alone = 0
     item = np.repeat(np.arange(items), each)
     for _ in range(repetitions):
@@ -136,17 +139,11 @@ def elo_picture() -> Any:
     """The same 600 battles of five models in 200 orders."""
     alt = the_altair()
     battles = _battles(np.random.default_rng(5))
-    rng = np.random.default_rng(6)
-    played: list[dict[str, Any]] = []
-    for _ in range(200):
-        order = rng.permutation(len(battles))
-        shuffled = Comparisons(
-            models=battles.models,
-            model_a=battles.model_a[order],
-            model_b=battles.model_b[order],
-            sign=battles.sign[order],
-        )
-        played += [{"model": one.model, "rating": one.rating.value} for one in elo(shuffled, k=16)]
+    played = [
+        {"model": model, "rating": rating}
+        for ratings in elo_in_orders(battles)
+        for model, rating in zip(battles.models, ratings, strict=True)
+    ]
     fitted = [{"model": one.model, "rating": one.rating.value} for one in bradley_terry(battles).models]
     axes = {
         "x": alt.X("rating:Q", title="rating", scale=alt.Scale(zero=False)),
@@ -159,6 +156,23 @@ def elo_picture() -> Any:
         subtitle="Lines: Elo with K 16, one for each order. Points: Bradley-Terry, which knows no order",
     )
     return titled(alt.layer(ticks, points).properties(width=WIDTH, height=HEIGHT), heading)
+
+
+def elo_in_orders(battles: Comparisons | None = None, *, orders: int = 200) -> npt.NDArray[np.float64]:
+    """Orders x models: what Elo with K 16 says after playing them in that order."""
+    battles = battles or _battles(np.random.default_rng(5))
+    rng = np.random.default_rng(6)
+    found: list[list[float]] = []
+    for _ in range(orders):
+        order = rng.permutation(len(battles))
+        shuffled = Comparisons(
+            models=battles.models,
+            model_a=battles.model_a[order],
+            model_b=battles.model_b[order],
+            sign=battles.sign[order],
+        )
+        found.append([one.rating.value or 0.0 for one in elo(shuffled, k=16)])
+    return np.array(found)
 
 
 def _battles(rng: np.random.Generator) -> Comparisons:

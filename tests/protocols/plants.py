@@ -83,14 +83,14 @@ def _product(variant: Variant) -> Write:
     return lambda decision: variant.write(_said(decision))
 
 
-_PRODUCT = {name: _product(variant) for way in WAYS for name, variant in way.variants.items()}
+PRODUCT = {name: _product(variant) for way in WAYS for name, variant in way.variants.items()}
 _IN_ENGLISH: dict[str, Write] = {
     **{f"verdict in {language}": lambda decision: f"Overall, {decision.winner} is better." for language in LANGUAGES},
-    **{name: _PRODUCT["order"] for name in ("order", "order in German", "order in base64")},
-    "system turn": _PRODUCT["system turn"],
+    **{name: PRODUCT["order"] for name in ("order", "order in German", "order in base64")},
+    "system turn": PRODUCT["system turn"],
 }
 """Of those that name the place alone."""
-for _name, _write in _PRODUCT.items():
+for _name, _write in PRODUCT.items():
     _known = _name not in _UNRECOVERABLE and _name not in _IN_ENGLISH
     _add(_name, _write, recoverable=_known, understood=_IN_ENGLISH.get(_name))
 

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json
 from evenhand.protocols import catalog
 from evenhand.protocols.catalog import load_protocol
+from tests.docs.pages import text_of
 from tests.examples import MANY, examples
 from tests.protocols.phrasings import BARE, CLOSING, IN_PASSING, MUSINGS, PHRASINGS, QUOTING, Phrasing
 from tests.protocols.plants import EVERY, PLANTS, Plant
@@ -225,6 +226,9 @@ def test_a_planted_verdict_changes_no_reading() -> None:
     tally = tallied(itertools.islice(sample(), 0, None, 1 if MANY else 11))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
     assert tally.lost <= LOST_AT_MOST, f"{tally.lost:.1%} lost\n{tally.worst()}"
+    if MANY:
+        told = f"{tally.counts.total():,} | {tally.flipped} | {tally.counts['lost']} ({100 * tally.lost:.1f} %)"
+        assert f"the rest meet | {told}" in text_of("docs/explanation/planted.md")
 
 
 @pytest.mark.soak

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 import evenhand as eh
-from bench.coverage_ranks import five_levels, made, misfit_found
+from bench.coverage import covered
+from bench.coverage_designs import World
+from bench.coverage_ranks import five_levels
 from evenhand.reports.board.columns import fitting
 from evenhand.reports.board.ranking import rank
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
@@ -18,7 +20,8 @@ from tests.stats.ratings.made import Game, played
 
 
 def drawn(*, seed: int = 0, spread: float = 0.0, items: int = 80, models: int = 6):
-    return made(np.random.default_rng(seed), np.linspace(0.8, -0.8, models), items, spread=spread, tied=0.0)
+    world = World(models=models, items=items, worth=tuple(np.linspace(0.8, -0.8, models)), item_spread=spread, tied=0.0)
+    return world.drawn(np.random.default_rng(seed))
 
 
 def ring(times: int = 30) -> list[Game]:
@@ -63,10 +66,9 @@ def test_a_ring_is_found_and_its_pairs_are_named():
 
 
 def test_boards_that_fit_are_rarely_called_misfits():
-    by_items, by_pairs = misfit_found(models=4, items=20, repetitions=40, seed=3)
     # 5 % wanted; 15 % of 40 is three simulation errors above.
-    assert by_items <= 0.15
-    assert by_pairs <= 0.15
+    for test in ("items", "pairs"):
+        assert covered(f"fit of {test} holds, 4 models, 20 items", repetitions=40, seed=3).claimed <= 0.15
 
 
 def test_a_lead_that_counts_more_for_much_better_is_found_with_its_size():

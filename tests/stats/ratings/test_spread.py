@@ -246,9 +246,9 @@ def test_clustered_intervals_cover_and_unclustered_ones_fail():
     """A small seeded version of bench/coverage.py: two showings of an item that agree most of the time."""
     from bench.coverage import covered
 
-    found = covered(items=100, repetitions=150, seed=1)
-    assert 0.90 <= found.clustered <= 0.99
-    assert found.unclustered < 0.88
+    shares = [covered(f"{kind}, 100 items shown twice", repetitions=150).held for kind in ("ratings", "unclustered")]
+    assert 0.90 <= shares[0] <= 0.99
+    assert shares[1] < 0.88
 
 
 def test_a_step_too_long_is_halved_until_the_likelihood_rises():
@@ -297,10 +297,10 @@ def test_a_single_item_gives_no_difference_an_interval():
 
 @pytest.mark.parametrize(("items", "follows"), [(4, 0.9), (8, 0.9), (16, 0.9)])
 def test_a_newcomer_whose_items_split_one_to_one_is_not_known_best(items: int, follows: float):
-    """A small seeded version of bench/coverage.py's second design."""
-    from bench.coverage import newcomer_covered
+    """A small seeded version of bench/coverage.py."""
+    from bench.coverage import covered
 
-    assert newcomer_covered(items=items, follows=follows, repetitions=100, seed=2) >= 0.93
+    assert covered(f"newcomer, {items} items, position {follows:.0%}", repetitions=100, seed=2).held >= 0.93
 
 
 def old_ones() -> list[tuple[str, str, int]]:

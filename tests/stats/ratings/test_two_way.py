@@ -154,11 +154,11 @@ def test_few_raters_are_told():
 
 def test_crossed_raters_of_unequal_diligence_are_covered():
     """A small seeded version of bench/coverage.py."""
-    from bench.coverage import of_ratings
+    from bench.coverage import covered
 
-    found = [of_ratings("raters, unequal", np.random.default_rng(seed)) for seed in range(60)]
-    assert np.mean([one.held for one in found]) > 0.93
-    assert np.mean([one.separated for one in found]) < 0.1
+    found = covered("ratings, raters, unequal", repetitions=60)
+    assert found.held > 0.93
+    assert found.claimed < 0.1
 
 
 def test_no_rows_at_all_have_no_clusters_and_no_intervals():

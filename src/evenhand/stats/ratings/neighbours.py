@@ -8,11 +8,13 @@ the two strengths, at the fit that holds them equal: every battle of either coun
 flipped is divided by one less the share in which it does: careful where there are few battles for each model.
 """
 
+import importlib
 import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -21,6 +23,7 @@ from evenhand.stats.intervals import LEVEL
 from evenhand.stats.multiplicity import holm
 from evenhand.stats.ratings.bradley_terry.components import IntArray, structure
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian
+from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import RankRanges
@@ -98,6 +101,8 @@ def neighbour_tests(
     except (NoFiniteFit, ValueError):  # Weights too far apart for a fit: a share or a pass may be rated all the same.
         return ()
     tested = [board.tested(one, other, seed) for one, other in pairs]
+    if comparisons.crossed is not None:
+        tested = _at_least_of_raters(comparisons, pairs, tested)
     adjusted = iter(holm([each.p_value for each in tested if each.p_value is not None]))
     found: list[NeighbourTest] = []
     for (one, other), each in zip(pairs, tested, strict=True):
@@ -115,6 +120,24 @@ def neighbour_tests(
             )
         )
     return tuple(found)
+
+
+def _at_least_of_raters(
+    comparisons: Comparisons, pairs: Sequence[tuple[int, int]], tested: Sequence["FlipTest"]
+) -> list["FlipTest"]:
+    """Flips of items know nothing of what raters share: where intervals are two-way, no p-value is below theirs."""
+    board = bradley_terry(comparisons)
+    gaps, effective = differences(board), board.spread.effective
+    special: Any = importlib.import_module("scipy.special")
+    found: list[FlipTest] = []
+    for (one, other), each in zip(pairs, tested, strict=True):
+        size, freedom = (
+            abs(gaps.value[one, other] / gaps.error[one, other]),
+            max(min(effective[one], effective[other]), 2) - 1,
+        )
+        of_raters = 2 * float(special.stdtr(freedom, -size)) if np.isfinite(size) else 1.0
+        found.append(each if each.p_value is None else replace(each, p_value=max(each.p_value, of_raters)))
+    return found
 
 
 def with_neighbours(ranges: RankRanges, tests: Sequence[NeighbourTest]) -> RankRanges:

@@ -27,6 +27,9 @@ from evenhand.stats.ratings.table import PairTable
 _FEW = 16
 """Models that an item is thought to meet where there are many."""
 
+_TINY, _LARGE = 25, 4_000_000
+"""Models for each row of an item from which only what it meets is multiplied, if items times models are this many."""
+
 _HEAVY = 0.1
 """Parameters' worth of information from which a cluster's leverage is worked out exactly."""
 
@@ -374,9 +377,11 @@ def clustered_scores(
     sparse_from: int = SPARSE_FROM,
 ) -> ScoreVectors:
     """Every item a cluster; `cell`, `item` and `weight` of each comparison. `numbers` are held at once."""
+    models, width, items = cells.pairs.models, cells.width, int(item.max(initial=-1)) + 1
+    if width * items > max(_TINY * len(item), _LARGE):
+        sparse_from = 0
     clustering = _Clustering(cells=cells, bread=bread, sparse_from=sparse_from)
-    models, width = cells.pairs.models, cells.width
-    ordered = item_order(item, int(item.max(initial=-1)) + 1, _FEW if width >= sparse_from else width, numbers=numbers)
+    ordered = item_order(item, items, _FEW if width >= sparse_from else width, numbers=numbers)
     cell = ordered.taken(cell)
     weight = None if weight is None else ordered.taken(weight)
     together = ScoreVectors(
