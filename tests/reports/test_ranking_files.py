@@ -327,6 +327,13 @@ def test_the_board_says_what_its_rows_are_clustered_by(asked: str | None, by: st
     assert any(f"clustered by {words}:" in note for note in board.basis)
 
 
+def test_clusters_are_named_by_their_column_whatever_its_name():
+    for name, many in (("category", "4 categories"), ("y", "4 ys")):
+        board = eh.rank(crossed().rename({"topic": name}), by_cluster=name)
+        assert any(f"clustered by {many}: verdicts of one {name}" in note for note in board.basis)
+        assert not any("one degree less" in note or "categorys" in note for note in board.notes)
+
+
 def test_clusters_make_different_intervals_of_the_same_ratings():
     boards = [eh.rank(crossed(), by_cluster=by) for by in ("item", "rater", "both", "topic")]
     assert len({tuple(one.rating.value for one in board.models) for board in boards}) == 1

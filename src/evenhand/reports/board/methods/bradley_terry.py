@@ -55,7 +55,7 @@ def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
             f"{level}, clustered by {counted(clusters, noun)} and {counted(crossed, 'rater')}: neither verdicts on one "
             f"{noun} nor those of one rater are taken for independent ({_HOW})."
         )
-    on = "of" if noun == "rater" else "on"
+    on = "on" if noun == "item" else "of"
     return (
         f"{level}, clustered by {counted(clusters, noun)}: verdicts {on} one {noun} are not taken for independent "
         f"({_HOW})."
