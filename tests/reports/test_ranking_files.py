@@ -195,7 +195,11 @@ def test_a_model_that_always_won_has_no_upper_bound_and_a_sentence():
 def test_an_anchor_sets_one_models_rating():
     scoring = eh.Scoring(scale=eh.Scale(anchor="Y", anchor_value=1200))
     rows = frame([("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 1)])
-    assert ratings(eh.rank(rows, scoring=scoring))["Y"] == pytest.approx(1200)
+    board = eh.rank(rows, scoring=scoring)
+    assert ratings(board)["Y"] == pytest.approx(1200)
+    row = next(one for one in json.loads(board.to_json())["models"] if one["model"] == "Y")
+    assert (row["rating_lower"], row["rating_upper"], row.get("unbounded")) == (None, None, None)
+    assert "1200 to 1200" not in str(board)
     for method in ("elo", "win-rate"):
         with refused(RankError, "anchor", code="EH-METHOD-OPTION"):
             eh.rank(rows, method=method, scoring=scoring)

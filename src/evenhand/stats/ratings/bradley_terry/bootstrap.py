@@ -64,11 +64,14 @@ def bradley_terry_bootstrap(
     tail = (1 - level) / 2
     around = spread(solution, clustered=resampling.unit == "items")
     wider = _widened(solution, around, level)
+    told = around.determined.copy()
+    if hung is not None:
+        told[hung.anchor] = False
     lower = _quantile(np.where(missing, -np.inf, moved), tail, missing=-np.inf) * wider
     upper = _quantile(np.where(missing, np.inf, moved), 1 - tail, missing=np.inf) * wider
     bounds = Bounds(
-        lower=placed.value + np.where(around.determined, lower, np.nan),
-        upper=placed.value + np.where(around.determined, upper, np.nan),
+        lower=placed.value + np.where(told, lower, np.nan),
+        upper=placed.value + np.where(told, upper, np.nan),
         median=placed.value + _quantile(np.where(missing, 0.0, moved), 0.5, missing=np.nan),
     )
     rated = board(solution, around, placed, bounds, scale=scale, level=level)
