@@ -15,7 +15,7 @@ from evenhand.stats.ratings.bradley_terry.ratings import Bounds, BradleyTerry, a
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.resampling import Resampling, resampled_counts
+from evenhand.stats.ratings.resampling import Resampling, about_resamples, resampled_counts
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable
@@ -220,19 +220,10 @@ def _quantile(values: FloatArray, share: float, *, missing: float) -> FloatArray
     return np.where(np.isfinite(found), found, missing)
 
 
-def _unit(comparisons: Comparisons, resampling: Resampling) -> str:
-    if comparisons.grouped_by is None or resampling.unit == "battles":
-        return "battles"
-    return "items" if comparisons.cluster is None else "clusters"
-
-
 def _notes(comparisons: Comparisons, resampling: Resampling, drawn: Resamples, *, bounded: bool) -> list[str]:
-    unit = _unit(comparisons, resampling)
-    rounds = counted(resampling.rounds, "resample")
     what = "Intervals are percentiles" if bounded else "Medians are"
-    more = ", and by what raters add" if comparisons.crossed is not None and unit != "battles" else ""
-    wider = f", widened by Student's t on the effective number of {unit}{more}" if bounded else ""
-    notes = [f"{what} of {rounds} of {unit}, seed {resampling.seed}{wider}."]
+    notes = [about_resamples(comparisons, resampling, what, widened=bounded)]
     if drawn.unbounded:
+        rounds = counted(resampling.rounds, "resample")
         notes.append(f"{drawn.unbounded} of {rounds} have no finite fit: they count as unbounded.")
     return notes

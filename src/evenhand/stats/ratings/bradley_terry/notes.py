@@ -13,6 +13,7 @@ from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN
 
 ANCHOR = "the anchor: its rating is set, not estimated"
+NOT_CLUSTERED = "Intervals are not clustered: they take every row for independent of every other."
 NO_ITEMS = "No items are named: every row is taken for independent of every other."
 _RARELY = 0.25
 """Of the median model's battles: fewer are few."""
@@ -88,7 +89,7 @@ def _interval_notes(solution: Solution, around: Covariance) -> list[str]:
         return []
     notes: list[str] = []
     if not around.clustered:
-        notes.append("Intervals are not clustered: they take every row for independent of every other.")
+        notes.append(NOT_CLUSTERED)
     elif solution.comparisons.grouped_by is None:
         notes.append(NO_ITEMS)
     outnumbered = np.flatnonzero((around.clusters_of > 0) & ~around.determined)
