@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import IntArray, Structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
-from evenhand.stats.ratings.bradley_terry.likelihood import Fit, centred_inverse, laplacian, spread_over_models
+from evenhand.stats.ratings.bradley_terry.likelihood import Fit, centred, centred_inverse, laplacian, spread_over_models
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, sandwich_board
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -102,8 +102,8 @@ def _posterior_mode(table: PairTable, group: IntArray) -> tuple[FloatArray, floa
     for _ in range(_ROUNDS):
         strength = _mode(table, strength, variance)
         posterior = _inverse(_curvature(table, strength) + np.eye(table.models) / variance)
-        centred = _centred(posterior, group)
-        found = float((strength[played] ** 2).sum() + np.diagonal(centred)[played].sum()) / free
+        around = centred(posterior, group)
+        found = float((strength[played] ** 2).sum() + np.diagonal(around)[played].sum()) / free
         settled = abs(found - variance) < 1e-6 * variance
         variance = max(found, _LEAST)
         if settled:
@@ -135,13 +135,6 @@ def _inverse(precision: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.inv(precision), dtype=np.float64)
 
 
-def _centred(covariance: FloatArray, group: IntArray) -> FloatArray:
-    """Against the mean of each group."""
-    same = group[:, None] == group[None, :]
-    centre = np.eye(len(group)) - same / np.bincount(group)[group]
-    return centre @ covariance @ centre.T
-
-
 def _around(whole: Solution, plain: Covariance, variance: float) -> Covariance:
     """The posterior's, of `whole`; `plain`: the sandwich without shrinking, `variance`: that of the strengths.
 
@@ -150,17 +143,17 @@ def _around(whole: Solution, plain: Covariance, variance: float) -> Covariance:
     Satterthwaite (1946, Biometrics 2, 110) gives to such a sum.
     """
     seen, group = whole.comparisons, whole.structure.group
-    centred = _centred(_inverse(whole.fit.information), group)
+    posterior = centred(_inverse(whole.fit.information), group)
     same = np.equal.outer(group, group).astype(np.bool_)
     models: IntArray = np.bincount(group)[group]
     _, met = played_and_items(seen)
     clusters = _clusters_by_component(seen, group)[group]
     determined = (met > 0) & (models - 1 < clusters)
     behind = np.where(plain.effective[: len(group)] > 0, plain.effective[: len(group)], met)
-    prior = np.clip(np.diagonal(centred) / variance, 0.0, 1.0)
+    prior = np.clip(np.diagonal(posterior) / variance, 0.0, 1.0)
     unsure = prior**2 / np.maximum(models - 1, 1) + (1 - prior) ** 2 / np.maximum(behind - 1, 1)
     return Covariance(
-        covariance=np.where(same, centred, 0.0),
+        covariance=np.where(same, posterior, 0.0),
         clustered=seen.grouped_by is not None,
         crossed=None if seen.crossed is None else count_of(seen.crossed),
         clusters=clusters,
