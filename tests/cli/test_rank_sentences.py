@@ -96,8 +96,7 @@ def test_flags_that_a_document_uses_are_no_wrong_use_beside_json(shell: Shell) -
 def test_without_items_one_sentence_says_so(shell: Shell) -> None:
     notes = shell.document(shell.battles(*["X,Y,model_a", "Y,X,model_a"] * 20))["notes"]
     assert [note for note in notes if "independent" in note] == [
-        "Intervals of 95 %, every row taken for independent of every other (robust sandwich, CR3; Student's t on the "
-        "effective number of them less one)."
+        "Intervals are not clustered: every row is taken for independent of every other."
     ]
 
 
@@ -128,13 +127,10 @@ def test_raters_of_whom_nothing_is_known_are_one_sentence(shell: Shell) -> None:
 
 
 @needs(LLMFAO)
-def test_elo_warns_of_intervals_where_models_outnumber_the_items(shell: Shell) -> None:
+def test_elo_widens_intervals_where_models_outnumber_the_items(shell: Shell) -> None:
     made = shell.document(LLMFAO, "--item-column", "prompt", "--method", "elo", "--bootstrap", 20)
     assert None not in {one["rating_lower"] for one in made["models"]}
-    assert any(
-        "resamples of so few items scatter too little, and the intervals are too narrow" in note
-        for note in made["notes"]
-    )
+    assert any("widened by Student's t on the effective number of items" in note for note in made["notes"])
 
 
 def test_a_model_of_few_battles_stands_beside_the_others_as_provisional(shell: Shell) -> None:

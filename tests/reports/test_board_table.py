@@ -122,6 +122,12 @@ def test_a_board_with_ranges_says_what_they_are():
     )
     assert "Tier 1: no model is separated above it" in words
     assert "Ranges are wide where few rows separate the models." in words
+    narrow = printed(
+        of_rows(("a-model-of-twenty-chrs", "Y", "model_a"), ("Y", "a-model-of-twenty-chrs", "tie")), width=60
+    )
+    assert "own range: the ranks a model may hold" in narrow
+    assert "simultaneous:" not in narrow
+    assert "Tier 1" not in narrow
     elo = rank(pl.DataFrame([("X", "Y", "tie")], schema=["model_a", "model_b", "winner"], orient="row"), method="elo")
     assert "range:" not in printed(elo)
 

@@ -85,9 +85,13 @@ def test_an_elo_outside_its_interval_says_so_in_its_row(tmp_path: Path):
     board = rank(one_after_the_other(tmp_path), method="elo", bootstrap=100)
     assert all(outside_its_interval(one.rating) for one in board.models)
     assert all(one.note is not None and "one pass lies outside its interval" in one.note for one in board.models)
-    printed = [line for line in str(board).splitlines() if line.startswith(("1 ", "2 "))]
+    words = str(board)
+    printed = [line for line in words.splitlines() if line.startswith(("1 ", "2 "))]
     assert len(printed) == 2
-    assert all("rating outside" in line for line in printed)
+    assert all("†" in line for line in printed)
+    assert "†: the rating, of one pass, lies outside its interval" in " ".join(words.split())
+    even = rank(battles(tmp_path, "1,A,B,model_a", "2,A,B,model_b"), method="elo", bootstrap=50)
+    assert "†" not in str(even)
     assert all(f"{one.median:.1f}" in " ".join(printed) for one in board.models)
     sheet = board_sheet(board)
     assert "median" in sheet.headings

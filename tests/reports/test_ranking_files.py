@@ -195,7 +195,11 @@ def test_a_model_that_always_won_has_no_upper_bound_and_a_sentence():
 def test_an_anchor_sets_one_models_rating():
     scoring = eh.Scoring(scale=eh.Scale(anchor="Y", anchor_value=1200))
     rows = frame([("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 1)])
-    assert ratings(eh.rank(rows, scoring=scoring))["Y"] == pytest.approx(1200)
+    board = eh.rank(rows, scoring=scoring)
+    assert ratings(board)["Y"] == pytest.approx(1200)
+    row = next(one for one in json.loads(board.to_json())["models"] if one["model"] == "Y")
+    assert (row["rating_lower"], row["rating_upper"], row.get("unbounded")) == (None, None, None)
+    assert "1200 to 1200" not in str(board)
     for method in ("elo", "win-rate"):
         with refused(RankError, "anchor", code="EH-METHOD-OPTION"):
             eh.rank(rows, method=method, scoring=scoring)
@@ -293,6 +297,55 @@ def test_intervals_over_several_raters_say_whether_they_hold_for_others(method: 
         assert (these in eh.rank(rows, method=method, by_cluster="item").notes) is told
 
 
+def test_nothing_is_said_of_raters_where_each_has_one_row_or_one_item():
+    battles: list[Game] = [("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 0)] * 8
+    alone = frame(battles, item=[str(n // 2) for n in range(24)], rater=[f"r{n}" for n in range(24)])
+    nested = frame(battles, item=[str(n // 2) for n in range(24)], rater=[f"r{n // 2}" for n in range(24)])
+    for rows in (alone, nested):
+        for by in ("item", None):
+            assert not any("raters" in note and "intervals" in note for note in eh.rank(rows, by_cluster=by).notes)
+
+
+@pytest.mark.parametrize("method", ["bradley-terry", "elo"])
+def test_resamples_of_items_count_raters_and_those_of_battles_say_that_they_count_nothing(method: Any):
+    rows = crossed()
+    both, items = (eh.rank(rows, method=method, bootstrap=50, by_cluster=by) for by in (None, "item"))
+    widths = [[(one.rating.upper or 0) - (one.rating.lower or 0) for one in board.models] for board in (both, items)]
+    assert all(wide >= narrow for wide, narrow in zip(*map(sorted, widths), strict=True))
+    assert max(widths[0]) > 1.1 * max(widths[1])
+    assert both.clusters.by == "both"
+    single = eh.rank(rows, method=method, bootstrap=50, resample="battles")
+    assert (single.clusters.by, dict(single.clusters.counts)) == ("row", {"row": 120})
+    assert noted(single.notes, "about these 8 raters, not about others")
+    assert not noted(single.notes, "hold for other raters")
+    assert noted(eh.rank(rows, method=method, bootstrap=50, by_cluster="topic").notes, "50 resamples of topics")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"bootstrap": 50}, "Intervals are clustered by 20 items and 8 raters"),
+        ({"scoring": eh.Scoring(shrink=True)}, "Intervals are clustered by 20 items and 8 raters"),
+        ({"method": "win-rate"}, "Intervals are clustered by 20 items and 8 raters"),
+        ({"method": "elo"}, "Rows are clustered by 20 items and 8 raters"),
+        ({"method": "elo", "bootstrap": 50, "resample": "battles"}, "Intervals are not clustered"),
+        ({"bootstrap": 50, "resample": "battles"}, "Intervals are not clustered"),
+    ],
+)
+def test_every_board_says_once_what_its_rows_are_clustered_by(asked: dict[str, Any], words: str):
+    told = [note for note in eh.rank(crossed(), **asked).notes if "clustered" in note]
+    assert len(told) == 1
+    assert told[0].startswith(words)
+
+
+def test_where_ratings_outnumber_the_items_the_clusters_are_told_all_the_same():
+    names = [f"m{n}" for n in range(8)]
+    battles: list[Game] = [(one, other, 1) for one in names for other in names if one != other]
+    board = eh.rank(frame(battles, item=[str(n % 5) for n in range(56)]))
+    assert all(one.rating.lower is None for one in board.models)
+    assert noted(board.notes, "Rows are clustered by 5 items")
+
+
 CROSSED: list[Game] = [("X", "Y", 1), ("Y", "Z", 1), ("Z", "X", 0), ("X", "Z", 1), ("Y", "X", 1)] * 24
 
 
@@ -325,6 +378,13 @@ def test_the_board_says_what_its_rows_are_clustered_by(asked: str | None, by: st
     assert document["settings"]["by_cluster"] == asked
     words = {"both": "20 items and 8 raters", "item": "20 items", "rater": "8 raters", "topic": "4 topics"}[by]
     assert any(f"clustered by {words}:" in note for note in board.basis)
+
+
+def test_clusters_are_named_by_their_column_whatever_its_name():
+    for name, many in (("category", "4 categories"), ("y", "4 ys")):
+        board = eh.rank(crossed().rename({"topic": name}), by_cluster=name)
+        assert any(f"clustered by {many}: verdicts of one {name}" in note for note in board.basis)
+        assert not any("one degree less" in note or "categorys" in note for note in board.notes)
 
 
 def test_clusters_make_different_intervals_of_the_same_ratings():
@@ -368,6 +428,12 @@ def test_a_rater_who_carries_much_is_named_and_even_shares_are_not():
     item = [str(n // 3) for n in range(60)]
     board = eh.rank(frame(battles, item=item, rater=["ann"] * 30 + [f"r{n % 10}" for n in range(30)]))
     assert any(note.startswith("One rater, ann, carries 50 % of the weight") for note in board.notes)
+    heavy = frame(battles, item=item, rater=["ann"] * 30 + [f"r{n % 10}" for n in range(30)])
+    uncounted = eh.rank(heavy, by_cluster="item")
+    (told,) = (note for note in uncounted.notes if note.startswith("One rater, ann"))
+    assert "do not count that; --by-cluster rater does" in told
+    nearly = eh.rank(frame(battles, item=item, rater=["r0"] * 22 + ["r1"] * 19 + ["r2"] * 19))
+    assert not any("carries" in note for note in nearly.notes)
     even = eh.rank(frame(battles, item=item, rater=[f"r{n % 3}" for n in range(60)]))
     assert not any("carries" in note for note in even.notes)
     assert json.loads(even.to_json())["clusters"]["heaviest_rater"]["share"] == pytest.approx(1 / 3)

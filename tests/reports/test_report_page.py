@@ -45,6 +45,13 @@ def blocks_in(page: str) -> list[dict[str, Any]]:
     return [unpacked(text) for name, text in data_in(page).items() if name.startswith("block-")]
 
 
+def test_ranges_and_tiers_are_explained_under_the_board(ledger: Ledger, tmp_path: Path):
+    numbered(12).judged(ledger, some_faults)
+    page = page_of(ledger, tmp_path)
+    assert page.count("own range: the ranks a model may hold, right for that model alone") == 1
+    assert page.count("Tier 1: no model is separated above it") == 1
+
+
 def test_every_case_can_be_opened_with_all_its_fields(ledger: Ledger, tmp_path: Path):
     numbered(3).judged(ledger, some_faults)
     page = page_of(ledger, tmp_path)

@@ -68,6 +68,13 @@ def test_a_board_can_be_looked_at_in_another_way(gallery: House, query: str, wor
     assert words in visitor.get(chosen.headers["location"]).text
 
 
+def test_ranges_and_tiers_are_explained_under_a_board(gallery: House):
+    visitor = gallery.visitor()
+    page = visitor.get(f"/boards/{only_board(visitor)}").text
+    assert page.count("own range: the ranks a model may hold, right for that model alone") == 1
+    assert page.count("simultaneous: right for all models together") == 1
+
+
 def test_a_category_counts_only_its_own_items(gallery: House):
     visitor = gallery.signed_in("owner")
     board = visitor.get(f"/api/boards/{only_board(visitor)}", params={"category": "odd"}).json()

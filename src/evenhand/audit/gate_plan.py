@@ -12,12 +12,11 @@ import numpy.typing as npt
 from evenhand.audit.gate import GateRule
 from evenhand.audit.pair_power import JudgeModel
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import MANY, ONE_SIDED, reach, reaches
+from evenhand.stats.intervals import MANY, ONE_SIDED, UNSEEN, reach, reaches
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
 from evenhand.stats.reliability.one_sided import exactly_above, exactly_flawless
 
 JOINT_POWER = 0.97
-_UNSEEN = 1.96**2
 
 MOST_CASES = 100_000
 _FEW = 500
@@ -182,7 +181,7 @@ def _powers_of_pairs(rule: GateRule, assumed: float, kept: float, n: IntArray) -
     special: Any = importlib.import_module("scipy.special")
     variance = max(1 - kept, abs(2 * assumed - 1)) / 4 - (assumed - 0.5) ** 2
     # As `Basis.cases` of n alike pairs.
-    cases = n / np.maximum(variance / max(assumed * (1 - assumed), 1e-12), np.minimum(_UNSEEN / (n + _UNSEEN), 0.5))
+    cases = n / np.maximum(variance / max(assumed * (1 - assumed), 1e-12), np.minimum(UNSEEN / (n + UNSEEN), 0.5))
     quantile = reaches(n, ONE_SIDED)
 
     def reached(bound: float, share: float) -> FloatArray:

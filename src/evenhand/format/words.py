@@ -26,7 +26,7 @@ def counted(number: int, one: str, several: str | None = None) -> str:
 
 
 def plural(noun: str) -> str:
-    return f"{noun[:-1]}ies" if noun.endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
+    return f"{noun[:-1]}ies" if noun[1:].endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
 
 
 def listed(names: Iterable[str], *, most: int = NAMED) -> str:

@@ -3,6 +3,7 @@
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.vote import Vote
+from evenhand.stats.intervals import MANY, reach
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.elo.ratings import about_provisional, elo, elo_bootstrap, settled_after
+from evenhand.stats.ratings.ranks import elo_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling, Unit, resampled_orders
 from evenhand.stats.ratings.scale import Scale
 from tests.refusals import refused, tells
@@ -120,17 +123,28 @@ def fastchat_rows(table: Comparisons, rows: np.ndarray) -> dict[str, float]:
     )
 
 
+def effective_items(table: Comparisons, model: int) -> float:
+    assert table.item is not None
+    rows = (table.model_a == model) | (table.model_b == model)
+    weight = np.bincount(table.item[rows])
+    return float(weight.sum() ** 2 / (weight**2).sum())
+
+
 @pytest.mark.parametrize("unit", ["items", "battles"])
 def test_resamples_are_played_as_fastchats_and_summed_up_by_their_percentiles(unit: Unit):
     table = drawn(rows=500, models=4, items=60, seed=1)
     resampling = Resampling(rounds=30, unit=unit, seed=4)
     boot = elo_bootstrap(table, resampling)
     rounds = [fastchat_rows(table, np.asarray(order)) for order in resampled_orders(table, resampling)]
-    for one, plain in zip(boot.ratings, elo(table), strict=True):
-        values = [found[one.model] for found in rounds]
+    for code, (one, plain) in enumerate(zip(boot.ratings, elo(table), strict=True)):
+        low, middle, high = np.quantile([found[one.model] for found in rounds], (0.025, 0.5, 0.975))
+        wider = 1.0
+        if unit == "items":
+            behind = effective_items(table, code)
+            wider = reach(behind) / reach(MANY) * math.sqrt(behind / (behind - 1))
         assert one.rating.value == plain.rating.value
         assert (one.rating.lower, one.median, one.rating.upper) == pytest.approx(
-            tuple(np.quantile(values, (0.025, 0.5, 0.975))), abs=1e-9
+            (middle - wider * (middle - low), middle, middle + wider * (high - middle)), abs=1e-9
         )
 
 
@@ -205,22 +219,29 @@ def test_weights_count_as_battles_do():
     assert [one.provisional for one in (*light, *heavy)] == [True, True, False, False]
 
 
-def test_where_ratings_outnumber_the_items_the_percentiles_are_called_too_narrow():
+def test_where_ratings_outnumber_the_items_the_percentiles_are_widened():
     table = drawn(rows=3000, models=8, items=7, seed=1)
     boot = elo_bootstrap(table, Resampling(rounds=30))
     assert None not in {one.rating.lower for one in boot.ratings}
-    tells(boot.notes[0], "30 resamples", "seed 0")
-    assert "the intervals are too narrow" in boot.notes[1]
+    tells(boot.notes[0], "30 resamples", "seed 0", "widened by Student's t")
     by_battle = elo_bootstrap(table, Resampling(rounds=30, unit="battles"))
     assert None not in {one.rating.lower for one in by_battle.ratings}
     assert len(by_battle.notes) == 1
+    assert "widened" not in by_battle.notes[0]
 
 
-def test_intervals_from_few_items_are_called_too_narrow():
-    notes = elo_bootstrap(drawn(rows=3000, models=4, items=12, seed=1), Resampling(rounds=30)).notes
-    assert any(
-        note.startswith("4 models met on 12 items: resamples of so few items scatter too little") for note in notes
-    )
+def test_raters_who_differ_scatter_the_draws_that_ranks_are_judged_by():
+    table = drawn(rows=600, models=4, items=60, seed=1)
+    rater = np.arange(600, dtype=np.int32) % 4
+    # Two raters prefer model 0 whatever is shown, two never do.
+    sign = np.where(table.model_a == 0, 1, np.where(table.model_b == 0, -1, table.sign)) * np.where(rater < 2, 1, -1)
+    seen = replace(table, sign=sign.astype(np.int8), rater=rater, raters=("a", "b", "c", "d"))
+    plain, crossed = (elo_bootstrap(one, Resampling(rounds=50)) for one in (seen, replace(seen, crossed=rater)))
+    np.testing.assert_array_equal(plain.draws, crossed.draws)
+    assert crossed.scattered[:, 0].std() > 2 * plain.scattered[:, 0].std()
+    assert crossed.effective.max() <= 4 < plain.effective.min()
+    ranges = [elo_rank_ranges(seen, one).judged for one in (plain, crossed)]
+    assert (ranges[1].own_above & ~ranges[0].own_above).sum() == 0
 
 
 def test_a_pass_outside_its_interval_is_named_and_the_narrow_interval_explained():
@@ -278,6 +299,7 @@ def test_each_draw_is_the_pass_over_its_resample(weighted: bool, unit: Unit):
 def test_small_inputs_import_neither_numba_nor_scipy():
     script = """
 import sys
+from dataclasses import replace
 from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.elo.ratings import about_provisional, elo, elo_bootstrap, settled_after

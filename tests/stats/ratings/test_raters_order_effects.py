@@ -65,6 +65,19 @@ def test_a_raters_effect_counts_its_own_items():
     assert effect.upper - effect.value == pytest.approx(reach(behind) * math.sqrt(found.after.spread.covariance[5, 5]))
 
 
+def test_a_raters_own_effect_is_as_sure_whether_or_not_raters_are_clusters():
+    rng = np.random.default_rng(5)
+    rows = judged_by(*(judged(rng, 40) for _ in range(3)))
+    plain = order_effect(rows)
+    both = order_effect(replace(rows, crossed=rows.rater))
+    by_rater = order_effect(replace(rows, cluster=rows.rater, cluster_noun="rater"))
+    for found in (both, by_rater):
+        assert [natural(one.effect) for one in found.raters] == [
+            pytest.approx(natural(one.effect)) for one in plain.raters
+        ]
+        assert natural(found.overall) != pytest.approx(natural(plain.overall))
+
+
 def test_a_rater_who_follows_the_order_alone_is_left_out_of_the_corrected_board():
     rng = np.random.default_rng(7)
     fair, blind = judged(rng, 40), judged(rng, 40)

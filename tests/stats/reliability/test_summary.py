@@ -1,5 +1,6 @@
 """Claims about what is said of a judge."""
 
+from dataclasses import replace
 from random import Random
 from typing import get_args
 
@@ -223,3 +224,12 @@ def test_json_carries_measures_coverage_and_the_words():
     assert document["swap_consistency_n"] == 2
     assert document["coverage"] == {"wanted": 4, "with_verdict": 4, "reasons": {}}
     assert document["conclusion"] == UNDECIDED
+
+
+def test_intervals_over_several_raters_say_that_they_are_about_these():
+    alone = judged(40, lambda _: (1, -1))
+    others = [replace(vote, rater="other") for vote in alone]
+    assert noted(full([*alone, *others]).reading, "clustered by item alone", "2 raters")
+    assert not noted(full(alone).reading, "raters")
+    lone = showing("1", "X", "Y", 1, rater="third")
+    assert noted(full([*alone, *others, lone]).reading, "2 raters")

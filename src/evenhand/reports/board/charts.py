@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Literal
 from evenhand.domain.estimate import Estimate
 from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
-from evenhand.format.words import counted
 from evenhand.reports.board.table import counted_units
 from evenhand.stats.intervals import LEVEL
 
@@ -110,7 +109,7 @@ def _heading(board: "Board") -> Heading:
 def _intervals(board: "Board") -> str:
     """What the lines are, or why there are none."""
     level = f"{100 * LEVEL:g} % intervals"
-    clusters = "every row for itself" if board.items is None else f"clustered by {counted(board.items, 'item')}"
+    clusters = "every row for itself" if board.clusters.by == "row" else board.clusters.named.partition(":")[0]
     resampled = any(one.median is not None for one in board.models)
     if any(one.rating.value is not None and _bounded(one.rating) for one in board.models):
         return f"{level} from resamples" if resampled else f"{level}, {clusters}"

@@ -6,10 +6,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.domain.identity import Json
+from evenhand.format.words import counted
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import count_of
+from evenhand.stats.ratings.item_blocks import count_of, crossing
 
 WAYS = ("item", "rater", "both")
 """That `--by-cluster` knows; any other word is the name of a file's column."""
@@ -17,8 +18,8 @@ MUCH = 0.2
 """Of all weight: more of it in one item or one rater is told."""
 _FEW_ROWS = 200_000
 """Up to so many an item's name is looked up in its file though no sentence tells it."""
-_UNEVEN = 1.05
-"""Times an even share: less is no more than there being few of them."""
+_UNEVEN = 1.25
+"""Times an even share: less is hardly more than there being few of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +48,10 @@ class Clusters:
     """None where no items are named."""
     rater: Heaviest | None
     """None where there is one rater, or none is named."""
+    intervals: bool
+    """Whether some rating has one."""
+    raters: int
+    """How many, where some judged on several clusters, so that those alone do not tell of raters; else 0."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -58,11 +63,49 @@ class Clusters:
 
     @property
     def sentences(self) -> tuple[str, ...]:
+        """Of an item or a rater that carries much."""
         return tuple(
-            f"One {what}, {one.name}, carries {100 * one.share:.0f} % of the weight: the other {what}s tell little "
-            "against it, and the intervals are as wide as that leaves them."
+            f"One {what}, {one.name}, carries {100 * one.share:.0f} % of the weight: "
+            + (
+                f"the other {what}s tell little against it, and the intervals are as wide as that leaves them."
+                if self.by in (what, "both")
+                else f"the intervals do not count that; --by-cluster {what} does."
+            )
             for what, one in (("item", self.item), ("rater", self.rater))
             if one is not None and one.told
+        )
+
+    @property
+    def about(self) -> tuple[str, ...]:
+        """What was taken for independent, and whether the intervals hold for other raters."""
+        return (f"{'Intervals' if self.intervals else 'Rows'} are {self.named}.", *self._about_raters())
+
+    @property
+    def named(self) -> str:
+        """`clustered by 20 items: verdicts on one item are not taken for independent`."""
+        if self.by == "row":
+            return "not clustered: every row is taken for independent of every other"
+        several = " and ".join(
+            counted(count, self.by if kind == "cluster" else kind) for kind, count in self.counts.items()
+        )
+        if self.by == "both":
+            return (
+                f"clustered by {several}: neither verdicts on one item nor those of one rater are taken for independent"
+            )
+        on = "on" if self.by == "item" else "of"
+        return f"clustered by {several}: verdicts {on} one {self.by} are not taken for independent"
+
+    def _about_raters(self) -> tuple[str, ...]:
+        if not self.raters or not self.intervals:
+            return ()
+        if self.by in ("both", "rater"):
+            return (
+                f"The intervals hold for other raters too, as far as {self.raters:,} can tell; --by-cluster item gives "
+                "those about these raters alone.",
+            )
+        return (
+            f"Raters are not counted as clusters: the intervals are about these {self.raters:,} raters, not about "
+            "others.",
         )
 
 
@@ -90,7 +133,8 @@ def clustered(shown: Comparisons, asked: str | None) -> tuple[str, Comparisons]:
     return asked, shown
 
 
-def clusters_of(by: str, rated: Comparisons, item_name: Callable[[int], str] | None) -> Clusters:
+def clusters_of(by: str, rated: Comparisons, item_name: Callable[[int], str] | None, *, intervals: bool) -> Clusters:
+    """`by`: what the intervals really rest on; `intervals`: whether there are any."""
     kinds = {"item": rated.item, "rater": rated.rater, "cluster": rated.cluster}
     named = {"both": ("item", "rater"), "item": ("item",), "rater": ("rater",), "row": ()}.get(by, ("cluster",))
     counts = {kind: count_of(codes) for kind in named if (codes := kinds[kind]) is not None}
@@ -100,7 +144,17 @@ def clusters_of(by: str, rated: Comparisons, item_name: Callable[[int], str] | N
         counts=counts or {"row": len(rated)},
         item=None if rated.item is None else _heaviest(rated.item, rated, item_name or str),
         rater=None if rated.rater is None or raters < 2 else _heaviest(rated.rater, rated, rated.raters.__getitem__),
+        intervals=intervals,
+        raters=0 if raters < 2 or _each_in_one(by, rated) else raters,
     )
+
+
+def _each_in_one(by: str, rated: Comparisons) -> bool:
+    """Whether every rater judged on one item, or in what else rows are clustered by: that then tells of raters too."""
+    assert rated.rater is not None
+    group = None if by == "row" else rated.item if by in WAYS else rated.cluster
+    group = np.arange(len(rated), dtype=np.int32) if group is None else group
+    return count_of(crossing(rated.rater, group)) == count_of(rated.rater)
 
 
 def _heaviest(codes: Codes, rated: Comparisons, name: Callable[[int], str]) -> Heaviest | None:

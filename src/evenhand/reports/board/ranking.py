@@ -206,7 +206,9 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     found = ratings(rated, method, scoring, ranking.resampling)
     tests = _neighbours(rated, found, ranking.seed)
     found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
-    clusters = clusters_of(by, rated, evidence.item_name)
+    single = ranking.resampling is not None and ranking.resampling.unit == "battles"
+    bounded = any(one.rating.lower is not None for one in found.models)
+    clusters = clusters_of("row" if single else by, rated, evidence.item_name, intervals=bounded)
     return Board(
         origin=evidence.origin,
         rated_by=method,
@@ -217,7 +219,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=(*found.notes, *range_sentences(found, tests), *_about_raters(rated, found), *clusters.sentences),
+        basis=(*found.notes, *range_sentences(found, tests), *clusters.about, *clusters.sentences),
         neighbours=tests,
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
@@ -254,18 +256,6 @@ def range_sentences(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str
             f"(an item's net score keeps or changes its sign), for {counted(len(tests), 'pair')} of neighbours (Holm).",
         )
     return (*told, *found.ranges.notes, *found.about_ranges)
-
-
-def _about_raters(rated: Comparisons, found: Ratings) -> tuple[str, ...]:
-    raters = 0 if rated.rater is None else int(np.count_nonzero(np.bincount(rated.rater)))
-    if raters < 2 or all(one.rating.lower is None for one in found.models):
-        return ()
-    if rated.crossed is not None or rated.cluster_noun == "rater":
-        return (
-            f"The intervals hold for other raters too, as far as {raters:,} can tell; --by-cluster item gives those "
-            "about these raters alone.",
-        )
-    return (f"Raters are not counted as clusters: the intervals are about these {raters:,} raters, not about others.",)
 
 
 def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:

@@ -13,7 +13,8 @@ from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, per_cent, unbroken
-from evenhand.reports.board.columns import BoardColumn, if_missing, interval_of, span
+from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
+from evenhand.reports.board.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
@@ -27,12 +28,6 @@ MANY = 100
 SHOWN = 50
 _SENTENCES = 12
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
-OWN_RANGE = "own\u00a0range"
-_RANGES = (
-    "own range: the ranks a model may hold, right for that model alone (at 95 %); simultaneous: right for all "
-    "models together. Tier 1: no model is separated above it, tier 2: only those of tier 1, and so on. "
-    "Ranges are wide where few"
-)
 
 
 def print_board(
@@ -56,8 +51,10 @@ def print_board(
         console.print(unbroken(escape(sentence)), style="bold yellow")
     if board.told:
         console.print()
-    if any(column.heading == OWN_RANGE for column in fitting):
-        console.print(f"{_RANGES} {'rows' if board.items is None else 'items'} separate the models.", style="dim")
+    marks = [OUTSIDE_MARK] if any(OUTSIDE_MARK in cell for column in fitting for cell in column.cells) else []
+    explained = legend("rows" if board.items is None else "items", [*(one.name for one in fitting), *marks])
+    if explained:
+        console.print(explained, style="dim")
     absent = ", ".join(column.heading for column in columns if column not in fitting)
     if absent:
         console.print(f"A wider window shows {absent} too.", style="dim")
@@ -105,6 +102,10 @@ class _Column:
     """Left out where the window is too narrow."""
 
     @property
+    def name(self) -> str:
+        return self.heading.replace("\u00a0", " ")
+
+    @property
     def widest(self) -> int:
         words = [*self.heading.split(" "), *self.cells]
         return max(map(cell_len, words))
@@ -122,9 +123,9 @@ def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
         tiers = ["–" if one.tier is None else str(one.tier) for one in shown]
         own = [span(one.rank_own_lower, one.rank_own_upper) for one in shown]
         together = [span(one.rank_lower, one.rank_upper) for one in shown]
-        columns.append(_Column(heading=OWN_RANGE, cells=own, left=True))
-        columns.append(_Column(heading="simultaneous", cells=together, left=True, spare=True))
-        columns.append(_Column(heading="tier", cells=tiers, spare=True))
+        columns.append(_Column(heading=OWN_RANGE.replace(" ", "\u00a0"), cells=own, left=True))
+        columns.append(_Column(heading=SIMULTANEOUS, cells=together, left=True, spare=True))
+        columns.append(_Column(heading=TIER, cells=tiers, spare=True))
     columns.append(_names(shown))
     columns.append(
         _Column(
@@ -136,7 +137,7 @@ def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
         columns.append(_Column(heading="median", cells=[_rating(one.median, share) for one in shown]))
     if any(_bounded(one.rating) for one in shown):
         columns.append(
-            _Column(heading="95\u00a0%\u00a0interval", cells=[interval_of(one, share=share) for one in shown])
+            _Column(heading="95\u00a0%\u00a0interval", cells=[_marked_interval(one.rating, share) for one in shown])
         )
     if not share:
         columns.append(
@@ -144,6 +145,10 @@ def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
         )
     columns.append(_Column(heading="n", cells=[count(one.rating.n) for one in shown], spare=True))
     return columns
+
+
+def _marked_interval(rating: Estimate, share: bool) -> str:
+    return interval(rating, share=share) + (OUTSIDE_MARK if outside_its_interval(rating) else "")
 
 
 def _names(shown: Sequence["BoardRow"]) -> _Column:

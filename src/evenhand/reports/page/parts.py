@@ -67,6 +67,7 @@ def page_values(report: Report) -> dict[str, Any]:
         "trust": trust_word(found, audits),
         "tiles": _tiles(report),
         "board": sheets.board_sheet(report.board),
+        "legend": sheets.board_legend(report.board),
         "notes": [*report.board.told, *report.board.notes],
         "scores": report.scores,
         "paper_of": paper_of_score,

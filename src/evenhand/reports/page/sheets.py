@@ -15,6 +15,7 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import if_missing, interval_of, order_corrected, span
+from evenhand.reports.board.legend import OWN_RANGE, SIMULTANEOUS, TIER, legend
 from evenhand.reports.board.table import titled
 from evenhand.reports.page.leaders import components
 from evenhand.reports.page.report import Report
@@ -63,9 +64,9 @@ def board_sheet(board: Board) -> Sheet:
     apart = components(board) > 1
     headings = (
         "rank",
-        "own range",
-        "simultaneous range",
-        "tier",
+        OWN_RANGE,
+        f"{SIMULTANEOUS} range",
+        TIER,
         "rating",
         "95 % interval",
         "win rate",
@@ -91,6 +92,12 @@ def board_sheet(board: Board) -> Sheet:
     ]
     first = ("model", "component") if apart else ("model",)
     return Sheet(title=f"Ratings, {titled(board)}", headings=(*first, *headings, *more), rows=tuple(rows))
+
+
+def board_legend(board: Board) -> str:
+    """What `board_sheet`'s columns of ranks mean; empty where they have none."""
+    ranged = any(one.rank_lower is not None for one in board.models)
+    return legend("rows" if board.items is None else "items") if ranged else ""
 
 
 def _rating(one: BoardRow, *, share: bool) -> str:

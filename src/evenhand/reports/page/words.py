@@ -12,7 +12,7 @@ from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.leaders import leaders
 from evenhand.reports.page.report import Report
-from evenhand.reports.page.sheets import judgings
+from evenhand.reports.page.sheets import board_legend, judgings
 from evenhand.reports.papers.catalog import paper_of_score
 
 
@@ -41,8 +41,9 @@ def order_sentences(report: Report) -> list[str]:
 def notes(report: Report) -> list[str]:
     """What the tables rest on, each sentence once: of the board, then of the paper's tables."""
     of_papers = (note for score in report.scores for note in paper_of_score(score).notes(score))
-    said = [*report.board.notes, *fitting(report.board).sentences, *of_papers]
-    return list(dict.fromkeys(said))
+    board = report.board
+    said = [board_legend(board), *board.notes, *fitting(board).sentences, *of_papers]
+    return list(dict.fromkeys(filter(None, said)))
 
 
 def sampling(report: Report) -> str | None:

@@ -19,6 +19,7 @@ from evenhand.format.axis import SHARES
 from evenhand.format.html import commands
 from evenhand.format.words import count, counted, per_cent
 from evenhand.reports.board.columns import interval, span
+from evenhand.reports.board.legend import legend
 from evenhand.reports.board.methods.catalog import usable_methods
 from evenhand.site.http.bars import bar, chart
 from evenhand.site.http.refusal import Refusal
@@ -97,6 +98,7 @@ def _templates() -> Environment:
         shares=SHARES,
         interval=interval,
         span=span,
+        legend=legend,
         methods=usable_methods(),
     )
     filters = cast("dict[str, Any]", made.filters)

@@ -3,13 +3,14 @@
 from evenhand.stats.intervals.mean import Range, clustered_mean
 from evenhand.stats.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, reach, reaches
 from evenhand.stats.intervals.share import clustered_share, share_of_sums
-from evenhand.stats.intervals.wilson import Basis, left_out, wilson
+from evenhand.stats.intervals.wilson import UNSEEN, Basis, left_out, wilson
 
 __all__ = [
     "FEW_CLUSTERS",
     "LEVEL",
     "MANY",
     "ONE_SIDED",
+    "UNSEEN",
     "Basis",
     "Range",
     "clustered_mean",

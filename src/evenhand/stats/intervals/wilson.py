@@ -77,13 +77,13 @@ class Basis:
         single = share * (1 - share)
         # Variances are as if no cluster had had a say in the mean: of G alike ones G/(G-1) more than unbiased.
         own = variance * (self.effective - 1) / self.effective
-        least = single * min(_UNSEEN / (self.effective + _UNSEEN) / self.effective, one_by_one)
+        least = single * min(UNSEEN / (self.effective + UNSEEN) / self.effective, one_by_one)
         most = np.maximum(own, least)
         return np.divide(single, most, out=np.full(share.shape, np.inf), where=(single > 0) & (most > 0))
 
 
-_UNSEEN = 1.96**2
-"""Wilson's upper bound of a share seen in none of G clusters is _UNSEEN / (G + _UNSEEN): his rule of three."""
+UNSEEN = 1.96**2
+"""Wilson's upper bound of a share seen in none of G clusters is UNSEEN / (G + UNSEEN): his rule of three."""
 
 
 def left_out(share: FloatArray) -> FloatArray:

@@ -146,7 +146,7 @@ def elo_rank_ranges(comparisons: Comparisons, resampled: "EloBootstrap", *, leve
     """
     component = structure(pair_table(comparisons).table).component
     value = np.array([np.nan if one.rating.value is None else one.rating.value for one in resampled.ratings])
-    mean, deviations, covariance = _scatter(resampled.draws)
+    mean, deviations, covariance = _scatter(resampled.scattered)
     own = np.diagonal(covariance)
     variance = own[:, None] + own[None, :] - 2 * covariance
     # Resamples that are all alike still come out a hair apart.
@@ -160,7 +160,7 @@ def elo_rank_ranges(comparisons: Comparisons, resampled: "EloBootstrap", *, leve
         joint = of_draws(deviations, error, pairs, level=level, how=how)
     # An error from few resamples is no better known than one from few items.
     played, items = played_and_items(comparisons)
-    clusters = np.minimum(items, len(deviations))
+    clusters = np.minimum(resampled.effective, len(deviations))
     gap = np.minimum(value[:, None] - value[None, :], mean[:, None] - mean[None, :])
     settled = np.array([not one.provisional for one in resampled.ratings], dtype=np.bool_)
     start = float(np.nanmean(value)) if np.isfinite(value).any() else 0.0

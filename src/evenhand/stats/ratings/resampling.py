@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.format.words import counted, plural
 from evenhand.stats.ratings.cell_draws import resampled_cells
 from evenhand.stats.ratings.codes import Codes, dense, narrow
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -33,6 +34,15 @@ class Resampling:
     def __post_init__(self) -> None:
         if self.rounds < 1:
             raise ValueError(f"A bootstrap needs at least one round, not {self.rounds}.")
+
+
+def about_resamples(comparisons: Comparisons, resampling: Resampling, what: str, *, widened: bool) -> str:
+    """What the intervals, or whatever `what` says, are percentiles of, and what they were widened by."""
+    drawn = comparisons.grouped_by is not None and resampling.unit == "items"
+    unit = plural(comparisons.cluster_noun) if drawn else "battles"
+    wider = f", widened by Student's t on the effective number of {unit}" if widened else ""
+    more = ", and by what raters add" if widened and drawn and comparisons.crossed is not None else ""
+    return f"{what} of {counted(resampling.rounds, 'resample')} of {unit}, seed {resampling.seed}{wider}{more}."
 
 
 def resampled_orders(comparisons: Comparisons, resampling: Resampling) -> Iterator[Order]:

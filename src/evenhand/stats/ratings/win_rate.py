@@ -75,6 +75,11 @@ class WinTally:
             for code, (share, n, items) in enumerate(zip(self.share, self.n, self.items, strict=True))
         )
 
+    def spread(self) -> _Sides:
+        """Of each model: the variance of its share, and how many clusters of equal weight would tell as much."""
+        variance, squares = self._squares()
+        return variance, np.divide(self.n**2, squares, out=np.zeros_like(squares), where=squares > 0)
+
     def covariance(self) -> FloatArray:
         """M x M, of the shares, clustered as the rows are; 0 for a model without cases."""
         models, by, crossed = len(self.share), self.rows.grouped_by, self.rows.crossed

@@ -6,7 +6,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import LEVEL
+from evenhand.stats.intervals import LEVEL, left_out
 from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
 from evenhand.stats.reliability.latent_correlation import DRAWS, RANKED, TwoBoards, conclusion, latent_json, observed
@@ -102,16 +102,12 @@ class _Sums:
         """What each item adds to the error of each mean: its residual, enlarged by its own say in the mean, so that the
         squares are right on average."""
         total = np.where(self.times.sum(axis=0) > 0, self.times.sum(axis=0), 1.0)
-        weight = np.minimum(self.times / total, _ALL)
-        return (self.said - np.nan_to_num(self.board) * self.times) / total / np.sqrt(1 - weight)
+        alone = np.sqrt(left_out(self.times / total))
+        return (self.said - np.nan_to_num(self.board) * self.times) / total * alone
 
     @property
     def on_items(self) -> IntArray:
         return np.count_nonzero(self.times, axis=0).astype(np.int64)
-
-
-_ALL = 0.999
-"""Of all a model's verdicts that one item is taken to hold at the most: one that holds all has no residual."""
 
 
 def _items(matrix: RaterMatrix) -> tuple[IntArray, int]:

@@ -31,6 +31,8 @@ class OrderBias:
     first_position_share_without_ties: Estimate
     one_order_only: int
     """Pairs left out because only one order was read."""
+    raters: int = 1
+    """Whose pairs these are; intervals tell of other items, not of other raters."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -71,6 +73,7 @@ class _Pairs:
     tie: npt.NDArray[np.float64]
     second: npt.NDArray[np.float64]
     one_order_only: int
+    raters: int
 
     @property
     def same_winner(self) -> npt.NDArray[np.float64]:
@@ -109,6 +112,7 @@ def order_bias(shown: Iterable[Vote] | Comparisons) -> OrderBias:
         first_position_share=_share((pairs.first + pairs.tie / 2).ravel(), np.ones(len(twice)), twice),
         first_position_share_without_ties=_share(pairs.first.ravel(), decided.ravel(), twice),
         one_order_only=pairs.one_order_only,
+        raters=pairs.raters,
     )
 
 
@@ -135,6 +139,7 @@ def _pairs(shown: Comparisons) -> _Pairs:
         tie=share[:, :, 1],
         second=share[:, :, 2],
         one_order_only=len(one_row) - int(np.count_nonzero(both)),
+        raters=len(np.unique(rater[one_row[both]])),
     )
 
 

@@ -220,6 +220,11 @@ def _basis_sentences(order: OrderBias) -> list[str]:
     items = order.swap_consistency.clusters
     if 0 < items < FEW_CLUSTERS:
         sentences.append(f"{_items(items)} behind these intervals, so they are wide (Student's t, clustered by item).")
+    if order.raters > 1:
+        sentences.append(
+            f"These intervals are clustered by item alone: they are about these {order.raters:,} raters together, not "
+            "about others."
+        )
     if order.one_order_only:
         sentences.append(f"Left out: {counted(order.one_order_only, 'pair')} read in one order only.")
     return sentences

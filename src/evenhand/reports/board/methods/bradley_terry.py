@@ -1,9 +1,8 @@
 """Bradley-Terry: strengths that explain all verdicts best, whatever their order."""
 
 from evenhand.format.near_names import hint
-from evenhand.format.words import counted
 from evenhand.reports.board.methods.record import RatingMethod, Ratings, Scoring
-from evenhand.stats.ratings.bradley_terry.notes import NO_ITEMS
+from evenhand.stats.ratings.bradley_terry.notes import NO_ITEMS, NOT_CLUSTERED
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import rank_ranges
@@ -11,6 +10,12 @@ from evenhand.stats.ratings.resampling import Resampling
 
 _RANGES_BESIDE_RESAMPLES = (
     "Rank ranges and tiers rest on the standard errors of differences (sandwich), not on the resamples."
+)
+
+
+_SANDWICH = (
+    "Intervals of {:g} % are of the robust sandwich (CR3), with Student's t on the effective number of clusters less "
+    "one."
 )
 
 
@@ -27,7 +32,7 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
         return _of_fit(fitted, fitted.notes, scoring, resampling)
     fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
     bounded = any(one.rating.lower is not None for one in fitted.models)
-    notes = (_about_intervals(comparisons, fitted), *fitted.notes) if bounded else fitted.notes
+    notes = (_SANDWICH.format(100 * fitted.level), *fitted.notes) if bounded else fitted.notes
     return _of_fit(fitted, notes, scoring)
 
 
@@ -42,33 +47,13 @@ def _shrunk(comparisons: Comparisons, scoring: Scoring, resampling: Resampling |
     return _of_fit(fitted, fitted.notes, scoring)
 
 
-_HOW = "robust sandwich, CR3; Student's t on the effective number of them less one"
-
-
-def _about_intervals(comparisons: Comparisons, fitted: BradleyTerry) -> str:
-    level, clusters = f"Intervals of {100 * fitted.level:g} %", int(fitted.spread.clusters.max(initial=0))
-    if comparisons.grouped_by is None:
-        return f"{level}, every row taken for independent of every other ({_HOW})."
-    noun, crossed = comparisons.cluster_noun, fitted.spread.crossed
-    if crossed is not None:
-        return (
-            f"{level}, clustered by {counted(clusters, noun)} and {counted(crossed, 'rater')}: neither verdicts on one "
-            f"{noun} nor those of one rater are taken for independent ({_HOW})."
-        )
-    on = "of" if noun == "rater" else "on"
-    return (
-        f"{level}, clustered by {counted(clusters, noun)}: verdicts {on} one {noun} are not taken for independent "
-        f"({_HOW})."
-    )
-
-
 def _of_fit(
     fitted: BradleyTerry, notes: tuple[str, ...], scoring: Scoring, resampling: Resampling | None = None
 ) -> Ratings:
     ranges = rank_ranges(fitted, seed=scoring.seed)
     resting = (_RANGES_BESIDE_RESAMPLES,) if resampling is not None and ranges.notes else ()
-    # A file's own notes tell of its missing items.
-    told = [note for note in notes if note != NO_ITEMS]
+    # The board says itself what its rows are clustered by.
+    told = [note for note in notes if note not in (NO_ITEMS, NOT_CLUSTERED)]
     return Ratings(models=fitted.models, notes=tuple(told), ranges=ranges, about_ranges=resting)
 
 

@@ -14,15 +14,8 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
         [ModelRating(model=one.model, rating=one.win_rate, shown=one.win_rate.value) for one in win_rates(comparisons)],
     )
     ranges = win_rate_rank_ranges(comparisons, seed=scoring.seed)
-    level, noun = f"{100 * LEVEL:g} %", _clusters(comparisons)
-    words = f"Intervals of {level} are Wilson's on the effective number of cases, clustered by {noun}."
+    words = f"Intervals of {100 * LEVEL:g} % are Wilson's on the effective number of cases."
     return Ratings(models=models, notes=(words, *apart(models)), ranges=ranges)
-
-
-def _clusters(comparisons: Comparisons) -> str:
-    if comparisons.grouped_by is None:
-        return "row"
-    return f"{comparisons.cluster_noun}{'' if comparisons.crossed is None else ' and rater'}"
 
 
 WIN_RATE = RatingMethod(

@@ -15,7 +15,7 @@ from evenhand.stats.ratings.bradley_terry.ratings import Bounds, BradleyTerry, a
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.resampling import Resampling, resampled_counts
+from evenhand.stats.ratings.resampling import Resampling, about_resamples, resampled_counts
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable
@@ -64,11 +64,14 @@ def bradley_terry_bootstrap(
     tail = (1 - level) / 2
     around = spread(solution, clustered=resampling.unit == "items")
     wider = _widened(solution, around, level)
+    told = around.determined.copy()
+    if hung is not None:
+        told[hung.anchor] = False
     lower = _quantile(np.where(missing, -np.inf, moved), tail, missing=-np.inf) * wider
     upper = _quantile(np.where(missing, np.inf, moved), 1 - tail, missing=np.inf) * wider
     bounds = Bounds(
-        lower=placed.value + np.where(around.determined, lower, np.nan),
-        upper=placed.value + np.where(around.determined, upper, np.nan),
+        lower=placed.value + np.where(told, lower, np.nan),
+        upper=placed.value + np.where(told, upper, np.nan),
         median=placed.value + _quantile(np.where(missing, 0.0, moved), 0.5, missing=np.nan),
     )
     rated = board(solution, around, placed, bounds, scale=scale, level=level)
@@ -217,19 +220,10 @@ def _quantile(values: FloatArray, share: float, *, missing: float) -> FloatArray
     return np.where(np.isfinite(found), found, missing)
 
 
-def _unit(comparisons: Comparisons, resampling: Resampling) -> str:
-    if comparisons.grouped_by is None or resampling.unit == "battles":
-        return "battles"
-    return "items" if comparisons.cluster is None else "clusters"
-
-
 def _notes(comparisons: Comparisons, resampling: Resampling, drawn: Resamples, *, bounded: bool) -> list[str]:
-    unit = _unit(comparisons, resampling)
-    rounds = counted(resampling.rounds, "resample")
     what = "Intervals are percentiles" if bounded else "Medians are"
-    more = ", and by what raters add" if comparisons.crossed is not None and unit != "battles" else ""
-    wider = f", widened by Student's t on the effective number of {unit}{more}" if bounded else ""
-    notes = [f"{what} of {rounds} of {unit}, seed {resampling.seed}{wider}."]
+    notes = [about_resamples(comparisons, resampling, what, widened=bounded)]
     if drawn.unbounded:
+        rounds = counted(resampling.rounds, "resample")
         notes.append(f"{drawn.unbounded} of {rounds} have no finite fit: they count as unbounded.")
     return notes

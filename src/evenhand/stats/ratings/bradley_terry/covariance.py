@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evenhand.stats.intervals import LEVEL, reaches
+from evenhand.stats.intervals import LEVEL, UNSEEN, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
-from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse, slopes_at
-from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors, unclustered_scores
+from evenhand.stats.ratings.bradley_terry.likelihood import centred, centred_inverse, slopes_at, square_roots
+from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors, unclustered_scores
 from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.bradley_terry.two_way import cluster_scores
@@ -18,9 +18,6 @@ from evenhand.stats.ratings.table import PairTable
 
 _FLAT = 1e-9
 """A variance this small beside the model's own is rounding: the clusters do not differ at all."""
-
-_UNSEEN = 1.96**2
-"""Wilson's upper bound of a share seen in none of G clusters is _UNSEEN / (G + _UNSEEN): his rule of three."""
 
 _SURELY = 1 - 1e-6
 """Of two numbers that may come out alike, and then a hair apart."""
@@ -109,7 +106,7 @@ def spread_of(
     expected = np.diagonal(solution.fit.information)[: len(group)]
     alone = expected if independent is None else independent
     missing, still = _missing_of_models(solution, covariance, scores.clusters_of, alone)
-    covariance[: len(group), : len(group)] += _centred(missing, group)
+    covariance[: len(group), : len(group)] += centred(np.diag(missing), group)
     crossed = solution.comparisons.crossed if clustered else None
     return Covariance(
         covariance=covariance,
@@ -149,10 +146,7 @@ def _with_floor(covariance: FloatArray, bread: FloatArray, flat: BoolArray, case
     """
     if not flat.any():
         return covariance
-    size, axes = np.linalg.eigh(bread)
-    kept = size > _FLAT * size.max()
-    root = axes[:, kept] * np.sqrt(size[kept])
-    white = axes[:, kept] / np.sqrt(size[kept])
+    root, white = square_roots(bread)
     ratio, turn = np.linalg.eigh(white.T @ covariance @ white)
     missing = root @ turn[:, ratio < _FLAT]
     return covariance + cases * (missing @ missing.T)
@@ -175,10 +169,10 @@ def _missing_of_models(
     clusters = np.maximum(clusters_of, 1)
     one_way = own * weight / clusters**2
     plausible = _least_plausible(clusters) * independent
-    unseen = clusters * _UNSEEN / (clusters + _UNSEEN)
+    unseen = clusters * UNSEEN / (clusters + UNSEEN)
     usual = _by_model(table, table.squares.sum(axis=1)) / np.where(weight > 0, weight, 1.0)
     # Ties counted as halves: hardly a row was decided.
-    undecided = independent * weight < _SURELY * _UNSEEN * own * usual**2
+    undecided = independent * weight < _SURELY * UNSEEN * own * usual**2
     still = (shown < _SURELY * one_way) & (undecided | (shown < plausible))
     least = np.where(still, clusters * one_way, np.minimum(unseen * one_way, plausible))
     known = own > 0
@@ -193,15 +187,6 @@ def _least_plausible(clusters: IntArray) -> FloatArray:
 
 def _by_model(table: PairTable, of_rows: FloatArray) -> FloatArray:
     return summed(table.first, of_rows, table.models) + summed(table.second, of_rows, table.models)
-
-
-def _centred(variance: FloatArray, group: IntArray) -> FloatArray:
-    """M x M covariance of independent deviations, less their mean within each group."""
-    same = group[:, None] == group[None, :]
-    size = np.bincount(group, minlength=1)[group]
-    of_group = np.bincount(group, weights=variance, minlength=1)[group]
-    shared = (of_group / size - variance)[:, None] - variance[None, :]
-    return np.diag(variance) + np.where(same, shared / size, 0.0)
 
 
 def _clusters_by_group(solution: Solution, clustered: bool) -> IntArray:

@@ -17,6 +17,8 @@ from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable
 Ties: TypeAlias = Literal["half", "davidson"]
 Gauge: TypeAlias = npt.NDArray[np.int64]
 
+_NOTHING = 1e-9
+"""Of the largest: an axis of the inverse information along which nothing is told."""
 _ITERATIONS = 100
 _STEP = 1e-10
 _RUNAWAY = 200.0
@@ -105,6 +107,21 @@ def centred_inverse(information: FloatArray, gauge: Gauge) -> FloatArray:
     except np.linalg.LinAlgError as singular:
         raise NoFiniteFit("The data do not tell the parameters apart.") from singular
     return np.asarray(inverse - constant / size, dtype=np.float64)
+
+
+def square_roots(inverse: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """R and W with R R' = inverse and W' inverse W = 1, without the axes along which nothing is told."""
+    size, axes = np.linalg.eigh(inverse)
+    kept = size > _NOTHING * size.max(initial=0.0)
+    return axes[:, kept] * np.sqrt(size[kept]), axes[:, kept] / np.sqrt(size[kept])
+
+
+def centred(covariance: FloatArray, gauge: Gauge) -> FloatArray:
+    """Against the mean of each gauge group."""
+    belongs = np.equal.outer(np.unique(gauge), gauge).astype(np.float64)
+    share = belongs / belongs.sum(axis=1, keepdims=True)
+    found = covariance - belongs.T @ (share @ covariance)
+    return found - (found @ share.T) @ belongs
 
 
 def _solved(information: FloatArray, gradient: FloatArray, gauge: Gauge) -> FloatArray:

@@ -4,9 +4,7 @@ import math
 
 import numpy as np
 
-from evenhand.format.words import counted, listed
-from evenhand.stats.intervals import FEW_CLUSTERS
-from evenhand.stats.ratings.bradley_terry.components import IntArray
+from evenhand.format.words import counted, listed, plural
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.placement import Placement
 from evenhand.stats.ratings.bradley_terry.solution import Solution
@@ -15,6 +13,7 @@ from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN
 
 ANCHOR = "the anchor: its rating is set, not estimated"
+NOT_CLUSTERED = "Intervals are not clustered: they take every row for independent of every other."
 NO_ITEMS = "No items are named: every row is taken for independent of every other."
 _RARELY = 0.25
 """Of the median model's battles: fewer are few."""
@@ -90,7 +89,7 @@ def _interval_notes(solution: Solution, around: Covariance) -> list[str]:
         return []
     notes: list[str] = []
     if not around.clustered:
-        notes.append("Intervals are not clustered: they take every row for independent of every other.")
+        notes.append(NOT_CLUSTERED)
     elif solution.comparisons.grouped_by is None:
         notes.append(NO_ITEMS)
     outnumbered = np.flatnonzero((around.clusters_of > 0) & ~around.determined)
@@ -110,21 +109,11 @@ def _cluster(solution: Solution, around: Covariance) -> str:
 
 
 def _sandwich_notes(solution: Solution, around: Covariance) -> list[str]:
-    notes: list[str] = []
-    noun = _cluster(solution, around)
-    few = around.clusters_of[(around.clusters_of > 0) & (around.clusters_of < FEW_CLUSTERS)]
     # One item has no spread, and so no interval that could be widened.
-    if around.clusters_of.max(initial=0) < 2:
-        return notes
-    if few.size:
-        notes.append(_few(few, noun))
-    if around.crossed is not None and around.crossed < FEW_CLUSTERS:
-        notes.append(
-            f"{counted(around.crossed, 'rater')} judged: Student's t with one degree less widens the intervals."
-        )
-    if around.flat:
-        notes.append(f"Some models' results hardly differ between {noun}s: there each {noun} counts as one case.")
-    return notes
+    if not around.flat or around.clusters_of.max(initial=0) < 2:
+        return []
+    noun = _cluster(solution, around)
+    return [f"Some models' results hardly differ between {plural(noun)}: there each {noun} counts as one case."]
 
 
 def _mean_notes(solution: Solution, around: Covariance) -> list[str]:
@@ -151,16 +140,6 @@ def _mean_notes(solution: Solution, around: Covariance) -> list[str]:
                 f"{100 * (1 - kept):.0f} % narrower. Ranges and differences of two models do not suffer from it."
             )
     return notes
-
-
-def _few(clusters: IntArray, noun: str) -> str:
-    least, most = int(clusters.min()), int(clusters.max())
-    counts = str(least) if least == most else f"{least} to {most}"
-    met = "were judged by" if noun == "rater" else "met on"
-    return (
-        f"{counted(len(clusters), 'model')} {met} {counts} {noun}{'' if most == 1 else 's'}: "
-        "Student's t with one degree less widens the intervals."
-    )
 
 
 def _anchor_notes(solution: Solution, scale: Scale) -> list[str]:

@@ -80,7 +80,7 @@ def bradley_terry(
 
     Each component's mean is the scale's start; where some of its models are unbounded, the mean of its largest group of
     models that are not. An anchor moves the values of its component, and their intervals are those of the difference to
-    it; its own has no width. Raises ValueError where the anchor has no rating.
+    it; its own has none. Raises ValueError where the anchor has no rating.
     """
     solution = solve(comparisons, ties=ties)
     return sandwich_board(solution, spread(solution, clustered=clustered), scale=scale or Scale(), level=level)
@@ -93,7 +93,7 @@ def sandwich_board(solution: Solution, around: Covariance, *, scale: Scale, leve
     hung = anchored_models(solution, scale)
     if hung is not None:
         apart = around.errors_of_differences()[hung.anchor] * around.reach_of_differences(level)[hung.anchor]
-        apart[hung.anchor] = 0.0
+        apart[hung.anchor] = np.nan
         half = np.where(hung.models, apart, half)
     half *= scale.unit
     bounds = Bounds(lower=placed.value - half, upper=placed.value + half)

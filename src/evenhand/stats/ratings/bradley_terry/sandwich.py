@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
+from evenhand.stats.intervals import left_out
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
-from evenhand.stats.ratings.bradley_terry.likelihood import LikelihoodSlopes, laplacian, spread_over_models
-from evenhand.stats.ratings.bradley_terry.score_cells import CellScores, likelihood_cells
+from evenhand.stats.ratings.bradley_terry.likelihood import laplacian, square_roots
+from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors, assembled, enlargement, of_parameters
+from evenhand.stats.ratings.bradley_terry.score_cells import CellScores
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.item_blocks import NUMBERS, ItemBlock, counts_of_columns, counts_of_rows, item_order
 from evenhand.stats.ratings.sums import SPARSE_FROM, FloatArray, summed
-from evenhand.stats.ratings.table import PairTable
 
 _FEW = 16
 """Models that an item is thought to meet where there are many."""
@@ -39,73 +40,6 @@ _MOST = 0.5
 _STEPS = 40
 _SETTLED = 1e-5
 """Of the largest score: a step this small ends it."""
-
-_ALL = 0.999
-"""Leverage is taken to be this at the most: a cluster that carries something alone has no score along it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ScoreVectors:
-    product: FloatArray
-    """Sum over clusters of score score'; models, then slopes, then log_tie."""
-    clusters: int
-    clusters_of: IntArray
-    """Of each model: the clusters it appears in."""
-    weight: FloatArray
-    """Of each parameter: the sum of its clusters' information."""
-    squares: FloatArray
-    """The same of its squares."""
-
-    def plus(self, other: "ScoreVectors") -> "ScoreVectors":
-        """With those of other clusters."""
-        return ScoreVectors(
-            product=self.product + other.product,
-            clusters=self.clusters + other.clusters,
-            clusters_of=self.clusters_of + other.clusters_of,
-            weight=self.weight + other.weight,
-            squares=self.squares + other.squares,
-        )
-
-    @property
-    def effective(self) -> FloatArray:
-        """Of each parameter: the number of clusters of equal weight that would tell as much about the spread."""
-        return np.divide(self.weight**2, self.squares, out=np.zeros_like(self.weight), where=self.squares > 0)
-
-
-def unclustered_scores(
-    table: PairTable, slopes: LikelihoodSlopes, bread: FloatArray, rows_of: IntArray
-) -> ScoreVectors:
-    """Every row its own cluster, from the table alone; `rows_of`: of each model, how many rows it is in."""
-    cells, weight = likelihood_cells(table, slopes), table.counts.sum(axis=1)
-    usual = np.divide(table.squares.sum(axis=1), weight, out=np.zeros(len(table)), where=weight > 0)
-    leverage = cells.leverage(bread).reshape(-1, 3)[:, 0] * usual
-    counted = table.squares * _grown(leverage, np.array(len(cells.factors)))[:, None] ** 2
-    squares = np.einsum("ro,ro->r", counted, slopes.by_difference**2)
-    mixed = [squares * column for column in table.covariates.T]
-    corner = table.covariates.T @ (squares[:, None] * table.covariates)
-    if slopes.by_log_tie is not None:
-        with_tie = np.einsum("ro,ro->r", counted, slopes.by_difference * slopes.by_log_tie)
-        tie = np.einsum("ro,ro->", counted, slopes.by_log_tie**2)
-        edge = (table.covariates.T @ with_tie)[:, None]
-        corner = np.block([[corner, edge], [edge.T, np.array([[tie]])]])
-        mixed.append(with_tie)
-    lead, along = cells.bends()
-    bends = [lead[::3], *(one[::3] for one in along)]
-    each, square = weight, table.squares.sum(axis=1)
-    return ScoreVectors(
-        product=_assembled(table, squares, mixed, corner),
-        clusters=int(rows_of.sum()) // 2,
-        clusters_of=rows_of,
-        weight=_of_parameters(table, [bend * each for bend in bends]),
-        squares=_of_parameters(table, [bend**2 * square for bend in bends]),
-    )
-
-
-def _of_parameters(table: PairTable, of_rows: Sequence[FloatArray]) -> FloatArray:
-    """Of each model the sum over its rows of the first column, then the sums of the others."""
-    lead, *extras = of_rows
-    models = summed(table.first, lead, table.models) + summed(table.second, lead, table.models)
-    return np.concatenate((models, [float(one.sum()) for one in extras]))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -220,7 +154,7 @@ class _Clustering:
     def _of_one_pair(self, rows: _RowScores, trace: FloatArray, pair_of: IntArray, chosen: BoolArray) -> _PairItems:
         bends = [rows.by_item(one) for one in (rows.bend, *rows.extra_bends)]
         touched = sum(((one > 0).astype(np.int64) for one in bends), np.zeros(rows.items, dtype=np.int64))
-        factor = _grown(trace, self._rank(rows, touched))[chosen]
+        factor = enlargement(trace, self._rank(rows, touched))[chosen]
         return _PairItems(
             pair=pair_of[chosen],
             pull=rows.by_item(rows.pull)[chosen] * factor,
@@ -243,11 +177,11 @@ class _Clustering:
         mixed = [summed(pair, pull * extra, count) for extra in extras]
         corner = np.array([[one @ other for other in extras] for one in extras]).reshape(len(extras), len(extras))
         return ScoreVectors(
-            product=_assembled(pairs, squares, mixed, corner),
+            product=assembled(pairs, squares, mixed, corner),
             clusters=len(pair),
             clusters_of=np.diagonal(laplacian(pairs, summed(pair, None, count))).astype(np.int64),
-            weight=_of_parameters(pairs, [summed(pair, one, count) for one in bends]),
-            squares=_of_parameters(pairs, [summed(pair, one**2, count) for one in bends]),
+            weight=of_parameters(pairs, [summed(pair, one, count) for one in bends]),
+            squares=of_parameters(pairs, [summed(pair, one**2, count) for one in bends]),
         )
 
     def _dense(self, rows: _RowScores, trace: FloatArray) -> ScoreVectors:
@@ -257,7 +191,7 @@ class _Clustering:
         weights = self._table(rows, places, (rows.bend, *rows.extra_bends), 1)
         touched = (weights > 0).view(np.uint8)
         rank = np.minimum(counts_of_rows(touched) - 1, count * len(self.cells.factors))
-        grown = np.where(trace > _HEAVY, 1.0, _grown(trace, rank)).take(rows.item)
+        grown = np.where(trace > _HEAVY, 1.0, enlargement(trace, rank)).take(rows.item)
         scores = self._table(rows, places, [one * grown for one in (rows.pull, *rows.extras)], -1)
         self._stepped(rows, scores, (trace > _HEAVY) & (trace <= _MOST))
         for item, models_met, own in self._exact(rows, trace > _MOST):
@@ -325,7 +259,7 @@ class _Clustering:
         weights: Any = csr_array((np.concatenate((rows.bend, rows.bend, *rows.extra_bends)), at), shape=shape)
         scores.sum_duplicates()
         weights.sum_duplicates()
-        factor = _grown(trace, self._rank(rows, np.diff(weights.indptr) - 1))
+        factor = enlargement(trace, self._rank(rows, np.diff(weights.indptr) - 1))
         scores.data *= np.repeat(factor, np.diff(scores.indptr))
         for item, models_met, own in self._exact(rows, trace > _HEAVY):
             begin, end = scores.indptr[item], scores.indptr[item + 1]
@@ -357,13 +291,11 @@ class _Clustering:
 
 
 def without_itself(score: FloatArray, information: FloatArray, bread: FloatArray) -> FloatArray:
-    """(I - information bread)^-1 score, no leverage above _ALL."""
-    size, axes = np.linalg.eigh(bread)
-    root = axes * np.sqrt(np.maximum(size, 0.0))
+    """(I - information bread)^-1 score, as far as a cluster does not carry something alone."""
+    root, _ = square_roots(bread)
     leverage, turn = np.linalg.eigh(root.T @ information @ root)
     turned = root @ turn
-    left = 1 - np.clip(leverage, 0.0, _ALL)
-    return score + information @ (turned @ ((turned.T @ score) / left))
+    return score + information @ (turned @ ((turned.T @ score) * left_out(np.maximum(leverage, 0.0))))
 
 
 def clustered_scores(
@@ -400,31 +332,6 @@ def clustered_scores(
     return together.plus(clustering.along_pairs(single)) if single else together
 
 
-def single_scores(cells: CellScores, count: FloatArray, bread: FloatArray) -> ScoreVectors:
-    """Every comparison its own cluster: so many of each cell, each of weight 1."""
-    bend, extra_bends = cells.bends()
-    bends = (bend, *extra_bends)
-    rank = np.minimum(sum((one > 0).astype(np.int64) for one in bends), len(cells.factors))
-    grown = np.sqrt(count) * _grown(cells.leverage(bread), rank)
-    pairs, pair, many = cells.pairs, cells.pair, len(cells.pairs)
-    pull, extras = cells.pull * grown, [extra * grown for extra in cells.extras]
-    corner = np.array([[one @ other for other in extras] for one in extras]).reshape(len(extras), len(extras))
-    return ScoreVectors(
-        product=_assembled(
-            pairs, summed(pair, pull**2, many), [summed(pair, pull * extra, many) for extra in extras], corner
-        ),
-        clusters=int(count.sum()),
-        clusters_of=np.diagonal(laplacian(pairs, summed(pair, count, many))).astype(np.int64),
-        weight=_of_parameters(pairs, [summed(pair, one * count, many) for one in bends]),
-        squares=_of_parameters(pairs, [summed(pair, one**2 * count, many) for one in bends]),
-    )
-
-
-def _grown(trace: FloatArray, rank: IntArray) -> FloatArray:
-    """What a score is multiplied by if its cluster's leverage is spread evenly over so many parameters."""
-    return 1 / (1 - np.minimum(trace / np.maximum(rank, 1), _ALL))
-
-
 def _pairs_by_item(rows: _RowScores) -> tuple[IntArray, BoolArray]:
     """A pair that the item compares, -1 where it has no row; and whether it compares several."""
     pair_of = np.full(rows.items, -1)
@@ -432,12 +339,3 @@ def _pairs_by_item(rows: _RowScores) -> tuple[IntArray, BoolArray]:
     several = np.zeros(rows.items, dtype=np.bool_)
     several[rows.item[rows.pair != pair_of.take(rows.item)]] = True
     return pair_of, several
-
-
-def _assembled(table: PairTable, squares: FloatArray, mixed: Sequence[FloatArray], corner: FloatArray) -> FloatArray:
-    """Sums by pair as one symmetric matrix."""
-    edges = [spread_over_models(table, one) for one in mixed]
-    if not edges:
-        return laplacian(table, squares)
-    edge = np.stack(edges, axis=1)
-    return np.block([[laplacian(table, squares), edge], [edge.T, corner]])

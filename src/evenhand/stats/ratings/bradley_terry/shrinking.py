@@ -13,11 +13,11 @@ import numpy as np
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import IntArray, Structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
-from evenhand.stats.ratings.bradley_terry.likelihood import Fit, centred_inverse, laplacian, spread_over_models
+from evenhand.stats.ratings.bradley_terry.likelihood import Fit, centred, centred_inverse, laplacian, spread_over_models
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, sandwich_board
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import played_and_items
+from evenhand.stats.ratings.item_blocks import clusters_in, count_of, crossing, played_and_items
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable, pair_table
@@ -37,14 +37,15 @@ class Shrunk:
 
 
 def shrunk_bradley_terry(comparisons: Comparisons, *, scale: Scale | None = None, level: float = LEVEL) -> Shrunk:
-    """A tie is half a win. Intervals are of the posterior."""
+    """A tie is half a win. Intervals are of the posterior, where the clusters outnumber the ratings."""
     scale = scale or Scale()
     solution = solve(comparisons)
     everything = solution.everything
     component = solution.structure.component
     alone = component < 0
     group = np.where(alone, component.max(initial=-1) + np.cumsum(alone), component)
-    table = _tempered(solution.table, _repeats(solution))
+    plain = spread(solution)
+    table = _tempered(solution.table, _repeats(solution, plain))
     strength, variance = _posterior_mode(table, group)
     precision = _curvature(table, strength) + np.eye(len(strength)) / variance
     whole = replace(
@@ -60,25 +61,32 @@ def shrunk_bradley_terry(comparisons: Comparisons, *, scale: Scale | None = None
             log_likelihood=solution.fit.log_likelihood,
         ),
     )
-    around = _around(everything, _inverse(precision), group)
+    around = _around(whole, plain, variance)
     rated = sandwich_board(whole, around, scale=scale, level=level)
     deviation = float(np.sqrt(variance)) * scale.unit
     said = (
-        f"Shrunk: ratings are drawn towards the mean of {scale.start:g}, the more the fewer battles a model has "
+        f"Shrunk: ratings are drawn towards the mean of all models, the more the fewer battles a model has "
         f"(empirical Bayes: models differ by {deviation:.0f} points, one sd). Intervals are the posterior's."
     )
     return Shrunk(rated=replace(rated, notes=(said, *rated.notes)), spread=deviation)
 
 
-def _repeats(solution: Solution) -> float:
-    """How many verdicts go for one, since those of an item are alike: the clustered variance over the unclustered."""
-    if not len(solution.comparisons):
+def _repeats(solution: Solution, around: Covariance) -> float:
+    """How many verdicts go for one, since those of a cluster are alike: their variance over the likelihood's.
+
+    At least that of independent rows, which ties make less than one; where no model's is known, a cluster is a verdict.
+    """
+    if not len(solution.everything):
         return 1.0
-    around = spread(solution)
     bread = centred_inverse(solution.fit.information, solution.structure.group)
-    own, alone = (np.diagonal(one)[: len(around.clusters)] for one in (around.covariance, bread))
-    told = around.determined & (alone > 0)
-    return max(float(np.median(own[told] / alone[told])), 1.0) if told.any() else 1.0
+    independent = spread(solution, clustered=False)
+    expected, own, alone = (
+        np.diagonal(one)[: len(around.clusters)] for one in (bread, around.covariance, independent.covariance)
+    )
+    told = around.determined & (expected > 0)
+    if not told.any():
+        return max(solution.everything.total / clusters_in(solution.everything), 1.0)
+    return max(float(np.median(one[told] / expected[told])) for one in (own, alone))
 
 
 def _tempered(table: PairTable, repeats: float) -> PairTable:
@@ -94,8 +102,8 @@ def _posterior_mode(table: PairTable, group: IntArray) -> tuple[FloatArray, floa
     for _ in range(_ROUNDS):
         strength = _mode(table, strength, variance)
         posterior = _inverse(_curvature(table, strength) + np.eye(table.models) / variance)
-        centred = _centred(posterior, group)
-        found = float((strength[played] ** 2).sum() + np.diagonal(centred)[played].sum()) / free
+        around = centred(posterior, group)
+        found = float((strength[played] ** 2).sum() + np.diagonal(around)[played].sum()) / free
         settled = abs(found - variance) < 1e-6 * variance
         variance = max(found, _LEAST)
         if settled:
@@ -127,28 +135,39 @@ def _inverse(precision: FloatArray) -> FloatArray:
     return np.asarray(np.linalg.inv(precision), dtype=np.float64)
 
 
-def _centred(covariance: FloatArray, group: IntArray) -> FloatArray:
-    """Against the mean of each group."""
-    same = group[:, None] == group[None, :]
-    centre = np.eye(len(group)) - same / np.bincount(group)[group]
-    return centre @ covariance @ centre.T
+def _around(whole: Solution, plain: Covariance, variance: float) -> Covariance:
+    """The posterior's, of `whole`; `plain`: the sandwich without shrinking, `variance`: that of the strengths.
 
-
-def _around(comparisons: Comparisons, posterior: FloatArray, group: IntArray) -> Covariance:
-    _, items = played_and_items(comparisons)
-    centred = _centred(posterior, group)
+    How unsure a posterior's own width is comes from both its sources. As much of the precision as is the prior's rests
+    on the models that its spread was estimated from, the rest on the clusters, and Student's t has the degrees that
+    Satterthwaite (1946, Biometrics 2, 110) gives to such a sum.
+    """
+    seen, group = whole.comparisons, whole.structure.group
+    posterior = centred(_inverse(whole.fit.information), group)
     same = np.equal.outer(group, group).astype(np.bool_)
-    most = len(comparisons) if comparisons.item is None else int(items.max(initial=0))
-    clusters: IntArray = np.full(len(group), most, dtype=np.int64)
-    # The spread that all are drawn by is estimated from so many models: Student's t on them widens every interval.
     models: IntArray = np.bincount(group)[group]
+    _, met = played_and_items(seen)
+    clusters = _clusters_by_component(seen, group)[group]
+    determined = (met > 0) & (models - 1 < clusters)
+    behind = np.where(plain.effective[: len(group)] > 0, plain.effective[: len(group)], met)
+    prior = np.clip(np.diagonal(posterior) / variance, 0.0, 1.0)
+    unsure = prior**2 / np.maximum(models - 1, 1) + (1 - prior) ** 2 / np.maximum(behind - 1, 1)
     return Covariance(
-        covariance=np.where(same, centred, 0.0),
-        clustered=comparisons.item is not None,
+        covariance=np.where(same, posterior, 0.0),
+        clustered=seen.grouped_by is not None,
+        crossed=None if seen.crossed is None else count_of(seen.crossed),
         clusters=clusters,
-        clusters_of=items,
-        effective=np.minimum(clusters, models).astype(np.float64),
-        determined=items > 0,
+        clusters_of=met,
+        effective=1 + 1 / unsure,
+        determined=determined,
         flat=False,
-        unknown=np.zeros_like(same),
+        unknown=same & ~determined[:, None],
     )
+
+
+def _clusters_by_component(seen: Comparisons, group: IntArray) -> IntArray:
+    groups, of_row = int(group.max(initial=-1)) + 1, group[seen.model_a]
+    if seen.grouped_by is None:
+        return np.bincount(of_row, minlength=groups)
+    distinct = np.unique(crossing(of_row.astype(np.int32), seen.grouped_by), return_index=True)[1]
+    return np.bincount(of_row[distinct], minlength=groups)

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors, clustered_scores, single_scores
+from evenhand.stats.ratings.bradley_terry.likelihood import square_roots
+from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors, single_scores
+from evenhand.stats.ratings.bradley_terry.sandwich import clustered_scores
 from evenhand.stats.ratings.bradley_terry.score_cells import CellScores
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -17,8 +19,6 @@ from evenhand.stats.ratings.sums import FloatArray, summed
 
 _ROOM = 1 << 62
 """Numbers that fit in 64 bits."""
-_NOTHING = 1e-9
-"""Of the largest: an axis of the inverse information along which nothing is told."""
 
 
 def cluster_scores(cells: CellScores, cell: Codes, seen: Comparisons, bread: FloatArray) -> ScoreVectors:
@@ -65,9 +65,7 @@ def _of_crossings(cells: CellScores, cell: Codes, seen: Comparisons, bread: Floa
 
 def _without_negative(product: FloatArray, bread: FloatArray) -> FloatArray:
     """With no direction of the parameters in which the difference of the groupings leaves less than nothing."""
-    size, axes = np.linalg.eigh(bread)
-    kept = size > _NOTHING * size.max(initial=0.0)
-    root, white = axes[:, kept] * np.sqrt(size[kept]), axes[:, kept] / np.sqrt(size[kept])
+    root, white = square_roots(bread)
     found, turn = np.linalg.eigh(root.T @ product @ root)
     turned = white @ turn
     return (turned * np.maximum(found, 0.0)) @ turned.T

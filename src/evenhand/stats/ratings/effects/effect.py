@@ -7,7 +7,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reach
+from evenhand.stats.intervals import LEVEL, reach
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse
 from evenhand.stats.ratings.bradley_terry.solution import Solution
@@ -50,15 +50,9 @@ NO_INTERVAL = "rests on too few items for an interval."
 
 
 def effect_notes(effect: Effect, what: str) -> tuple[str, ...]:
-    """Sentences about an interval that is missing or wide."""
+    """A sentence where the interval is missing."""
     of = effect.natural
-    if of.value is None:
-        return ()
-    if of.lower is None:
-        return (f"{what} {NO_INTERVAL}",)
-    if of.clusters < FEW_CLUSTERS:
-        return (f"{what} rests on {of.clusters} items: Student's t with one degree less widens its interval.",)
-    return ()
+    return (f"{what} {NO_INTERVAL}",) if of.value is not None and of.lower is None else ()
 
 
 def unbounded_effect(natural: Estimate, side: Side | None, bound: float | None, scale: Scale) -> Effect:

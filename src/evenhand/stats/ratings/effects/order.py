@@ -1,6 +1,6 @@
 """How much being shown first is worth to a rater, and the board without it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -114,7 +114,7 @@ class _Fitting:
         seen = self.plain.everything
         if len(seen.raters) < 2 or seen.rater is None:
             return _ByRater()
-        chosen = rater_columns(self.plain, self.of, seen.rater)
+        chosen = rater_columns(_of_one_rater(self.plain), self.of, seen.rater)
         effects = {code: no_effect(reason) for code, reason in chosen.reasons.items()}
         for code in chosen.own:
             rows = self.of.telling & (seen.rater == code)
@@ -141,7 +141,8 @@ class _Fitting:
             return {code: no_effect(found.why(at)) for at, code in enumerate(own)}
         if found is None:
             return {}
-        slopes = Slopes(solution=found, spread=spread(found))
+        own_fit = _of_one_rater(found)
+        slopes = Slopes(solution=own_fit, spread=spread(own_fit))
         return {code: effect_of(slopes.estimate(at, level=self.level), self.scale) for at, code in enumerate(own)}
 
     def _follows(self, rows: BoolArray) -> Side | None:
@@ -159,6 +160,14 @@ class _Fitting:
             )
         untold = Estimate(value=None, n=seen.total, clusters=clusters_in(seen), reason=reason)
         return unbounded_effect(untold, side, bound, self.scale)
+
+
+def _of_one_rater(solution: Solution) -> Solution:
+    """Not clustered by rater: what raters differ by says nothing about one rater's own effect."""
+    seen = replace(solution.comparisons, crossed=None)
+    if seen.cluster_noun == "rater":
+        seen = replace(seen, cluster=None, cluster_noun="item")
+    return replace(solution, comparisons=seen)
 
 
 def _notes(of: Orders, overall: Effect) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ import numpy as np
 from evenhand.stats.ratings.bradley_terry.components import Structure, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread_of
 from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit, centred_inverse
-from evenhand.stats.ratings.bradley_terry.sandwich import ScoreVectors
+from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors
 from evenhand.stats.ratings.bradley_terry.score_cells import CellScores, Factor, distinct_pairs
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.bradley_terry.two_way import cluster_scores

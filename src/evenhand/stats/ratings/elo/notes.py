@@ -2,11 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from evenhand.format.words import counted, listed
-from evenhand.stats.intervals import FEW_CLUSTERS
-from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import played_and_items
-from evenhand.stats.ratings.resampling import Unit
+from evenhand.format.words import listed
 
 PROVISIONAL = "provisional: too few battles for Elo to forget its start"
 
@@ -21,22 +17,6 @@ def provisional_notes(of_model: Mapping[str, float], *, k: float, settled: float
         f"Provisional (*): {names}, with fewer than the {settled:,.0f} battles in which Elo at K {k:g} forgets most of "
         f"its start. {whose} Elo stands between {start:g} and what {worth} worth; resamples begin at "
         f"{start:g} too, so an interval does not tell how far that is. Bradley-Terry has no start to forget.",
-    )
-
-
-def few_item_notes(comparisons: Comparisons, unit: Unit) -> tuple[str, ...]:
-    if comparisons.item is None or unit != "items":
-        return ()
-    played, items = played_and_items(comparisons)
-    there = played > 0
-    scarce = items[there & (items < FEW_CLUSTERS)]
-    if not scarce.size:
-        return ()
-    least, most = int(scarce.min()), int(scarce.max())
-    met = f"{least}" if least == most else f"{least} to {most}"
-    return (
-        f"{counted(len(scarce), 'model')} met on {met} item{'' if most == 1 else 's'}: "
-        "resamples of so few items scatter too little, and the intervals are too narrow.",
     )
 
 

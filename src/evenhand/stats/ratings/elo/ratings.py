@@ -2,20 +2,21 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.format.words import counted
-from evenhand.stats.intervals import LEVEL
+from evenhand.stats.intervals import LEVEL, MANY, reach, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.elo.notes import few_item_notes, outside_notes, provisional_notes
+from evenhand.stats.ratings.elo.notes import outside_notes, provisional_notes
 from evenhand.stats.ratings.item_blocks import played_and_items
-from evenhand.stats.ratings.resampling import Order, Resampling, resampled_orders
+from evenhand.stats.ratings.resampling import Order, Resampling, about_resamples, resampled_orders
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
+from evenhand.stats.ratings.win_rate import tally
 
 COMPILED_FROM = 1_000_000
 """Battles played, resamples included, from which starting numba costs less than doing without."""
@@ -52,6 +53,17 @@ class EloBootstrap:
     notes: tuple[str, ...]
     draws: FloatArray = field(repr=False, compare=False)
     """Rounds x models: every resample's ratings; NaN where a resample leaves a model out."""
+    wider: FloatArray = field(repr=False, compare=False)
+    """Of each model: what resamples scatter too little by."""
+    effective: FloatArray = field(repr=False, compare=False)
+    """Of each model: clusters of equal weight, of items or of raters, that would tell as much."""
+
+    @property
+    def scattered(self) -> FloatArray:
+        """The draws, each model's as far about its mean as its clusters say it scatters."""
+        there = ~np.isnan(self.draws)
+        mean = np.where(there, self.draws, 0.0).sum(axis=0) / np.maximum(there.sum(axis=0), 1)
+        return mean + self.wider * (self.draws - mean)
 
 
 def settled_after(k: float, scale: Scale) -> float:
@@ -88,7 +100,8 @@ def elo_bootstrap(
     """`elo` with the percentiles of resamples, each played in the order it was drawn, and their median.
 
     A model that a resample leaves out has no rating there, and its percentiles are of the others. Those of a
-    provisional rating scatter about the start and not about its worth.
+    provisional rating scatter about the start and not about its worth. Percentiles are widened as Bradley-Terry's are
+    (`bradley_terry.bootstrap`), but for those of single battles, which are FastChat's.
     """
     scale = scale or Scale()
     compiled = len(comparisons) * (resampling.rounds + 1) >= compiled_from
@@ -96,30 +109,52 @@ def elo_bootstrap(
     one_pass, settled = player.played(None), settled_after(k, scale)
     if not len(comparisons):
         nothing = np.full((0, len(one_pass)), np.nan)
-        return EloBootstrap(ratings=_named(comparisons, one_pass, settled=settled), notes=(), draws=nothing)
+        none = np.zeros(len(one_pass))
+        ratings = _named(comparisons, one_pass, settled=settled)
+        return EloBootstrap(ratings=ratings, notes=(), draws=nothing, wider=none, effective=none)
     drawn = np.array([player.played(order) for order in resampled_orders(comparisons, resampling)])
     tail = (1 - level) / 2
     # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
     held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
     lower, median, upper = np.nanquantile(held, (tail, 0.5, 1 - tail), axis=0)
+    wider, effective = _unseen_scatter(comparisons, resampling)
+    if resampling.unit == "items":
+        reached = wider * reaches(effective, level) / reach(MANY, level)
+        lower, upper = median - reached * (median - lower), median + reached * (upper - median)
     spread = _Percentiles(lower=lower, median=median, upper=upper)
     ratings = _named(comparisons, one_pass, spread, settled=settled)
     notes = (
         *_about_draws(comparisons, resampling, drawn[:, ~np.isnan(one_pass)]),
-        *few_item_notes(comparisons, resampling.unit),
         *outside_notes(
             [comparisons.models[place] for place in np.flatnonzero((one_pass < lower) | (one_pass > upper))]
         ),
     )
-    return EloBootstrap(ratings=ratings, notes=notes, draws=drawn)
+    return EloBootstrap(ratings=ratings, notes=notes, draws=drawn, wider=wider, effective=effective)
+
+
+def _unseen_scatter(comparisons: Comparisons, resampling: Resampling) -> tuple[FloatArray, FloatArray]:
+    """Of each model: what resamples scatter too little by, and the effective number of clusters behind it.
+
+    What raters add to the spread between items no resample of items shows: it is taken from the model's win rate.
+    """
+    if resampling.unit == "battles":
+        comparisons = replace(comparisons, item=None, cluster=None, crossed=None)
+    variance, effective = tally(comparisons, "average").spread()
+    if resampling.unit == "battles":
+        return np.ones(len(effective)), effective
+    behind = np.maximum(effective, 2.0)
+    wider = np.sqrt(behind / (behind - 1))
+    if comparisons.crossed is not None:
+        alone, _ = tally(replace(comparisons, crossed=None), "average").spread()
+        wider *= np.sqrt(np.divide(variance, alone, out=np.ones_like(alone), where=alone > 0))
+    return wider, effective
 
 
 def _about_draws(comparisons: Comparisons, resampling: Resampling, drawn: FloatArray) -> list[str]:
-    unit = "battles" if comparisons.item is None else resampling.unit
-    rounds = counted(resampling.rounds, "resample")
-    notes = [f"Intervals are percentiles of {rounds} of {unit}, seed {resampling.seed}."]
+    notes = [about_resamples(comparisons, resampling, "Intervals are percentiles", widened=resampling.unit == "items")]
     absent = int(np.isnan(drawn).any(axis=1).sum())
     if absent:
+        rounds = counted(resampling.rounds, "resample")
         notes.append(f"{absent:,} of {rounds} leave out some model: it is not counted there.")
     return notes
 
