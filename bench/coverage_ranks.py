@@ -12,7 +12,9 @@ from dataclasses import replace
 from functools import cache
 
 import numpy as np
+import polars as pl
 
+import evenhand as eh
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.level_tests import level_tests
@@ -77,6 +79,36 @@ def pairs_falsely_separated(*, models: int, items: int, repetitions: int, seed: 
     strength = np.repeat(np.linspace(-1.5, 1.5, models // 2), 2)
     better = strength[:, None] > strength[None, :] + 1e-9
     return float(np.mean([(ranked(made(rng, strength, items)).separated & ~better).any() for _ in range(repetitions)]))
+
+
+def boards_falsely_separated(
+    *, models: int, items: int, raters: int, repetitions: int, seed: int, item_spread: float = ITEM_SPREAD
+) -> float:
+    """Share of boards, as `rank` makes them, of models that are equal to raters on the whole, and call two separated.
+
+    Every pair meets once on every item, before one of the raters, who have tastes of their own.
+    """
+    rng = np.random.default_rng(seed)
+    names = np.array([f"model {code}" for code in range(models)])
+    wrong = 0
+    for _ in range(repetitions):
+        seen = made(rng, np.zeros(models), items, spread=0.0, tied=0.0)
+        assert seen.item is not None
+        rater, a, b = rng.integers(0, raters, len(seen)), seen.model_a, seen.model_b
+        taste, own = rng.normal(0, 1.0, (raters, models)), rng.normal(0, item_spread, (items, models))
+        gap = taste[rater, a] - taste[rater, b] + own[seen.item, a] - own[seen.item, b]
+        won = rng.random(len(gap)) < 1 / (1 + np.exp(-gap))
+        frame = pl.DataFrame(
+            {
+                "item": [f"item {code}" for code in seen.item],
+                "model_a": names[a],
+                "model_b": names[b],
+                "winner": np.where(won, "model_a", "model_b"),
+                "rater": [f"rater {code}" for code in rater],
+            }
+        )
+        wrong += any((one.tier or 1) > 1 for one in eh.rank(frame).models)
+    return wrong / repetitions
 
 
 def separated_at(*, wins: int, losses: int, ties: int) -> bool:
@@ -153,6 +185,9 @@ def print_separation(repetitions: int, seed: int) -> None:
         share = falsely_separated(models=models, items=items, heavy=heavy, repetitions=repetitions, seed=seed)
         about = "" if not heavy else f", one with {(1 + heavy) / (items + heavy):.0%} of the rows"
         print(f"  {models:3} models {items:4} items{about}  {share:6.1%}")
+    for models, items, raters in ((2, 90, 3), (2, 90, 8), (2, 90, 20), (6, 60, 5), (6, 60, 12)):
+        share = boards_falsely_separated(models=models, items=items, raters=raters, repetitions=repetitions, seed=seed)
+        print(f"  {models:3} models {items:4} items, {raters} raters of unequal taste  {share:6.1%}")
     print("boards of models equal two by two with a wrong claim")
     for models, items in ((6, 12), (10, 30)):
         share = pairs_falsely_separated(models=models, items=items, repetitions=repetitions, seed=seed)

@@ -217,7 +217,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=(*found.notes, *range_sentences(found, tests), *_about_raters(rated, found), *clusters.sentences),
+        basis=(*found.notes, *range_sentences(rated, found, tests), *_about_raters(rated, found), *clusters.sentences),
         neighbours=tests,
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
@@ -240,7 +240,7 @@ def _neighbours(rated: Comparisons, found: Ratings, seed: int) -> tuple[Neighbou
     return neighbour_tests(rated, listed, seed=seed)
 
 
-def range_sentences(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
+def range_sentences(rated: Comparisons, found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
     """What is separated first, how that was judged after it."""
     if found.ranges is None:
         return ()
@@ -249,11 +249,21 @@ def range_sentences(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str
     if apart:
         more = len(apart) - _NAMED
         names = "; ".join(apart[:_NAMED]) + (f"; and {more} more, which --json names" if more > 0 else "")
+        tested = sum(one.p_value is not None for one in tests)
         told = (
-            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By a paired test on items "
-            f"(an item's net score keeps or changes its sign), for {counted(len(tests), 'pair')} of neighbours (Holm).",
+            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By {_paired_test(rated)}, for "
+            f"{counted(tested, 'pair')} of neighbours (Holm).",
         )
     return (*told, *found.ranges.notes, *found.about_ranges)
+
+
+def _paired_test(rated: Comparisons) -> str:
+    noun = rated.cluster_noun
+    if rated.crossed is not None:
+        return f"paired tests on {noun}s, on raters and on both (net scores keep or change their signs; the largest p)"
+    if noun == "item":
+        return "a paired test on items (an item's net score keeps or changes its sign)"
+    return f"a paired test on clusters by {noun} (a cluster's net score keeps or changes its sign)"
 
 
 def _about_raters(rated: Comparisons, found: Ratings) -> tuple[str, ...]:
