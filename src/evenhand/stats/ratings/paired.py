@@ -13,7 +13,6 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import LEVEL, Range, clustered_mean
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
-from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.neighbours import Groupings, largest_flip_test
 from evenhand.stats.ratings.sums import FloatArray, summed
@@ -125,11 +124,12 @@ def _as_clustered(
         return test
     told = share > 0
     rows, sign, share = comparisons.rows(told), sign[told], share[told]
-    by: Codes = np.arange(len(rows), dtype=np.int32) if rows.grouped_by is None else rows.grouped_by
+    by = np.arange(len(rows)) if rows.grouped_by is None else rows.grouped_by.astype(np.int64)
+    crossed = None if rows.crossed is None else rows.crossed.astype(np.int64)
     flips = largest_flip_test(Groupings.of(rows).nets(sign * share), seed)
     # Where every cluster is level with itself, no sign tells anything.
     p_value = 1.0 if flips.p_value is None and not flips.items else flips.p_value
-    mean = clustered_mean(sign, by, weights=share, crossed_with=rows.crossed, within=_BOTH_WAYS, level=level)
+    mean = clustered_mean(sign, by, weights=share, crossed_with=crossed, within=_BOTH_WAYS, level=level)
     return replace(test, difference=mean, p_value=p_value, test=flips.test)
 
 
