@@ -206,6 +206,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     found = ratings(rated, method, scoring, ranking.resampling)
     tests = _neighbours(rated, found, ranking.seed)
     found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
+    about_ranks = range_sentences(rated, found, tests)
     clusters = clusters_of(by, rated, evidence.item_name)
     return Board(
         origin=evidence.origin,
@@ -217,7 +218,8 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=(*found.notes, *range_sentences(rated, found, tests), *_about_raters(rated, found), *clusters.sentences),
+        basis=(*found.notes, *about_ranks, *_about_raters(rated, found), *clusters.sentences),
+        about_ranks=about_ranks,
         neighbours=tests,
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
