@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from bench.coverage_ranks import boards_falsely_separated, falsely_separated
+from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import rank
-from evenhand.reports.page.leaders import leaders
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests
@@ -196,3 +196,31 @@ def test_few_raters_have_no_test_and_the_ratings_interval_decides(tmp_path: Path
         assert (first.rating.lower > second.rating.upper) is (second.tier == 2) is apart
     assert rank(file, by_cluster="rater").neighbours[0].test == "none: fewer than 6 raters"
     assert rank(file, by_cluster="item").neighbours[0].separated
+
+
+def two_models(file: Path, *, wins: int, losses: int, ties: int) -> Path:
+    winners = ["model_a"] * wins + ["model_b"] * losses + ["tie"] * ties
+    rows = [f"i{n},A,B,{winner}" for n, winner in enumerate(winners)]
+    file.write_text("\n".join(["item,model_a,model_b,winner", *rows]))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "ties", "apart", "word"),
+    [
+        (10, 2, 0, True, "overlap, and still they are separated"),
+        (13, 4, 5, False, "lie apart, and still they are not separated"),
+        (14, 2, 0, True, None),
+        (8, 6, 0, False, None),
+    ],
+)
+def test_of_two_models_a_word_says_where_the_intervals_look_otherwise_than_the_test(
+    tmp_path: Path, wins: int, losses: int, ties: int, apart: bool, word: str | None
+):
+    board = rank(two_models(tmp_path / "two.csv", wins=wins, losses=losses, ties=ties))
+    first, second = board.models
+    assert (second.tier == 2) is board.neighbours[0].separated is apart
+    assert (first.rating.lower > second.rating.upper) is (apart if word is None else not apart)  # type: ignore[operator]
+    told = [one for one in board.sentences if "ratings' intervals" in one]
+    assert len(told) == (word is not None)
+    assert word is None or word in told[0]
