@@ -256,7 +256,24 @@ def range_sentences(rated: Comparisons, found: Ratings, tests: Sequence[Neighbou
             f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By {_paired_test(rated)}, for "
             f"{counted(tested, 'pair')} of neighbours (Holm).",
         )
-    return (*told, *found.ranges.notes, *found.about_ranges)
+    return (*told, *_of_two(found, tests), *found.ranges.notes, *found.about_ranges)
+
+
+def _of_two(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
+    """Of two models alone the test decides, and near its border the intervals of the ratings may look otherwise."""
+    rated = {one.model: one.rating for one in found.models if one.component is not None}
+    if len(rated) != 2 or len(tests) != 1 or tests[0].p_value is None:
+        return ()
+    first, second = rated[tests[0].model], rated[tests[0].next]
+    # An anchor has no interval: the other's is that of the difference.
+    low = first.value if first.lower is None else first.lower
+    high = second.value if second.upper is None else second.upper
+    if low is None or high is None or (first.lower is None and second.upper is None):
+        return ()
+    if (low > high) is tests[0].separated:
+        return ()
+    look = "overlap, and still they are" if tests[0].separated else "lie apart, and still they are not"
+    return (f"The ratings' intervals of the two {look} separated: that is for the paired test, which is more exact.",)
 
 
 def _paired_test(rated: Comparisons) -> str:
