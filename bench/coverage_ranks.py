@@ -4,7 +4,9 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
+import polars as pl
 
+import evenhand as eh
 from bench.coverage_designs import Drawn, Found, World, ranked, true_strengths
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -18,6 +20,36 @@ def of_separation(world: World, rng: np.random.Generator) -> Found:
     strength = world.strengths
     better = strength[:, None] > strength[None, :] + 1e-9
     return Found.claim(bool((ranked(world.drawn(rng)).separated & ~better).any()))
+
+
+def boards_falsely_separated(
+    *, models: int, items: int, raters: int, repetitions: int, seed: int, item_spread: float = 1.0
+) -> float:
+    """Share of boards, as `rank` makes them, of models that are equal to raters on the whole, and call two separated.
+
+    Every pair meets once on every item, before one of the raters, who have tastes of their own.
+    """
+    rng = np.random.default_rng(seed)
+    names = np.array([f"model {code}" for code in range(models)])
+    world = World(
+        models=models, items=items, apart=0.0, raters=raters, rater_spread=1.0, item_spread=item_spread, tied=0.0
+    )
+    wrong = 0
+    for _ in range(repetitions):
+        seen = world.drawn(rng)
+        assert seen.item is not None
+        assert seen.rater is not None
+        frame = pl.DataFrame(
+            {
+                "item": [f"item {code}" for code in seen.item],
+                "model_a": names[seen.model_a],
+                "model_b": names[seen.model_b],
+                "winner": np.where(seen.sign > 0, "model_a", "model_b"),
+                "rater": [f"rater {code}" for code in seen.rater],
+            }
+        )
+        wrong += any((one.tier or 1) > 1 for one in eh.rank(frame).models)
+    return wrong / repetitions
 
 
 def equal(models: int, items: int, heavy: int = 0) -> World:

@@ -5,6 +5,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -15,6 +16,7 @@ from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.columns import BoardColumn
+from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
 from tests.ledger import scene
@@ -165,3 +167,32 @@ def test_many_sentences_about_single_models_hide_nothing_that_was_left_out():
     tells(words, "--json")
     tells(words, "1 row", "itself")
     assert len(made.basis) > 20
+
+
+def test_who_leads_is_said_first_and_how_it_was_made_after_what_was_found(tmp_path: Path):
+    # 30 items for A, one more with a fourth of the weight, and three without a verdict.
+    trials = [(f"i{n}", f"r{n}", 1) for n in range(30)] + [("much", f"s{n}", -1) for n in range(10)]
+    shared = {"protocol": "p", "rater_kind": "model", "replicate": 0, "run": "x", "at": 0, "cost_usd": 0}
+    rows: list[dict[str, object]] = [
+        {"item": item, "rater": rater, "verdict": {"kind": "preference", "value": value, "levels": 2}, "reason": None}
+        for item, rater, value in trials
+    ]
+    rows += [{"item": f"lost{n}", "rater": f"t{n}", "verdict": None, "reason": "unreadable"} for n in range(3)]
+    file = tmp_path / "battles.jsonl"
+    file.write_text("\n".join(json.dumps({"models": ["A", "B"], **shared, **one}) for one in rows))
+    board = rank(file)
+    words = " ".join(str(board).split())
+    told = [
+        leaders(board)[0],
+        board.about_ranks[0],
+        *board.clusters.sentences,
+        *board.about_missing,
+        "own range: the ranks",
+        board.basis[0],
+    ]
+    assert (len(board.clusters.sentences), len(board.about_missing)) == (1, 1)
+    places = [words.index(" ".join(one.split())) for one in told]
+    assert places == sorted(places)
+    # The conclusion stands right under the table, and nothing is printed twice.
+    assert "─" not in words[places[0] :]
+    assert words.count(board.about_ranks[0]) == 1

@@ -8,8 +8,8 @@ import pytest
 
 import evenhand as eh
 from evenhand.reports.board.columns import outside_its_interval
+from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import rank
-from evenhand.reports.page.leaders import leaders
 from evenhand.reports.page.sheets import board_sheet
 
 

@@ -292,3 +292,18 @@ def test_at_equal_length_the_best_still_come_first(ledger: Ledger):
         ratings = [float(row["rating"]) for row in rows]
         assert ratings == sorted(ratings, reverse=True)
         assert [int(row["rank"]) for row in rows] == [1, 2, 3, 4]
+
+
+def test_at_equal_length_nothing_is_said_of_the_plain_ranks(ledger: Ledger):
+    fill_with_lengths(ledger)
+    with served(ledger) as house:
+        visitor = house.visitor()
+        where = f"/api/boards/{only_board(visitor)}"
+        plain, controlled = (visitor.get(where, params=params).json() for params in ({}, {"equal_length": "true"}))
+    assert (len(plain["neighbours"]), controlled["neighbours"]) == (3, [])
+    last = [(board["models"][-1]["rank_lower"], board["models"][-1]["tier"]) for board in (plain, controlled)]
+    assert last == [(4, 4), (3, 3)]
+    # The plain board separates the last two, and this one must not say so.
+    told = [[one for one in board["notes"] if one.startswith("Separated from")] for board in (plain, controlled)]
+    assert [len(one) for one in told] == [1, 0]
+    assert sum(one.startswith("Simultaneous rank ranges") for one in controlled["notes"]) == 1

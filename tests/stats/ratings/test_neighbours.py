@@ -1,5 +1,6 @@
 """Claims about neighbours on the list, tested item by item, and about each model's own range."""
 
+import math
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -8,8 +9,9 @@ import numpy as np
 import pytest
 
 from bench.coverage import covered
+from bench.coverage_ranks import boards_falsely_separated
+from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import rank
-from evenhand.reports.page.leaders import leaders
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests
@@ -139,3 +141,92 @@ def test_weights_too_far_apart_for_a_fit_leave_neighbours_untested():
         played([("A", "B", 1), ("B", "A", 1), ("B", "C", 1), ("C", "B", 1)]), weight=np.array([1.0, 1.0, 1e-30, 1e-30])
     )
     assert neighbour_tests(made, [["A", "B", "C"]]) == ()
+
+
+@pytest.mark.parametrize(("models", "items", "raters", "boards", "most"), [(2, 90, 3, 150, 0.1), (6, 60, 5, 16, 0.2)])
+def test_raters_of_unequal_taste_separate_no_equal_models(
+    models: int, items: int, raters: int, boards: int, most: float
+):
+    # 5 % wanted, and four simulation errors; by items alone it is half of all boards.
+    shared = {"models": models, "items": items, "raters": raters, "repetitions": boards, "seed": 1}
+    assert boards_falsely_separated(**shared, item_spread=0.0) <= most
+
+
+def before_raters(*leads: int, rows: int = 20) -> Comparisons:
+    """A against B, each rater on items of its own, with so many more wins than losses for A."""
+    signs = [1 if row < (rows + lead) / 2 else -1 for lead in leads for row in range(rows)]
+    rater = np.repeat(np.arange(len(leads)), rows).astype(np.int32)
+    made = played([("A", "B", sign) for sign in signs])
+    return replace(made, rater=rater, crossed=rater, raters=tuple(f"r{code}" for code in range(len(leads))))
+
+
+def test_where_raters_go_across_items_the_least_sure_of_the_three_tests_counts():
+    (found,) = flipped(before_raters(20, 20, 20, 20, 20, 20, -8), "A", "B")
+    leads = np.array([20, 20, 20, 20, 20, 20, -8])
+    sums = [abs(float(np.dot(flips, leads))) for flips in product((1, -1), repeat=7)]
+    assert found.p_value == pytest.approx(np.mean([one >= leads.sum() for one in sums]))
+    assert (found.test, found.items) == ("sign flips of raters, exact", 140)
+    (by_item,) = flipped(replace(before_raters(20, 20, 20, 20, 20, 20, -8), crossed=None), "A", "B")
+    assert by_item.p_value is not None
+    assert by_item.p_value < 1e-9
+
+
+def test_both_groupings_together_spread_as_the_two_way_sandwich():
+    rng = np.random.default_rng(4)
+    item, rater = (one.ravel().astype(np.int32) for one in np.meshgrid(np.arange(300), np.arange(240)))
+    lead = rng.normal(0, 1, 300)[item] + rng.normal(0, 1, 240)[rater] + 0.02
+    sign = np.where(lead + rng.normal(0, 0.5, len(lead)) > 0, 1, -1)
+    made = played([("A", "B", int(one)) for one in sign], items=item.tolist())
+    (found,) = flipped(replace(made, rater=rater, crossed=rater, raters=tuple(map(str, range(240)))), "A", "B")
+    items, raters = (np.bincount(one, weights=sign) for one in (item, rater))
+    variance = (items**2).sum() + (raters**2).sum() - len(sign)
+    assert found.p_value == pytest.approx(math.erfc(abs(sign.sum()) / math.sqrt(2 * variance)), rel=1e-6)
+    assert found.test == "sign flips of items and raters, by their normal limit"
+
+
+def test_few_raters_have_no_test_and_the_ratings_interval_decides(tmp_path: Path):
+    file = tmp_path / "raters.csv"
+    for leads, apart in (((14, 2, 14), False), ((16, 15, 16), True)):
+        rows = [
+            f"i{rater}-{row},A,B,{'model_a' if row < (20 + lead) / 2 else 'model_b'},r{rater}"
+            for rater, lead in enumerate(leads)
+            for row in range(20)
+        ]
+        file.write_text("\n".join(["item,model_a,model_b,winner,rater", *rows]))
+        board = rank(file)
+        (found,) = board.neighbours
+        assert (found.p_value, found.separated, found.test) == (None, False, "none: fewer than 6 raters")
+        first, second = board.models
+        assert first.rating.lower is not None
+        assert second.rating.upper is not None
+        assert (first.rating.lower > second.rating.upper) is (second.tier == 2) is apart
+    assert rank(file, by_cluster="rater").neighbours[0].test == "none: fewer than 6 raters"
+    assert rank(file, by_cluster="item").neighbours[0].separated
+
+
+def two_models(file: Path, *, wins: int, losses: int, ties: int) -> Path:
+    winners = ["model_a"] * wins + ["model_b"] * losses + ["tie"] * ties
+    rows = [f"i{n},A,B,{winner}" for n, winner in enumerate(winners)]
+    file.write_text("\n".join(["item,model_a,model_b,winner", *rows]))
+    return file
+
+
+@pytest.mark.parametrize(
+    ("wins", "losses", "ties", "apart", "word"),
+    [
+        (10, 2, 0, True, "overlap, and still they are separated"),
+        (13, 4, 5, False, "lie apart, and still they are not separated"),
+        (14, 2, 0, True, None),
+        (8, 6, 0, False, None),
+    ],
+)
+def test_of_two_models_a_word_says_where_the_intervals_look_otherwise_than_the_test(
+    tmp_path: Path, wins: int, losses: int, ties: int, apart: bool, word: str | None
+):
+    board = rank(two_models(tmp_path / "two.csv", wins=wins, losses=losses, ties=ties))
+    first, second = board.models
+    assert (second.tier == 2) is board.neighbours[0].separated is apart
+    assert (first.rating.lower > second.rating.upper) is (apart if word is None else not apart)  # type: ignore[operator]
+    told = [one for one in board.sentences if "ratings' intervals" in one]
+    assert len(told) == (word is not None)
+    assert word is None or word in told[0]

@@ -195,3 +195,56 @@ def test_a_document_names_the_test():
     assert (document["model"], document["other"], document["baseline"]) == ("A", "B", None)
     assert (document["difference"], document["difference_n"]) == (pytest.approx(1 / 3), 3)
     assert (document["wins"], document["losses"], document["ties"], document["p_value"]) == (2, 1, 0, 1.0)
+
+
+def before_raters(*won: int, of: int = 10) -> Comparisons:
+    """A against B, each rater on items of its own, so many of them won by A."""
+    rater = np.repeat(np.arange(len(won)), of).astype(np.int32)
+    made = played(met(*(1 if row < wins else -1 for wins in won for row in range(of))))
+    return replace(made, rater=rater, crossed=rater, raters=tuple(f"r{code}" for code in range(len(won))))
+
+
+def test_raters_who_differ_are_as_few_as_they_are():
+    seven = before_raters(10, 10, 10, 10, 10, 10, 3)
+    found, by_item = paired(seven, "A", "B"), paired(replace(seven, crossed=None), "A", "B")
+    leads = np.array([10, 10, 10, 10, 10, 10, -4])
+    sums = [abs(float(np.dot(flips, leads))) for flips in product((1, -1), repeat=7)]
+    assert found.p_value == pytest.approx(np.mean([one >= leads.sum() for one in sums]))
+    assert found.test == "sign flips of raters, exact"
+    assert (found.wins, found.losses) == (by_item.wins, by_item.losses) == (63, 7)
+    assert found.difference.value == pytest.approx(by_item.difference.value)
+    assert found.difference.lower < by_item.difference.lower - 0.1  # type: ignore[operator]
+    few = paired(before_raters(10, 10, 3), "A", "B")
+    assert (few.p_value, few.test) == (None, "none: fewer than 6 raters")
+
+
+def test_raters_differ_through_a_baseline_too():
+    seven = before_raters(10, 10, 10, 10, 10, 10, 3)
+    assert seven.item is not None
+    assert seven.rater is not None
+    # The same of A and the baseline, and on every item B and the baseline are level.
+    twice = Comparisons(
+        models=("A", "B", "base"),
+        model_a=np.repeat([0, 1], 70).astype(np.int32),
+        model_b=np.full(140, 2, dtype=np.int32),
+        sign=np.concatenate((seven.sign, np.zeros(70))).astype(np.int8),
+        item=np.tile(seven.item, 2),
+        rater=np.tile(seven.rater, 2),
+        crossed=np.tile(seven.rater, 2),
+        raters=seven.raters,
+    )
+    found, directly = paired_through(twice, "A", "B", "base"), paired(seven, "A", "B")
+    assert found.p_value == pytest.approx(directly.p_value)
+    assert found.difference.value == pytest.approx((directly.difference.value or 0) / 2)
+    assert (found.wins, found.losses, found.test) == (63, 7, "sign flips of raters, exact")
+
+
+def test_equal_models_are_rarely_told_apart_before_raters_of_unequal_taste():
+    rng = np.random.default_rng(5)
+    wrong = 0
+    for _ in range(200):
+        chance = 1 / (1 + np.exp(-rng.normal(0, 1.5, 10)))
+        found = paired(before_raters(*rng.binomial(10, chance)), "A", "B")
+        wrong += found.p_value is not None and found.p_value <= 0.05
+    # 5 % wanted, and three simulation errors; by items alone it is 40 %.
+    assert wrong / 200 <= 0.1

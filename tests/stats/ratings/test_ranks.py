@@ -36,10 +36,16 @@ def test_a_clear_winner_holds_its_rank_alone():
 def test_models_that_cannot_be_told_apart_share_their_ranks_and_a_tier():
     ranked = rank_ranges(bradley_terry(played(duel(50, 50))))
     assert ranges(ranked) == {"A": (1, 2, 1), "B": (1, 2, 1)}
-    assert (
-        ranked.notes[-1]
-        == "No two models are separated at 95 %: any may hold any rank among those it can be compared with."
-    )
+    assert ranked.notes[-1] == "No two models are separated at 95 %."
+
+
+def test_where_own_ranges_are_narrower_no_sentence_says_any_rank():
+    ranked = rank_ranges(bradley_terry(drawn(rows=150, models=12, items=60, seed=0)))
+    assert not ranked.separated.any()
+    assert min(one.own_upper - one.own_lower for one in ranked.ranges) < 11  # type: ignore[operator]
+    (told,) = [one for one in ranked.notes if "separated" in one]
+    assert "any rank" not in told
+    assert "when all are judged together" in told
 
 
 def test_with_two_models_the_range_says_what_their_difference_says():

@@ -106,6 +106,8 @@ class Board(Result):
     """Which rows were not taken for independent, and who carries the most weight."""
     steering: Mapping[str, "Steering"] = field(default_factory=dict[str, "Steering"])
     """By model, what its answers say to the judge; empty where nobody knows."""
+    about_ranks: tuple[str, ...] = ()
+    """Of `basis`, the sentences about which models are separated, and how that was judged; the result first."""
     neighbours: tuple[NeighbourTest, ...] = ()
     """Each model against the next on the list; empty where there are too many to test."""
     more: Mapping[str, Json] = field(default_factory=dict[str, Json])

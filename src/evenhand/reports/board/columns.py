@@ -295,7 +295,7 @@ def _two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
 
 def _verdict(test: "PairedTest", *, items: bool) -> str:
     pair = f"{test.model} against {test.other}"
-    if test.difference.value is None or test.p_value is None:
+    if test.difference.value is None:
         return f"{pair}: no paired test, for {test.difference.reason}."
     if test.baseline is not None:
         pair = f"{test.model} and {test.other} never met; both against {test.baseline}"
@@ -305,7 +305,10 @@ def _verdict(test: "PairedTest", *, items: bool) -> str:
     bounds = "" if low is None or high is None else f" ({100 * LEVEL:g} % interval {low:+.2f} to {high:+.2f})"
     what = "share won less share lost" if test.baseline is None else "mean difference of the share won"
     mean = f"{what} {test.difference.value:+.2f}{bounds}"
-    return f"{pair}: {counts}; {mean}; p = {test.p_value:.2g} ({test.test})."
+    p_value = f"no test of signs ({test.test.removeprefix('none: ')})"
+    if test.p_value is not None:
+        p_value = f"p = {test.p_value:.2g} ({test.test})"
+    return f"{pair}: {counts}; {mean}; {p_value}."
 
 
 def _worth_in_verdicts(gain: float) -> str:

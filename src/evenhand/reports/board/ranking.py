@@ -206,6 +206,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     found = ratings(rated, method, scoring, ranking.resampling)
     tests = _neighbours(rated, found, ranking.seed)
     found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
+    about_ranks = range_sentences(rated, found, tests)
     single = ranking.resampling is not None and ranking.resampling.unit == "battles"
     bounded = any(one.rating.lower is not None for one in found.models)
     clusters = clusters_of("row" if single else by, rated, evidence.item_name, intervals=bounded)
@@ -219,7 +220,8 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
-        basis=(*found.notes, *range_sentences(found, tests), *clusters.about, *clusters.sentences),
+        basis=(*found.notes, *about_ranks, *clusters.about, *clusters.sentences),
+        about_ranks=about_ranks,
         neighbours=tests,
         remarks=evidence.notes,
         settings=_settings(ranking, unit),
@@ -242,7 +244,7 @@ def _neighbours(rated: Comparisons, found: Ratings, seed: int) -> tuple[Neighbou
     return neighbour_tests(rated, listed, seed=seed)
 
 
-def range_sentences(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
+def range_sentences(rated: Comparisons, found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
     """What is separated first, how that was judged after it."""
     if found.ranges is None:
         return ()
@@ -251,11 +253,38 @@ def range_sentences(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str
     if apart:
         more = len(apart) - _NAMED
         names = "; ".join(apart[:_NAMED]) + (f"; and {more} more, which --json names" if more > 0 else "")
+        tested = sum(one.p_value is not None for one in tests)
         told = (
-            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By a paired test on items "
-            f"(an item's net score keeps or changes its sign), for {counted(len(tests), 'pair')} of neighbours (Holm).",
+            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By {_paired_test(rated)}, for "
+            f"{counted(tested, 'pair')} of neighbours (Holm).",
         )
-    return (*told, *found.ranges.notes, *found.about_ranges)
+    return (*told, *_of_two(found, tests), *found.ranges.notes, *found.about_ranges)
+
+
+def _of_two(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
+    """Of two models alone the test decides, and near its border the intervals of the ratings may look otherwise."""
+    rated = {one.model: one.rating for one in found.models if one.component is not None}
+    if len(rated) != 2 or len(tests) != 1 or tests[0].p_value is None:
+        return ()
+    first, second = rated[tests[0].model], rated[tests[0].next]
+    # An anchor has no interval: the other's is that of the difference.
+    low = first.value if first.lower is None else first.lower
+    high = second.value if second.upper is None else second.upper
+    if low is None or high is None or (first.lower is None and second.upper is None):
+        return ()
+    if (low > high) is tests[0].separated:
+        return ()
+    look = "overlap, and still they are" if tests[0].separated else "lie apart, and still they are not"
+    return (f"The ratings' intervals of the two {look} separated: that is for the paired test, which is more exact.",)
+
+
+def _paired_test(rated: Comparisons) -> str:
+    noun = rated.cluster_noun
+    if rated.crossed is not None:
+        return f"paired tests on {noun}s, on raters and on both (net scores keep or change their signs; the largest p)"
+    if noun == "item":
+        return "a paired test on items (an item's net score keeps or changes its sign)"
+    return f"a paired test on clusters by {noun} (a cluster's net score keeps or changes its sign)"
 
 
 def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:

@@ -14,6 +14,7 @@ from evenhand.format.sheet import MISSING
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, per_cent, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
+from evenhand.reports.board.leaders import leaders, titled
 from evenhand.reports.board.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
 
 if TYPE_CHECKING:
@@ -47,10 +48,7 @@ def print_board(
     if len(shown) < len(board.models):
         console.print(f"The first {SHOWN} of {len(board.models):,} models; --all prints every one, --json too.")
     console.print()
-    for sentence in board.told:
-        console.print(unbroken(escape(sentence)), style="bold yellow")
-    if board.told:
-        console.print()
+    first = _print_conclusion(board, console)
     marks = [OUTSIDE_MARK] if any(OUTSIDE_MARK in cell for column in fitting for cell in column.cells) else []
     explained = legend("rows" if board.items is None else "items", [*(one.name for one in fitting), *marks])
     if explained:
@@ -60,10 +58,24 @@ def print_board(
         console.print(f"A wider window shows {absent} too.", style="dim")
         console.print()
     asked = [sentence for one in more for sentence in one.sentences]
-    for sentence in (*board.about_missing, *asked, *_some(board.basis), *board.remarks):
+    methods = [sentence for sentence in board.basis if sentence not in first]
+    for sentence in (*asked, *_some(methods), *board.remarks):
         console.print(unbroken(escape(sentence)))
     console.print()
     print_reliability(board, console)
+
+
+def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
+    """What a reader came for, before how it was made; the sentences of it, so that none is printed twice."""
+    console.print(unbroken(escape(leaders(board)[0])), style="bold")
+    for sentence in board.told:
+        console.print(unbroken(escape(sentence)), style="bold yellow")
+    apart = board.about_ranks[:1] if any(one.separated for one in board.neighbours) else ()
+    first = (*apart, *board.clusters.sentences, *board.about_missing)
+    for sentence in first:
+        console.print(unbroken(escape(sentence)))
+    console.print()
+    return first
 
 
 def _print_heading(board: "Board", console: Console) -> None:
@@ -78,11 +90,6 @@ def _print_heading(board: "Board", console: Console) -> None:
     models = counted(len(board.models), "model")
     console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
     console.print()
-
-
-def titled(board: "Board") -> str:
-    """`Bradley-Terry, shrunk`."""
-    return f"{board.rated_by.title}{', shrunk' if board.settings.get('shrink') else ''}"
 
 
 def counted_units(board: "Board") -> str:

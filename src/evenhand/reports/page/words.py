@@ -8,9 +8,9 @@ import numpy as np
 from evenhand.audit.document import AUDIT_COMMAND
 from evenhand.format.words import counted
 from evenhand.reports.board.columns import fitting, order_corrected
+from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
-from evenhand.reports.page.leaders import leaders
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.sheets import board_legend, judgings
 from evenhand.reports.papers.catalog import paper_of_score

@@ -199,12 +199,17 @@ def standings(
     )
 
 
+_UNTESTED = "Neighbours on the list are not tested one by one here, for their tests do not hold the length equal."
+
+
 def at_equal_length(made: Board) -> tuple[tuple[BoardRow, ...], tuple[str, ...]]:
+    """The rows, and the sentences that hold of them: what the plain ratings say of ranks is left out."""
     beside = length_controlled(made)
     after = made.findings.length_effect.after
     if after is None or not beside.cells:
         return made.models, (*beside.sentences, "The ratings shown are not at equal length.", *made.notes)
-    spans = dict(zip((one.model for one in after.models), rank_ranges(after).ranges, strict=True))
+    ranges = rank_ranges(after)
+    spans = dict(zip((one.model for one in after.models), ranges.ranges, strict=True))
     before = {one.model: one for one in made.models}
     changed = [
         replace(
@@ -223,7 +228,9 @@ def at_equal_length(made: Board) -> tuple[tuple[BoardRow, ...], tuple[str, ...]]
         for one in after.models
     ]
     changed.sort(key=lambda one: (one.component is None, one.component or 0, one.rank or 0, one.model))
-    return tuple(changed), (*beside.sentences, *made.notes)
+    of_others = {*made.about_ranks, *made.about_missing}
+    kept = (one for one in made.notes if one not in of_others)
+    return tuple(changed), (*beside.sentences, *ranges.notes, _UNTESTED, *kept)
 
 
 def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]:

@@ -207,6 +207,8 @@ def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> str
     document = json.loads(made.to_json())
     if asked.equal_length:
         models, notes = at_equal_length(made)
+        if models is not made.models:
+            document["neighbours"] = []
         before = {one["model"]: one for one in document["models"]}
         document["models"] = [{**before[one.model], **one.as_json()} for one in models]
         document |= {"equal_length": True, "notes": [*notes]}

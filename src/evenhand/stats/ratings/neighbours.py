@@ -6,15 +6,17 @@ With two models that is exact whatever the items weigh. With more, an item's net
 the two strengths, at the fit that holds them equal: every battle of either counts, opponents' strengths allowed for
 (Hemerik, Goeman and Finos 2020, J. R. Stat. Soc. B 82, 841). A fit with many strengths follows its items, so what is
 flipped is divided by one less the share in which it does: careful where there are few battles for each model.
+
+Items stand for whatever rows are clustered by. Where raters go across them, raters are flipped too, and both together
+with the spread that the two-way sandwich gives them; the largest p-value counts. Fewer than `FEWEST` raters, or other
+clusters that are no items, prove nothing by their signs: then there is no test, and the ratings' differences decide.
 """
 
-import importlib
 import itertools
 import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -23,9 +25,10 @@ from evenhand.stats.intervals import LEVEL
 from evenhand.stats.multiplicity import holm
 from evenhand.stats.ratings.bradley_terry.components import IntArray, structure
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian
-from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.bradley_terry.solution import solve
+from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import crossing
 from evenhand.stats.ratings.ranks import RankRanges
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable, pair_table
@@ -35,6 +38,8 @@ TESTED = 200
 _ROWS = 20_000_000
 """Rows gone through for all neighbours at the most; where there are more, no difference rests on few items."""
 
+FEWEST = 6
+"""Signs of fewer, were they all alike, would still leave 1 in 16."""
 EXACT = 16
 """Items with a say up to which all sign flips are counted out, 65,536 of them."""
 
@@ -49,6 +54,7 @@ _UNDECIDED, _SEVERAL = 0.2, 20
 _FOLLOWED = 0.95
 """Of an item, the most that a fit is taken to follow it."""
 _HAIR = 1e-9
+_NOUNS = {"item": "items", "rater": "raters"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +62,7 @@ class NeighbourTest:
     model: str
     next: str
     items: int
-    """That say something about the two; rows where no items are named."""
+    """That say something about the two, or the clusters in their place; rows where no items are named."""
     p_value: float | None
     """Two-sided, of this pair alone; None where there is nothing to test by."""
     p_adjusted: float | None
@@ -101,8 +107,6 @@ def neighbour_tests(
     except (NoFiniteFit, ValueError):  # Weights too far apart for a fit: a share or a pass may be rated all the same.
         return ()
     tested = [board.tested(one, other, seed) for one, other in pairs]
-    if comparisons.crossed is not None:
-        tested = _at_least_of_raters(comparisons, pairs, tested)
     adjusted = iter(holm([each.p_value for each in tested if each.p_value is not None]))
     found: list[NeighbourTest] = []
     for (one, other), each in zip(pairs, tested, strict=True):
@@ -120,24 +124,6 @@ def neighbour_tests(
             )
         )
     return tuple(found)
-
-
-def _at_least_of_raters(
-    comparisons: Comparisons, pairs: Sequence[tuple[int, int]], tested: Sequence["FlipTest"]
-) -> list["FlipTest"]:
-    """Flips of items know nothing of what raters share: where intervals are two-way, no p-value is below theirs."""
-    board = bradley_terry(comparisons)
-    gaps, effective = differences(board), board.spread.effective
-    special: Any = importlib.import_module("scipy.special")
-    found: list[FlipTest] = []
-    for (one, other), each in zip(pairs, tested, strict=True):
-        size, freedom = (
-            abs(gaps.value[one, other] / gaps.error[one, other]),
-            max(min(effective[one], effective[other]), 2) - 1,
-        )
-        of_raters = 2 * float(special.stdtr(freedom, -size)) if np.isfinite(size) else 1.0
-        found.append(each if each.p_value is None else replace(each, p_value=max(each.p_value, of_raters)))
-    return found
 
 
 def with_neighbours(ranges: RankRanges, tests: Sequence[NeighbourTest]) -> RankRanges:
@@ -160,11 +146,78 @@ class NetScores:
     total: float
     flipped: FloatArray
     """Of each item with a say, what is flipped: its part of the total, or somewhat more where the fit follows it."""
+    what: str = "items"
 
     @classmethod
-    def of(cls, value: FloatArray, flipped: FloatArray) -> "NetScores":
+    def of(cls, value: FloatArray, flipped: FloatArray, what: str = "items") -> "NetScores":
         kept = np.abs(value) > _HAIR * np.abs(value).max(initial=0.0)
-        return cls(total=float(value[kept].sum()), flipped=flipped[kept])
+        return cls(total=float(value[kept].sum()), flipped=flipped[kept], what=what)
+
+    @property
+    def square(self) -> float:
+        return float((self.flipped**2).sum())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Grouping:
+    """Rows that go together."""
+
+    what: str
+    code: IntArray
+    groups: int
+    ways: IntArray
+    """Of each group: in how many ways its models can differ, at least 1."""
+
+    @classmethod
+    def by(cls, what: str, code: Codes, comparisons: Comparisons) -> "Grouping":
+        group, models = code.astype(np.int64), len(comparisons.models)
+        groups = int(group.max(initial=-1)) + 1
+        sides = np.concatenate((group * models + comparisons.model_a, group * models + comparisons.model_b))
+        met = np.bincount(np.unique(sides) // models, minlength=groups)
+        return cls(what=what, code=group, groups=groups, ways=np.maximum(met - 1, 1))
+
+    def net(self, value: FloatArray, followed: FloatArray | None = None) -> NetScores:
+        """Of rows: what each adds to the total, and how far the fit follows it."""
+        of_groups = summed(self.code, value, self.groups)
+        if followed is None:
+            return NetScores.of(of_groups, of_groups, self.what)
+        share = np.minimum(summed(self.code, followed, self.groups) / self.ways, _FOLLOWED)
+        return NetScores.of(of_groups, of_groups / (1 - share), self.what)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Groupings:
+    """As a board's rows are clustered."""
+
+    one: Grouping
+    other: Grouping | None
+    """Across the first."""
+    cells: Codes | None
+    """Of rows, in which the two cross."""
+
+    @classmethod
+    def of(cls, comparisons: Comparisons) -> "Groupings":
+        rows = np.arange(len(comparisons), dtype=np.int32)
+        by, crossed, noun = comparisons.grouped_by, comparisons.crossed, comparisons.cluster_noun
+        one = Grouping.by(_NOUNS.get(noun, f"values of {noun}"), rows if by is None else by, comparisons)
+        if crossed is None:
+            return cls(one=one, other=None, cells=None)
+        cells = rows if by is None else crossing(by, crossed)
+        return cls(one=one, other=Grouping.by("raters", crossed, comparisons), cells=cells)
+
+    def nets(self, value: FloatArray, followed: FloatArray | None = None) -> tuple[NetScores, ...]:
+        one = self.one.net(value, followed)
+        if self.other is None or self.cells is None:
+            return (one,)
+        other = self.other.net(value, followed)
+        squares = one.square + other.square
+        if squares <= 0:
+            return one, other
+        alone = float((summed(self.cells, value, int(self.cells.max(initial=-1)) + 1) ** 2).sum())
+        # Cameron, Gelbach and Miller (2011): rows of one cell are counted in both groupings.
+        scale = math.sqrt(max(squares - alone, one.square, other.square) / squares)
+        both = np.concatenate((one.flipped, other.flipped)) * scale
+        return one, other, NetScores(total=one.total, flipped=both, what=f"{one.what} and {other.what}")
 
 
 class _Board:
@@ -174,12 +227,10 @@ class _Board:
         self._rows = comparisons
         grouped = pair_table(comparisons)
         self._table, self._row = grouped.table, grouped.row
-        self._item = np.arange(len(comparisons)) if comparisons.item is None else comparisons.item.astype(np.int64)
-        self._items = int(self._item.max(initial=-1)) + 1
+        self._groupings = Groupings.of(comparisons)
         self._score = (comparisons.sign + 1) / 2
         self._weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
         self._gauge = _joined(self._table)
-        self._ways = np.maximum(_models_met(comparisons, self._item, self._items) - 1, 1)
         solution = solve(_cells(self._table, comparisons.models))
         self._strength = None if solution.structure.above.any() else solution.fit.strength
         self._inverse = None if self._strength is None else self._inverse_at(self._strength)
@@ -189,18 +240,18 @@ class _Board:
         if self._strength is not None and self._inverse is not None:
             along = self._inverse[one] - self._inverse[other]
             step = (self._strength[one] - self._strength[other]) / (along[one] - along[other])
-            net = self._net(self._strength - step * along, self._inverse, one, other)
-            at_once = _by_normal(net)
-            if at_once is not None and (at_once.p_value or 0.0) > _UNDECIDED:
-                return at_once if _equal_say(net) > _SEVERAL else flip_test(net, seed)
-        return flip_test(self._net_scores(one, other), seed)
+            nets = self._nets(self._strength - step * along, self._inverse, one, other)
+            undecided = [_by_normal(net) for net in nets if net.square > 0]
+            if undecided and max(each.p_value or 0.0 for each in undecided) > _UNDECIDED:
+                return largest_flip_test(nets, seed, at_once=_SEVERAL)
+        return largest_flip_test(self._net_scores(one, other), seed)
 
-    def _net_scores(self, one: int, other: int) -> "NetScores":
+    def _net_scores(self, one: int, other: int) -> tuple[NetScores, ...]:
         strength = _equal_strengths(self._table, self._rows.models, one, other)
         inverse = None if strength is None else self._inverse_at(strength)
         if strength is None or inverse is None:
             return self._met(one, other)
-        return self._net(strength, inverse, one, other)
+        return self._nets(strength, inverse, one, other)
 
     def _inverse_at(self, strength: FloatArray) -> FloatArray | None:
         gap = strength[self._table.first] - strength[self._table.second]
@@ -210,36 +261,23 @@ class _Board:
         except NoFiniteFit:
             return None
 
-    def _net(self, strength: FloatArray, inverse: FloatArray, one: int, other: int) -> "NetScores":
+    def _nets(self, strength: FloatArray, inverse: FloatArray, one: int, other: int) -> tuple[NetScores, ...]:
         """Of each item: its share in the difference of the two, and what that would be had the item had no say."""
         along = inverse[one] - inverse[other]
         a, b = self._rows.model_a, self._rows.model_b
         expected = 1 / (1 + np.exp(np.clip(strength[b] - strength[a], -50, 50)))
-        value = self._by_item((along[a] - along[b]) * self._weight * (self._score - expected))
         # How much the strengths of all but the difference follow the item: that much of it they have taken away.
         first, second, own = self._table.first, self._table.second, np.diagonal(inverse)
         loose = own[first] + own[second] - 2 * inverse[first, second]
         loose -= (along[first] - along[second]) ** 2 / (along[one] - along[other])
         followed = self._weight * expected * (1 - expected) * np.maximum(loose, 0.0)[self._row]
-        share = np.minimum(summed(self._item, followed, self._items) / self._ways, _FOLLOWED)
-        return NetScores.of(value, value / (1 - share))
+        return self._groupings.nets((along[a] - along[b]) * self._weight * (self._score - expected), followed)
 
-    def _met(self, one: int, other: int) -> "NetScores":
+    def _met(self, one: int, other: int) -> tuple[NetScores, ...]:
         """By their own battles alone, where the others' strengths have no finite fit."""
         rows = self._rows
         sides = (rows.model_a == one) & (rows.model_b == other), (rows.model_a == other) & (rows.model_b == one)
-        value = self._by_item((sides[0] * 1.0 - sides[1]) * self._weight * rows.sign)
-        return NetScores.of(value, value)
-
-    def _by_item(self, of_rows: FloatArray) -> FloatArray:
-        return summed(self._item, of_rows, self._items)
-
-
-def _models_met(comparisons: Comparisons, item: IntArray, items: int) -> IntArray:
-    """Of each item: how many models met on it."""
-    models = len(comparisons.models)
-    places = np.unique(np.concatenate((item * models + comparisons.model_a, item * models + comparisons.model_b)))
-    return np.bincount(places // models, minlength=items)
+        return self._groupings.nets((sides[0] * 1.0 - sides[1]) * self._weight * rows.sign)
 
 
 def _joined(table: PairTable) -> IntArray:
@@ -284,36 +322,42 @@ def _merged(table: PairTable, models: tuple[str, ...], one: int, other: int) -> 
     return replace(cells.rows(apart), model_a=first[apart], model_b=second[apart])
 
 
-def _by_normal(net: NetScores) -> FlipTest | None:
-    """By what the sum of the flips tends to; None without items."""
-    square = float((net.flipped**2).sum())
-    if square <= 0:
-        return None
-    total = net.total
-    p_value = math.erfc(abs(total) / math.sqrt(2 * square))
+def _by_normal(net: NetScores) -> FlipTest:
+    """By what the sum of the flips tends to."""
     return FlipTest(
-        p_value=p_value, favour=total, items=len(net.flipped), test="sign flips of items, by their normal limit"
+        p_value=math.erfc(abs(net.total) / math.sqrt(2 * net.square)),
+        favour=net.total,
+        items=len(net.flipped),
+        test=f"sign flips of {net.what}, by their normal limit",
     )
 
 
 def _equal_say(net: NetScores) -> float:
     """How many items of equal say would add up to as much of a spread."""
-    square = net.flipped**2
-    return float(square.sum() ** 2 / (square**2).sum())
+    return float(net.square**2 / (net.flipped**4).sum())
 
 
-def flip_test(net: NetScores, seed: int) -> FlipTest:
-    """Of what each item says, in favour or against."""
+def largest_flip_test(nets: Sequence[NetScores], seed: int, *, at_once: int = _MANY) -> FlipTest:
+    """Of the ways in which rows go together, the one that proves least; `at_once` as for `flip_test`."""
+    few = next((net for net in nets if net.what != "items" and 0 < len(net.flipped) < FEWEST), None)
+    if few is not None:
+        test = f"none: fewer than {FEWEST} {few.what}"
+        return FlipTest(p_value=None, favour=few.total, items=len(nets[0].flipped), test=test)
+    least = max((flip_test(net, seed, at_once=at_once) for net in nets), key=lambda one: one.p_value or 0.0)
+    return replace(least, items=len(nets[0].flipped))
+
+
+def flip_test(net: NetScores, seed: int, *, at_once: int = _MANY) -> FlipTest:
+    """Of what each item says, in favour or against; by the normal limit where more of equal say than `at_once` do."""
     items = len(net.flipped)
-    if not items:
-        return FlipTest(p_value=None, favour=0.0, items=0, test="none: no item says anything about the two")
-    many = _by_normal(net)
-    if many is not None and _equal_say(net) > _MANY:
-        return many
+    if not items or not net.square:
+        return FlipTest(p_value=None, favour=0.0, items=0, test=f"none: no {net.what} say anything about the two")
+    if _equal_say(net) > at_once:
+        return _by_normal(net)
     if items <= EXACT:
-        p_value, test = _all_flips(net), "sign flips of items, exact"
+        p_value, test = _all_flips(net), f"sign flips of {net.what}, exact"
     else:
-        p_value, test = _drawn_flips(net, seed), f"sign flips of items, {FLIPS:,} draws, seed {seed}"
+        p_value, test = _drawn_flips(net, seed), f"sign flips of {net.what}, {FLIPS:,} draws, seed {seed}"
     return FlipTest(p_value=p_value, favour=net.total, items=items, test=test)
 
 

@@ -1,7 +1,11 @@
-"""Whether one model is better than another, item by item, all showings of an item joined to one result first."""
+"""Whether one model is better than another, item by item, all showings of an item joined to one result first.
+
+Where rows are clustered by raters too, or by something else than items, the interval counts those, and the test flips
+their signs as that of `neighbours` does: three raters who like one model are no more than three.
+"""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -10,6 +14,7 @@ from evenhand.domain.identity import Json
 from evenhand.stats.intervals import LEVEL, Range, clustered_mean
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.neighbours import Groupings, largest_flip_test
 from evenhand.stats.ratings.sums import FloatArray, summed
 
 _BOTH_WAYS = Range(low=-1.0, high=1.0)
@@ -37,7 +42,7 @@ class PairedTest:
     losses: int
     ties: int
     p_value: float | None
-    """Two-sided; None without items."""
+    """Two-sided; None without items, and with too few raters to test by."""
     test: str
 
     def as_json(self) -> dict[str, Json]:
@@ -60,9 +65,10 @@ def paired(comparisons: Comparisons, model: str, other: str, *, level: float = L
     An item's result is the mean of its votes, of all orders and raters; its sign says who won it. Without items every
     row is one. Raises ValueError on a name that is none of the models'.
     """
-    results = _results(comparisons, _code(comparisons, model), _code(comparisons, other)).value
+    found = _results(comparisons, _code(comparisons, model), _code(comparisons, other))
+    results = found.value
     wins, losses = int((results > _HAIR).sum()), int((results < -_HAIR).sum())
-    return PairedTest(
+    test = PairedTest(
         model=model,
         other=other,
         baseline=None,
@@ -73,6 +79,7 @@ def paired(comparisons: Comparisons, model: str, other: str, *, level: float = L
         p_value=_sign_test(wins, losses) if len(results) else None,
         test="sign test, exact",
     )
+    return _as_clustered(test, comparisons, found.sign, found.share, level=level)
 
 
 def paired_through(
@@ -87,12 +94,15 @@ def paired_through(
     ours, theirs, base = (_code(comparisons, name) for name in (model, other, baseline))
     if comparisons.item is None:
         gaps, missing = np.zeros(0), "no items are named, so no two rows are of one"
+        sign = share = np.zeros(len(comparisons))
     else:
-        gaps = _shared_gaps(_results(comparisons, ours, base), _results(comparisons, theirs, base)) / 2
+        one, two = _results(comparisons, ours, base), _results(comparisons, theirs, base)
+        gaps, both = _shared_gaps(one, two) / 2, np.isin(comparisons.item, np.intersect1d(one.item, two.item))
+        sign, share = one.sign - two.sign, (one.share + two.share) * both / 2
         missing = f"{model} and {other} met {baseline} on no item both"
     gaps = np.where(np.abs(gaps) > _HAIR, gaps, 0.0)
     exact = int(np.count_nonzero(gaps)) <= _EXACT
-    return PairedTest(
+    test = PairedTest(
         model=model,
         other=other,
         baseline=baseline,
@@ -103,6 +113,24 @@ def paired_through(
         p_value=_sign_flips(gaps, seed, exact=exact) if len(gaps) else None,
         test="sign flips, exact" if exact else f"sign flips, {_FLIPS} draws, seed {seed}",
     )
+    return _as_clustered(test, comparisons, sign, share, level=level, seed=seed)
+
+
+def _as_clustered(
+    test: PairedTest, comparisons: Comparisons, sign: FloatArray, share: FloatArray, *, level: float, seed: int = 0
+) -> PairedTest:
+    """The interval and the p-value by what rows are clustered by, where that is not items alone."""
+    if (comparisons.cluster is None and comparisons.crossed is None) or test.difference.value is None:
+        return test
+    told = share > 0
+    rows, sign, share = comparisons.rows(told), sign[told], share[told]
+    by = np.arange(len(rows)) if rows.grouped_by is None else rows.grouped_by.astype(np.int64)
+    crossed = None if rows.crossed is None else rows.crossed.astype(np.int64)
+    flips = largest_flip_test(Groupings.of(rows).nets(sign * share), seed)
+    # Where every cluster is level with itself, no sign tells anything.
+    p_value = 1.0 if flips.p_value is None and not flips.items else flips.p_value
+    mean = clustered_mean(sign, by, weights=share, crossed_with=crossed, within=_BOTH_WAYS, level=level)
+    return replace(test, difference=mean, p_value=p_value, test=flips.test)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -111,6 +139,10 @@ class _Results:
     """Ascending."""
     value: FloatArray
     """-1 to 1."""
+    sign: FloatArray
+    """Of all rows, in favour of the first; 0 where the two did not meet."""
+    share: FloatArray
+    """Of all rows: how much of its item's result the row is."""
 
 
 def _code(comparisons: Comparisons, name: str) -> int:
@@ -126,12 +158,15 @@ def _results(comparisons: Comparisons, ours: int, theirs: int) -> _Results:
     rows = ahead | behind
     if comparisons.weight is not None:
         rows &= comparisons.weight > 0
-    sign = np.where(ahead, comparisons.sign, -comparisons.sign)[rows].astype(np.float64)
+    facing = np.where(ahead, comparisons.sign, -comparisons.sign) * rows.astype(np.float64)
+    sign = facing[rows]
     weight = np.ones(len(sign)) if comparisons.weight is None else comparisons.weight[rows]
     labels = np.flatnonzero(rows) if comparisons.item is None else comparisons.item[rows].astype(np.int64)
     item, place = np.unique(labels, return_inverse=True)
-    total = summed(place, weight * sign, len(item)) / summed(place, weight, len(item))
-    return _Results(item=item, value=total)
+    whole = summed(place, weight, len(item))
+    share = np.zeros(len(rows))
+    share[rows] = weight / whole[place]
+    return _Results(item=item, value=summed(place, weight * sign, len(item)) / whole, sign=facing, share=share)
 
 
 def _shared_gaps(ours: _Results, theirs: _Results) -> FloatArray:

@@ -378,8 +378,6 @@ def _notes(judged: JudgedDifferences) -> tuple[str, ...]:
             f"{'it' if silent == 1 else 'they'} may hold any rank."
         )
     elif not judged.separated.any():
-        notes.append(
-            f"No two models are separated at {100 * judged.level:g} %: any may hold any rank among those it can be "
-            f"compared with."
-        )
+        alone = " when all are judged together; a model's own range is about that model alone"
+        notes.append(f"No two models are separated at {100 * judged.level:g} %{alone if joint.pairs > 1 else ''}.")
     return tuple(notes)

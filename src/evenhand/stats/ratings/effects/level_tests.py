@@ -2,7 +2,7 @@
 
 Each is one number beside the fit that should be 0: how much more a lead counts for "much better" than for "better", and
 how much further the outer threshold lies from the inner one on the side of the answer shown first. Its effective scores
-are flipped by item (see `neighbours`); the size is one step of the fit towards it.
+are flipped as rows are clustered (see `neighbours`); the size is one step of the fit towards it.
 """
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.ordinal_solution import OrdinalSolution, ordinal_solution
 from evenhand.stats.ratings.fit_tests import FitTest, untested
-from evenhand.stats.ratings.neighbours import NetScores, flip_test
+from evenhand.stats.ratings.neighbours import Groupings, largest_flip_test
 from evenhand.stats.ratings.sums import FloatArray, summed
 
 _ODDS = "odds", "share: how much more a lead counts for much better than for better"
@@ -46,8 +46,7 @@ def _tests(found: OrdinalSolution, seed: int) -> tuple[FitTest, ...]:
     count = summed(kind, weight, len(kinds))
     expected = np.einsum("kv,kvi,kvj->ij", probability * count[:, None], scores, scores)
     own = scores[kind, rows.value.astype(np.int64) + 2] * weight[:, None]
-    item = np.arange(len(rows)) if rows.item is None else rows.item.astype(np.int64)
-    items = int(item.max(initial=-1)) + 1
+    groupings = Groupings.of(rows)
     nuisance = scores.shape[2] - 2
     told: list[FitTest] = []
     for place, (name, unit) in ((nuisance, _ODDS), (nuisance + 1, _SIDES)):
@@ -57,16 +56,16 @@ def _tests(found: OrdinalSolution, seed: int) -> tuple[FitTest, ...]:
         inverse: FloatArray = np.asarray(np.linalg.pinv(expected[:nuisance, :nuisance], rcond=1e-9), dtype=np.float64)
         along = inverse @ expected[:nuisance, place]
         information = float(expected[place, place] - along @ expected[:nuisance, place])
-        by_item = summed(item, own[:, place] - own[:, :nuisance] @ along, items)
-        if np.count_nonzero(by_item) < _LEAST_ITEMS or information <= 1e-9:
+        nets = groupings.nets(own[:, place] - own[:, :nuisance] @ along)
+        if len(nets[0].flipped) < _LEAST_ITEMS or information <= 1e-9:
             told.append(untested(name, unit, f"fewer than {_LEAST_ITEMS} items say anything about it"))
             continue
-        tested = flip_test(NetScores.of(by_item, by_item), seed)
+        tested = largest_flip_test(nets, seed)
         told.append(
             FitTest(
                 name=name,
                 p_value=tested.p_value,
-                size=float(by_item.sum()) / information,
+                size=nets[0].total / information,
                 unit=unit,
                 test=tested.test,
             )

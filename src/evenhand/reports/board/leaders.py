@@ -1,17 +1,24 @@
-"""The report's first sentence: who leads a board and whether that is separated from the next, for each component."""
+"""The first sentence under a board: who leads and whether that is separated from the next, for each component."""
 
 from collections.abc import Sequence
 from itertools import groupby
+from typing import TYPE_CHECKING
 
 from evenhand.format.words import listed
-from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import interval
-from evenhand.reports.board.table import titled
+
+if TYPE_CHECKING:
+    from evenhand.reports.board.board import Board, BoardRow
 
 _NAMED = 6
 
 
-def leaders(board: Board) -> list[str]:
+def titled(board: "Board") -> str:
+    """`Bradley-Terry, shrunk`."""
+    return f"{board.rated_by.title}{', shrunk' if board.settings.get('shrink') else ''}"
+
+
+def leaders(board: "Board") -> list[str]:
     """A sentence or two for each component; what stands in different ones is never compared."""
     ranked = [one for one in board.models if one.rank is not None and one.component is not None]
     parts = [tuple(part) for _, part in groupby(ranked, key=lambda one: one.component)]
@@ -31,12 +38,12 @@ def leaders(board: Board) -> list[str]:
     return [apart, *told, *([f"The board has the leaders of {more} more components."] if more > 0 else [])]
 
 
-def components(board: Board) -> int:
+def components(board: "Board") -> int:
     """Those that models met in."""
     return len({one.component for one in board.models if one.component is not None})
 
 
-def _leader(board: Board, part: Sequence[BoardRow]) -> str:
+def _leader(board: "Board", part: Sequence["BoardRow"]) -> str:
     """Ranks tell who leads: a rating may have no bound, and its model lead all the more."""
     first = [one for one in part if one.rank == 1]
     value = _value(board, first)
@@ -48,7 +55,7 @@ def _leader(board: Board, part: Sequence[BoardRow]) -> str:
     return f"{first[0].model} leads with {value}{_lead(first, part)}.{why}"
 
 
-def _value(board: Board, first: Sequence[BoardRow]) -> str:
+def _value(board: "Board", first: Sequence["BoardRow"]) -> str:
     """With the interval where all of them have the same one."""
     rating, share, method = first[0].rating, board.rated_by.shown_as == "share", titled(board)
     spans = {interval(one.rating, share=share) for one in first if one.rating.lower is not None}
@@ -61,7 +68,7 @@ def _value(board: Board, first: Sequence[BoardRow]) -> str:
     return f"{points} by {method}{middle}{bounds}"
 
 
-def _lead(first: Sequence[BoardRow], part: Sequence[BoardRow]) -> str:
+def _lead(first: Sequence["BoardRow"], part: Sequence["BoardRow"]) -> str:
     """Whether the lead is separated; empty where no ranges are known."""
     top = [one for one in part if one.tier == 1]
     behind = [one.model for one in part if one not in first]
