@@ -97,7 +97,8 @@ def _print_figures(figures: AlignmentFigures, console: Console) -> None:
     _print_line("MAE", figures.mae, console)
     _print_line("Consistency", figures.consistency, console, share=True)
     _print_line("kappa, three classes", figures.kappa, console)
-    _print_line("AC1, three classes", figures.ac1, console)
+    classes = {2: "two", 3: "three"}[figures.ac1_classes]
+    _print_line(f"AC1, {classes} classes", figures.ac1, console)
     _print_line("kappa, weighted", figures.kappa_weighted, console)
 
 
