@@ -100,7 +100,7 @@ def ac1(repetitions: int, seed: int) -> Iterator[CoverageRow]:
 def boards(repetitions: int, seed: int) -> Iterator[CoverageRow]:
     """Latent ratings with a fixed correlation over the models at hand; errors of .15 and .4 of their spread."""
     rng = np.random.default_rng(seed)
-    for models in (5, 10, 20):
+    for models in (4, 5, 10, 20):
         for truth in (1.0, 0.9, 0.6):
             for error in (0.15, 0.4):
                 found = [_two_boards(rng, models, truth, error).latent() for _ in range(repetitions)]
