@@ -82,7 +82,7 @@ def test_the_board_is_that_of_the_plain_columns_without_the_votes_left_out(tmp_p
 
 def test_with_conversations_the_question_is_the_item():
     table = read_battles(CONVERSATIONS)
-    assert "Every row has an item of its own (column question_id), so each battle is its own cluster." in table.notes
+    assert "Every row has an item of its own (column question_id)." in table.notes
     assert table.layout.item == "question_id"
     assert table.layout.rater == "judge"
 

@@ -143,7 +143,7 @@ def test_item_stands_before_id_and_a_column_asked_for_before_both():
 def test_without_items_each_battle_is_its_own_cluster_and_that_is_said(tmp_path: Path):
     table = read_battles(written(tmp_path, HEAD + "X,Y,tie\n"))
     assert table.comparisons.item is None
-    assert table.notes[0] == "No item column: each battle is its own cluster."
+    assert table.notes[0] == "No item column: each row counts as an item of its own."
 
 
 @needs(LLMFAO)

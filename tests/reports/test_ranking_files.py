@@ -333,6 +333,14 @@ def test_clusters_make_different_intervals_of_the_same_ratings():
     assert len({board.models[0].rating.lower for board in boards}) == 4
 
 
+def test_a_board_clustered_by_raters_calls_no_row_a_cluster_of_its_own():
+    for item in ([str(n) for n in range(120)], None):
+        rows = frame(CROSSED, rater=[f"r{n % 8}" for n in range(120)], **({} if item is None else {"item": item}))
+        board = eh.rank(rows)
+        assert board.clusters.counts["rater"] == 8
+        assert not any("own cluster" in note for note in (*board.notes, *board.basis))
+
+
 @pytest.mark.parametrize(
     ("rows", "by", "said"),
     [

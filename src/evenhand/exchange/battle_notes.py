@@ -73,11 +73,11 @@ def _repeat_notes(comparisons: Comparisons, layout: Layout) -> list[str]:
 def _item_notes(comparisons: Comparisons, item: str | None, there: str, *, asked: bool) -> list[str]:
     if item is None or comparisons.item is None:
         hint = f"; --item-column names one{there}" if there else ""
-        return [f"No item column: each battle is its own cluster{hint}."]
+        return [f"No item column: each row counts as an item of its own{hint}."]
     items, rows = int(np.count_nonzero(np.bincount(comparisons.item))), len(comparisons)
     if items == rows > 1:
         hint = f"; --item-column names another{there}" if there else ""
-        return [f"Every row has an item of its own (column {item}), so each battle is its own cluster{hint}."]
+        return [f"Every row has an item of its own (column {item}){hint}."]
     notes = [f"Item column: {item} ({counted(items, 'item')})."]
     if not asked and _each_of_one_pair(comparisons):
         notes.append(
