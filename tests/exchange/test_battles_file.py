@@ -473,9 +473,12 @@ def test_a_word_for_a_missing_name_is_no_model(tmp_path: Path, name: str):
 
 def test_who_may_be_meant_as_rater_is_named():
     rows = pl.DataFrame([{**row, "Worker": row["rater"]} for row in ROWS]).drop("rater")
-    words = "No rater column: all rows are taken for one judge's; --rater-column names one (there is: Worker)."
-    assert words in read_battles(rows).notes
-    assert "No rater column: all rows are taken for one judge's." in read_battles(rows.drop("Worker")).notes
+    words = (
+        "No rater column: no row is taken for a repeat of another, and the two orders of a pair are compared as one "
+        "judge's"
+    )
+    assert f"{words}; --rater-column names one (there is: Worker)." in read_battles(rows).notes
+    assert f"{words}." in read_battles(rows.drop("Worker")).notes
     assert not any("No rater column" in note for note in read_battles(pl.DataFrame(ROWS)).notes)
     assert not any("No rater column" in note for note in read_battles(rows.drop("Worker", "item")).notes)
 
@@ -542,8 +545,10 @@ def test_rows_of_one_item_pair_rater_and_order_share_one_weight():
     assert f"{told}each counts in full, as --repeats count asks." in counted.notes
 
 
-def test_without_a_rater_column_every_row_is_its_own_raters():
-    assert read_battles(repeated(rater=False)).comparisons.weight is None
+def test_without_a_rater_column_no_row_is_taken_for_a_repeat_and_the_note_says_so():
+    table = read_battles(repeated(rater=False))
+    assert table.comparisons.weight is None
+    assert any("no row is taken for a repeat" in note for note in table.notes)
 
 
 def test_weights_of_the_file_are_shared_among_repeats_too():

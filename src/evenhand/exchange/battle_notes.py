@@ -20,6 +20,9 @@ _JUDGING = frozenset(
     for end in ("", "_id", "_name")
 )
 _JOINED = "Each row joins the showings that its column shown_first lists, so nothing is known about order."
+_NO_RATER = (
+    "No rater column: no row is taken for a repeat of another, and the two orders of a pair are compared as one judge's"
+)
 _FIRST_ROWS = 1 << 14
 _TOLD = 3
 _FEW_ROWS = 1_000_000
@@ -43,10 +46,10 @@ def unit_notes(
 
 
 def _no_rater_notes(others: Sequence[str], item: str | None) -> list[str]:
+    """Without raters every row counts as another's, but the two orders of a pair are compared as one judge's."""
     if others:
-        there = ", ".join(others)
-        return [f"No rater column: all rows are taken for one judge's; --rater-column names one (there is: {there})."]
-    return [] if item is None else ["No rater column: all rows are taken for one judge's."]
+        return [f"{_NO_RATER}; --rater-column names one (there is: {', '.join(others)})."]
+    return [] if item is None else [f"{_NO_RATER}."]
 
 
 def _repeat_notes(comparisons: Comparisons, layout: Layout) -> list[str]:

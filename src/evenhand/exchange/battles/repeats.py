@@ -16,7 +16,7 @@ Repeats: TypeAlias = Literal["share", "count"]
 def with_repeats(comparisons: Comparisons, how: Repeats) -> tuple[Comparisons, tuple[str, ...]]:
     """With the weights that `how` gives them, and a sentence where there are any.
 
-    Without items, or without raters, no row is known to repeat another: each is its own rater's.
+    Without items, or without raters, no row is known to repeat another: each may be another rater's.
     """
     if comparisons.item is None or comparisons.rater is None:
         return comparisons, ()
