@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
+from evenhand.format.words import count
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.columns import compared
 from evenhand.reports.errors import RankError
@@ -368,6 +369,8 @@ def test_one_item_that_is_repeated_decides_nothing():
     assert heaviest == {"name": "q0", "share": pytest.approx(400 / 439)}
     shared = eh.rank(frame(battles, item=item, rater=["ann"] * 439))
     assert [one.rating.value for one in shared.models] == pytest.approx([1000, 1000], abs=20)
+    # 400 four-hundredths and 39: rounding must not show.
+    assert [count(one.rating.n) for one in shared.models] == ["40", "40"]
     assert not any("carries" in note for note in shared.notes)
     whole = eh.rank(frame(battles, item=item, rater=["ann"] * 439), repeats="count")
     assert whole.models[0].rating.value == board.models[0].rating.value
