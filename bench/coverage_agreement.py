@@ -2,8 +2,8 @@
 
     python -m bench.coverage_agreement [--repetitions 1000] [--seed 0] [DESIGN ...]
 
-Designs: kappa, ac1, boards, gate, first. Each line says what was simulated, how often the truth was held, how wide the
-intervals were, and, of kappa, how often there was one.
+Designs: kappa, ac1, heavy, boards, gate, first. Each line says what was simulated, how often the truth was held,
+how wide the intervals were, and, of kappa, how often there was one.
 """
 
 import argparse
@@ -71,6 +71,23 @@ def kappa(repetitions: int, seed: int) -> Iterator[CoverageRow]:
                 yield _row(f"kappa, {margins}, agreement {alike}, {n} cases", found, alike)
 
 
+def heavy(repetitions: int, seed: int) -> Iterator[CoverageRow]:
+    """40 items, one with a large share of the cases; how often two raters agree is the item's, 2/3 on average."""
+    rng = np.random.default_rng(seed)
+    for cases, rest in ((28, 1), (270, 10), (60, 1), (205, 1)):
+        item = np.repeat(np.arange(40), [cases, *[rest] * 39])
+        drawn = [_by_item(rng, item) for _ in range(repetitions)]
+        what = f"40 items, one with {cases / len(item):.0%} of {len(item)} cases"
+        yield _row(f"kappa, {what}", [cohens_kappa(one, other, item) for one, other in drawn], 1 / 3)
+        yield _row(f"AC1, {what}", [gwets_ac1(one, other, item, classes=2) for one, other in drawn], 1 / 3)
+
+
+def _by_item(rng: np.random.Generator, item: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    one = rng.choice((-1.0, 1.0), len(item))
+    alike = rng.random(len(item)) < rng.beta(2, 1, 40)[item]
+    return one, np.where(alike, one, -one)
+
+
 def ac1(repetitions: int, seed: int) -> Iterator[CoverageRow]:
     rng = np.random.default_rng(seed)
     for margins in MARGINS:
@@ -83,7 +100,7 @@ def ac1(repetitions: int, seed: int) -> Iterator[CoverageRow]:
 def boards(repetitions: int, seed: int) -> Iterator[CoverageRow]:
     """Latent ratings with a fixed correlation over the models at hand; errors of .15 and .4 of their spread."""
     rng = np.random.default_rng(seed)
-    for models in (5, 10, 20):
+    for models in (4, 5, 10, 20):
         for truth in (1.0, 0.9, 0.6):
             for error in (0.15, 0.4):
                 found = [_two_boards(rng, models, truth, error).latent() for _ in range(repetitions)]
@@ -167,7 +184,7 @@ def _first(rng: np.random.Generator, kept: float, leaning: float, items: int) ->
     return clustered_share(shown, np.ones(2 * items), np.repeat(np.arange(items), 2))
 
 
-DESIGNS = {"kappa": kappa, "ac1": ac1, "boards": boards, "gate": gate, "first": first}
+DESIGNS = {"kappa": kappa, "ac1": ac1, "heavy": heavy, "boards": boards, "gate": gate, "first": first}
 
 
 def main() -> None:

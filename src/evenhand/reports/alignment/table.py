@@ -82,7 +82,8 @@ def _print_board(board: BoardCorrelation, console: Console) -> None:
     spearman, _ = board.one_truth
     _print_line("such boards of one truth", spearman, console, noun="models", indent=4)
     _print_line("without the boards' errors", board.latent, console, noun="models", indent=4)
-    console.print("    the last interval is conservative: it also counts which models were taken", style="dim")
+    if board.latent.lower is not None:
+        console.print("    the last interval is conservative: it also counts which models were taken", style="dim")
 
 
 def _print_coverage(coverage: Coverage, console: Console) -> None:

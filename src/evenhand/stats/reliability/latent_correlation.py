@@ -19,8 +19,11 @@ from evenhand.stats.reliability.grade_score.option_rows import FloatArray
 DRAWS = 1000
 """Pairs of boards of one truth."""
 
-OBSERVED = "no interval: errors of the boards lower it; latent has one"
+OBSERVED = "no interval: errors of the boards lower it; latent is without them"
 """Why an observed correlation has no interval."""
+
+FEWEST_MODELS = 4
+"""For an interval of the latent correlation: Fisher's z has no error of three models, whatever is put in its place."""
 
 _LEAST_RELIABILITY = 0.05
 """A board that is nothing but error is taken to hold a little, so that the correction stays finite."""
@@ -67,7 +70,8 @@ class TwoBoards:
         without the error they share, over the root of both reliabilities.
 
         The interval is Fisher's z over the models, divided by the same. It counts which models were taken too, so it is
-        conservative for these very models. Raises nothing; there is a reason where there is no value.
+        conservative for these very models. Fewer than FEWEST_MODELS have none. Raises nothing; there is a reason where
+        there is no value, and where there is no interval.
         """
         models = len(self.one)
         reason = no_correlation(self.one, self.other)
@@ -77,7 +81,10 @@ class TwoBoards:
         common = _shared_spread(self.one, self.other) - _shared(self.one_errors, self.other_errors)
         r = min(max(common / spread, -1.0), 1.0)
         reliable = math.sqrt(math.prod(self.reliability))
-        half = reach(MANY, level) / math.sqrt(max(models - 3, 1))
+        if models < FEWEST_MODELS:
+            value = min(max(r / reliable, -1.0), 1.0)
+            return Estimate(value=value, n=models, clusters=models, reason=_few_models(models))
+        half = reach(MANY, level) / math.sqrt(models - 3)
         z = math.atanh(min(max(r, -_NEARLY), _NEARLY))
         value, lower, upper = (
             min(max(bound / reliable, -1.0), 1.0) for bound in (r, math.tanh(z - half), math.tanh(z + half))
@@ -120,6 +127,10 @@ class TwoBoards:
 _NEARLY = 1 - 1e-12
 
 
+def _few_models(models: int) -> str:
+    return f"no interval: {models} models are too few to tell, {FEWEST_MODELS} are needed"
+
+
 def _shared_spread(one: FloatArray, other: FloatArray) -> float:
     return float((one - one.mean()) @ (other - other.mean())) / (len(one) - 1)
 
@@ -154,9 +165,13 @@ def conclusion(observed: Estimate, latent: Estimate, one_truth: tuple[Estimate, 
     assert expected.lower is not None
     assert expected.upper is not None
     of_one = f"two such boards of one truth would show {expected.lower:.2f} to {expected.upper:.2f}"
-    if observed.value >= expected.lower:
-        return f"The boards differ by no more than their errors explain: {of_one}."
-    return f"The boards differ by more than their errors explain: {of_one}."
+    few = "" if latent.lower is not None else f"cannot be told from {latent.n:.0f} models, {FEWEST_MODELS} are needed"
+    if observed.value < expected.lower:
+        how_far = f"; how far what they measure agrees {few}" if few else ""
+        return f"The boards differ by more than their errors explain: {of_one}{how_far}."
+    if few:
+        return f"Whether the boards agree {few}: {of_one}."
+    return f"The boards differ by no more than their errors explain: {of_one}."
 
 
 def observed(one: FloatArray, other: FloatArray, name: Coefficient, *, clusters: int) -> Estimate:
