@@ -41,6 +41,16 @@ def _ac1_truth(margins: str, alike: float) -> float:
     return value
 
 
+def of_heavy(figure: str, heavy: int, rest: int, rng: np.random.Generator) -> Found:
+    """40 items, one with a large share of the cases; how often two raters agree is the item's, 2/3 on average."""
+    item = np.repeat(np.arange(40), [heavy, *[rest] * 39])
+    one = rng.choice((-1.0, 1.0), len(item))
+    alike = rng.random(len(item)) < rng.beta(2, 1, 40)[item]
+    other = np.where(alike, one, -one)
+    found = cohens_kappa(one, other, item) if figure == "kappa" else gwets_ac1(one, other, item, classes=2)
+    return Found.of([found], [1 / 3])
+
+
 def of_boards(models: int, latent: float, error: float, rng: np.random.Generator) -> Found:
     """Ratings with a fixed correlation over the models at hand; `error` in units of their spread."""
     one = _unit(rng.normal(size=models))
@@ -113,8 +123,15 @@ DESIGNS: dict[str, Drawn] = {
         for cases in (20, 50, 100, 400)
     },
     **{
+        f"{figure}, 40 items, one with {heavy / (heavy + 39 * rest):.0%} of {heavy + 39 * rest} cases": partial(
+            of_heavy, figure, heavy, rest
+        )
+        for figure in ("kappa", "AC1")
+        for heavy, rest in ((28, 1), (270, 10), (60, 1), (205, 1))
+    },
+    **{
         f"boards of {models}, latent {latent}, errors {error}": partial(of_boards, models, latent, error)
-        for models in (5, 10, 20)
+        for models in (4, 5, 10, 20)
         for latent in (1.0, 0.9, 0.6)
         for error in (0.15, 0.4)
     },

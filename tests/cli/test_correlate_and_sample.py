@@ -48,6 +48,11 @@ def test_columns_of_standard_errors_give_the_correlation_without_them(shell: She
     printed, _ = shell.run("correlate", shell.folder / "e.csv")
     assert "of one truth" in printed
     assert "conservative" in printed
+    few = shell.file("f.csv", "model,A,B,A_se,B_se", *rows[:3])
+    (pair,) = shell.document("correlate", few)["pairs"]
+    assert (pair["latent_lower"], pair["latent_upper"]) == (None, None)
+    assert "3 models are too few" in pair["latent_reason"]
+    assert "3 models are too few" in " ".join(shell.run("correlate", few)[0].split())
     wrong = shell.file("w.csv", "model,A,B,A_se", "m1,1,2,-1", "m2,2,3,1")
     assert "a standard error is 0 or more" in shell.refused("correlate", wrong)
 

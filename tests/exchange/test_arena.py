@@ -82,7 +82,7 @@ def test_the_board_is_that_of_the_plain_columns_without_the_votes_left_out(tmp_p
 
 def test_with_conversations_the_question_is_the_item():
     table = read_battles(CONVERSATIONS)
-    assert "Every row has an item of its own (column question_id), so each battle is its own cluster." in table.notes
+    assert "Every row has an item of its own (column question_id)." in table.notes
     assert table.layout.item == "question_id"
     assert table.layout.rater == "judge"
 
@@ -124,9 +124,8 @@ def test_anony_is_true_or_false_in_some_row(tmp_path: Path):
 
 def test_a_battles_file_of_somebody_elses_keeps_its_rows():
     frame = pl.DataFrame({"model_a": ["X"], "model_b": ["Y"], "winner": ["tie"], "judge": ["ann"]})
-    assert "No rater column: all rows are taken for one judge's; --rater-column names one (there is: judge)." in (
-        read_battles(frame).notes
-    )
+    (told,) = [note for note in read_battles(frame).notes if note.startswith("No rater column:")]
+    assert told.endswith("; --rater-column names one (there is: judge).")
 
 
 # MT-bench

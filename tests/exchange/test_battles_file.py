@@ -143,7 +143,7 @@ def test_item_stands_before_id_and_a_column_asked_for_before_both():
 def test_without_items_each_battle_is_its_own_cluster_and_that_is_said(tmp_path: Path):
     table = read_battles(written(tmp_path, HEAD + "X,Y,tie\n"))
     assert table.comparisons.item is None
-    assert table.notes[0] == "No item column: each battle is its own cluster."
+    assert table.notes[0] == "No item column: each row counts as an item of its own."
 
 
 @needs(LLMFAO)
@@ -473,9 +473,12 @@ def test_a_word_for_a_missing_name_is_no_model(tmp_path: Path, name: str):
 
 def test_who_may_be_meant_as_rater_is_named():
     rows = pl.DataFrame([{**row, "Worker": row["rater"]} for row in ROWS]).drop("rater")
-    words = "No rater column: all rows are taken for one judge's; --rater-column names one (there is: Worker)."
-    assert words in read_battles(rows).notes
-    assert "No rater column: all rows are taken for one judge's." in read_battles(rows.drop("Worker")).notes
+    words = (
+        "No rater column: no row is taken for a repeat of another, and the two orders of a pair are compared as one "
+        "judge's"
+    )
+    assert f"{words}; --rater-column names one (there is: Worker)." in read_battles(rows).notes
+    assert f"{words}." in read_battles(rows.drop("Worker")).notes
     assert not any("No rater column" in note for note in read_battles(pl.DataFrame(ROWS)).notes)
     assert not any("No rater column" in note for note in read_battles(rows.drop("Worker", "item")).notes)
 
@@ -497,9 +500,10 @@ def showings(*rows: tuple[str, str, str]) -> pl.DataFrame:
 def test_a_pair_with_several_rows_in_one_order_warns_of_what_swap_consistency_pairs(
     rows: list[tuple[str, str, str]], told: bool
 ):
-    sentences = [note for note in read_battles(showings(*rows)).notes if "swap consistency pairs" in note]
+    alone = showings(*rows).drop("rater")
+    sentences = [note for note in read_battles(alone).notes if "swap consistency pairs" in note]
     assert [one.partition(":")[0] for one in sentences] == (
-        ["1 pair of one item in item and one rater has several rows in one order"] if told else []
+        ["1 pair of one item has several rows in one order"] if told else []
     )
 
 
@@ -535,15 +539,21 @@ def test_rows_of_one_item_pair_rater_and_order_share_one_weight():
     table = read_battles(repeated(rater=True))
     assert table.comparisons.weight is not None
     assert table.comparisons.weight.tolist() == pytest.approx([1 / 3] * 3 + [1, 1])
-    told = "3 rows show a rater the same two answers to the same item in the same order again: "
-    assert f"{told}repeats share one weight; --repeats count counts each in full." in table.notes
+    # The first showing repeats nothing, and one note tells all.
+    told = "2 rows show a rater the same two answers to the same item in the same order again: "
+    other = "If they are other answers, item does not name what was asked."
+    assert [note for note in table.notes if "again" in note] == [
+        f"{told}repeats share one weight with the first; --repeats count counts each in full. {other}"
+    ]
     counted = read_battles(repeated(rater=True), repeats="count")
     assert counted.comparisons.weight is None
-    assert f"{told}each counts in full, as --repeats count asks." in counted.notes
+    assert f"{told}each counts in full, as --repeats count asks. {other}" in counted.notes
 
 
-def test_without_a_rater_column_every_row_is_its_own_raters():
-    assert read_battles(repeated(rater=False)).comparisons.weight is None
+def test_without_a_rater_column_no_row_is_taken_for_a_repeat_and_the_note_says_so():
+    table = read_battles(repeated(rater=False))
+    assert table.comparisons.weight is None
+    assert any("no row is taken for a repeat" in note for note in table.notes)
 
 
 def test_weights_of_the_file_are_shared_among_repeats_too():

@@ -83,9 +83,9 @@ def test_many_names_that_differ_only_in_case_are_told_in_few_sentences():
     assert told[-1] == "So are 2 more groups of names that differ only in case."
 
 
-def test_an_item_for_every_row_is_no_cluster():
+def test_an_item_for_every_row_is_told_and_nothing_is_said_of_clusters():
     notes = read_battles(frame(id=[1, 2, 3])).notes
-    assert notes[0] == "Every row has an item of its own (column id), so each battle is its own cluster."
+    assert notes[0] == "Every row has an item of its own (column id)."
 
 
 def test_items_of_one_pair_each_are_told_with_the_column_that_may_be_meant():

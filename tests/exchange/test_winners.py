@@ -89,6 +89,19 @@ def test_a_model_against_itself_does_not_make_a_file_ambiguous():
     assert read([("tie", "tie", "tie"), ("x", "y", "left")]).comparisons.sign.tolist() == [1]
 
 
+def test_a_winner_in_another_spelling_of_a_models_name_is_that_model():
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    assert signs([(composed, "tea", decomposed), ("tea", decomposed, composed), (composed, "tea", "tea")]) == [
+        1,
+        -1,
+        -1,
+    ]
+    # Also where the user says so, and where a name is a word too.
+    names = BattleColumns(winner_as="names")
+    assert signs([(decomposed, "tie", composed), (composed, "tie", "tie")], names) == [1, -1]
+    assert signs([("right", composed, decomposed), (composed, "right", "right")]) == [-1, -1]
+
+
 def test_the_flag_decides_on_the_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

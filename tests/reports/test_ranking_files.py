@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evenhand as eh
+from evenhand.format.words import count
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.columns import compared
 from evenhand.reports.errors import RankError
@@ -265,11 +266,13 @@ def test_of_many_models_a_document_holds_what_was_looked_at():
     assert after["matrix"] is None
 
 
-def test_rows_of_which_no_rater_is_named_are_said_to_be_one_judges():
+def test_orders_of_which_no_rater_is_named_are_said_to_be_one_judges():
     alone, named = both_orders(3, (1, 1)), both_orders(3, (1, 1)).with_columns(rater=pl.lit("Ann"))
-    sentence = "No rater column: all rows are taken for one judge's."
-    assert sentence in eh.rank(alone).notes
-    assert sentence not in eh.rank(named).notes
+    said, unsaid = (
+        [note for note in eh.rank(rows).notes if note.startswith("No rater column:")] for rows in (alone, named)
+    )
+    assert said[0].endswith("the two orders of a pair are compared as one judge's.")
+    assert not unsaid
 
 
 def test_a_comma_in_a_models_name_does_not_hinder_a_comparison():
@@ -393,6 +396,14 @@ def test_clusters_make_different_intervals_of_the_same_ratings():
     assert len({board.models[0].rating.lower for board in boards}) == 4
 
 
+def test_a_board_clustered_by_raters_calls_no_row_a_cluster_of_its_own():
+    for item in ([str(n) for n in range(120)], None):
+        rows = frame(CROSSED, rater=[f"r{n % 8}" for n in range(120)], **({} if item is None else {"item": item}))
+        board = eh.rank(rows)
+        assert board.clusters.counts["rater"] == 8
+        assert not any("own cluster" in note for note in (*board.notes, *board.basis))
+
+
 @pytest.mark.parametrize(
     ("rows", "by", "said"),
     [
@@ -418,6 +429,8 @@ def test_one_item_that_is_repeated_decides_nothing():
     assert heaviest == {"name": "q0", "share": pytest.approx(400 / 439)}
     shared = eh.rank(frame(battles, item=item, rater=["ann"] * 439))
     assert [one.rating.value for one in shared.models] == pytest.approx([1000, 1000], abs=20)
+    # 400 four-hundredths and 39: rounding must not show.
+    assert [count(one.rating.n) for one in shared.models] == ["40", "40"]
     assert not any("carries" in note for note in shared.notes)
     whole = eh.rank(frame(battles, item=item, rater=["ann"] * 439), repeats="count")
     assert whole.models[0].rating.value == board.models[0].rating.value

@@ -51,6 +51,16 @@ def test_the_model_that_wins_in_both_orders_leads(ledger: Ledger):
     assert board_of(ledger, "elo").models[0].rating.value == board_of(ledger).findings.elo["blue"]
 
 
+def test_the_item_that_carries_the_most_is_named_by_its_label(ledger: Ledger):
+    scene.set_up(ledger)
+    heavy = TRIALS[2].item
+    told = [trial for trial in TRIALS if trial.item == heavy] + [next(one for one in TRIALS if one.item != heavy)]
+    record(ledger, told, [win_for("blue", trial) for trial in told])
+    clusters = json.loads(board_of(ledger).to_json())["clusters"]
+    (label,) = [item.label for item in scene.ITEMS if item.digest == heavy]
+    assert clusters["heaviest_item"] == {"name": label, "share": pytest.approx(2 / 3)}
+
+
 def test_models_that_did_alike_share_a_rank(ledger: Ledger):
     scene.set_up(ledger)
     record(ledger, TRIALS, [prefers(trial, 1) for trial in TRIALS])

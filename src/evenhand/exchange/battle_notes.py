@@ -20,6 +20,9 @@ _JUDGING = frozenset(
     for end in ("", "_id", "_name")
 )
 _JOINED = "Each row joins the showings that its column shown_first lists, so nothing is known about order."
+_NO_RATER = (
+    "No rater column: no row is taken for a repeat of another, and the two orders of a pair are compared as one judge's"
+)
 _FIRST_ROWS = 1 << 14
 _TOLD = 3
 _FEW_ROWS = 1_000_000
@@ -39,45 +42,58 @@ def unit_notes(
         notes.append(f"Rater column: {layout.rater} ({counted(len(comparisons.raters), 'rater')}).")
     else:
         notes += _no_rater_notes([name for name in names if name.strip().casefold() in _JUDGING], layout.item)
-    return (*notes, *_repeat_notes(comparisons, layout))
+    return (*notes, *_mixed_notes(comparisons, layout.item))
 
 
 def _no_rater_notes(others: Sequence[str], item: str | None) -> list[str]:
+    """Without raters every row counts as another's, but the two orders of a pair are compared as one judge's."""
     if others:
-        there = ", ".join(others)
-        return [f"No rater column: all rows are taken for one judge's; --rater-column names one (there is: {there})."]
-    return [] if item is None else ["No rater column: all rows are taken for one judge's."]
+        return [f"{_NO_RATER}; --rater-column names one (there is: {', '.join(others)})."]
+    return [] if item is None else [f"{_NO_RATER}."]
 
 
-def _repeat_notes(comparisons: Comparisons, layout: Layout) -> list[str]:
-    """Where several rows show a rater one pair of an item in one order, and other rows show it in the other."""
-    if comparisons.item is None or comparisons.first is None or len(comparisons) > _FEW_ROWS:
+def _mixed_notes(comparisons: Comparisons, item: str | None) -> list[str]:
+    """Where nobody knows the raters, and several rows show one pair of an item in one order, others in the other."""
+    if comparisons.item is None or comparisons.rater is not None or comparisons.first is None:
+        return []
+    if len(comparisons) > _FEW_ROWS:
         return []
     pair = _pairs(comparisons, len(comparisons))
-    rater = np.zeros(len(pair), dtype=np.int64) if comparisons.rater is None else comparisons.rater.astype(np.int64)
-    case = (comparisons.item.astype(np.int64) * (int(rater.max(initial=0)) + 1) + rater) * (int(pair.max()) + 1) + pair
+    case = comparisons.item.astype(np.int64) * (int(pair.max()) + 1) + pair
     low_first = (comparisons.first > 0) == (comparisons.model_a < comparisons.model_b)
     _, place = np.unique(case, return_inverse=True)
     shown = np.bincount(2 * place + low_first, minlength=2 * (int(place.max()) + 1)).reshape(-1, 2)
     again = int(((shown > 1).any(axis=1) & (shown > 0).all(axis=1)).sum())
     if not again:
         return []
-    who = "one rater" if comparisons.rater is not None else "one judge"
     return [
-        f"{counted(again, 'pair')} of one item in {layout.item} and {who} ha{'s' if again == 1 else 've'} several rows "
-        "in one order: unless they are the same two answers shown again, swap consistency pairs different things, and "
-        f"{layout.item} does not name what was asked{'' if comparisons.rater is not None else ' or raters are mixed'}."
+        f"{counted(again, 'pair of one item has', 'pairs of one item have')} several rows in one order: unless they "
+        f"are the same two answers shown again, swap consistency pairs different things, and {item} does not name what "
+        "was asked or raters are mixed."
     ]
+
+
+def repeat_notes(rows: int, item: str | None, *, shared: bool) -> tuple[str, ...]:
+    """`rows`: that repeat an earlier one of the same item, pair, rater and order."""
+    if not rows:
+        return ()
+    told = "each counts in full, as --repeats count asks"
+    if shared:
+        told = "repeats share one weight with the first; --repeats count counts each in full"
+    return (
+        f"{counted(rows, 'row shows', 'rows show')} a rater the same two answers to the same item in the same order "
+        f"again: {told}. If they are other answers, {item} does not name what was asked.",
+    )
 
 
 def _item_notes(comparisons: Comparisons, item: str | None, there: str, *, asked: bool) -> list[str]:
     if item is None or comparisons.item is None:
         hint = f"; --item-column names one{there}" if there else ""
-        return [f"No item column: each battle is its own cluster{hint}."]
+        return [f"No item column: each row counts as an item of its own{hint}."]
     items, rows = int(np.count_nonzero(np.bincount(comparisons.item))), len(comparisons)
     if items == rows > 1:
         hint = f"; --item-column names another{there}" if there else ""
-        return [f"Every row has an item of its own (column {item}), so each battle is its own cluster{hint}."]
+        return [f"Every row has an item of its own (column {item}){hint}."]
     notes = [f"Item column: {item} ({counted(items, 'item')})."]
     if not asked and _each_of_one_pair(comparisons):
         notes.append(

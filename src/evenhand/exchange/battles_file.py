@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Literal, TypeAlias
 from unicodedata import normalize
 
 import numpy as np
@@ -14,6 +15,7 @@ from evenhand.exchange.battle_notes import (
     order_notes,
     other_notes,
     partner_notes,
+    repeat_notes,
     space_notes,
     spelling_notes,
     twice_notes,
@@ -32,7 +34,6 @@ from evenhand.exchange.battles.columns import (
     weights_of,
 )
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
-from evenhand.exchange.battles.repeats import Repeats, with_repeats
 from evenhand.exchange.battles.winners import WinnerAs
 from evenhand.exchange.peers.alpaca_battles import alpaca_battles
 from evenhand.exchange.peers.arena_battles import arena_battles
@@ -41,6 +42,11 @@ from evenhand.exchange.peers.battles import InVain, Peer, PeerBattles
 from evenhand.exchange.peers.judgement_battles import exported_battles, judgement_battles
 from evenhand.exchange.peers.mt_bench_battles import mt_bench_battles
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import crossing
+
+Repeats: TypeAlias = Literal["share", "count"]
+"""Whether rows that show one rater the same two answers in the same order again share one weight, as replicates in the
+ledger do, or each counts."""
 
 _PEERS: tuple[Peer, ...] = (
     arena_battles,
@@ -131,11 +137,12 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     comparisons = _with_models(_comparisons(battles, layout, cells), in_vain)
     # Another tool's reader that gives weights has shared them already.
     shared_before = table is not given and layout.weight is not None
-    comparisons, repeated = (comparisons, ()) if shared_before else with_repeats(comparisons, repeats)
+    comparisons, repeated = (comparisons, 0) if shared_before else _with_repeats(comparisons, repeats)
     notes = (
         *battles.notes,
         *in_vain_notes(in_vain),
         *unit_notes(comparisons, layout, columns, table.names),
+        *repeat_notes(repeated, layout.item, shared=repeats == "share"),
         *(order_notes(cells.sides, layout) if battles.order_known else ()),
         *([] if cells.verdicts.note is None else [cells.verdicts.note]),
         *other_notes(comparisons, layout),
@@ -144,7 +151,6 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
         *name_notes(comparisons.models),
         *partner_notes(cells.sides, layout, columns),
         *twice_notes(comparisons, shared=bool(repeated) and repeats == "share"),
-        *repeated,
     )
     name, digest = ("a frame", None) if table.file is None else (table.file.path.name, table.file.digest)
     return BattleTable(
@@ -194,6 +200,27 @@ def _with_models(comparisons: Comparisons, in_vain: Sequence[InVain]) -> Compari
     code = np.array([number[name] for name in comparisons.models], dtype=np.int32)
     a, b = code[comparisons.model_a], code[comparisons.model_b]
     return replace(comparisons, models=tuple(names), model_a=a, model_b=b)
+
+
+def _with_repeats(comparisons: Comparisons, how: Repeats) -> tuple[Comparisons, int]:
+    """With the weights that `how` gives repeats, and how many rows repeat an earlier one.
+
+    Without items, or without raters, no row is known to repeat another: each may be another rater's.
+    """
+    if comparisons.item is None or comparisons.rater is None:
+        return comparisons, 0
+    models = len(comparisons.models)
+    a, b = comparisons.model_a.astype(np.int64), comparisons.model_b.astype(np.int64)
+    swapped = np.zeros(len(a), np.bool_) if comparisons.first is None else comparisons.first < 0
+    shown = np.where(swapped, b * models + a, a * models + b)
+    keys = crossing(comparisons.item, comparisons.rater).astype(np.int64) * models**2 + shown
+    _, place = np.unique(keys, return_inverse=True)
+    weight = np.ones(len(a)) if comparisons.weight is None else comparisons.weight
+    times = np.maximum(np.bincount(place.ravel(), weights=weight > 0), 1.0)
+    again = int((times - 1).sum())
+    if not again or how == "count":
+        return comparisons, again
+    return replace(comparisons, weight=weight / times[place.ravel()]), again
 
 
 def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Comparisons:

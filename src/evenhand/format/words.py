@@ -3,6 +3,8 @@
 import re
 from collections.abc import Iterable, Mapping
 
+from evenhand.domain.estimate import whole
+
 NAMED = 5
 """Names that a sentence lists."""
 
@@ -17,6 +19,8 @@ def unbroken(sentence: str) -> str:
 
 
 def count(number: float) -> str:
+    """`40` for 40 and for what rounding left of it; a true fraction with one decimal."""
+    number = whole(number)
     return f"{number:,.0f}" if number == int(number) else f"{number:,.1f}"
 
 

@@ -54,7 +54,7 @@ def print_redundancy(found: Redundancy, console: Console) -> None:
             *_cells(pair.latent),
             *_cells(pair.r_squared),
             count(pair.spearman.n),
-            (pair.spearman.reason or "") if pair.spearman.value is None else "",
+            _why(pair),
         )
         for pair in sorted(found.pairs, key=lambda pair: -(pair.spearman.value or -2.0))
     ]
@@ -79,8 +79,8 @@ def print_redundancy(found: Redundancy, console: Console) -> None:
     if any(pair.one_truth is not None for pair in found.pairs):
         console.print(
             "of one truth: where Spearman lies in 95 % of simulated pairs of benchmarks that measure the same with "
-            "these errors. latent: the correlation without the errors; its interval is conservative, since it also "
-            "counts which models were taken.",
+            "these errors. latent: the correlation without the errors; its interval, from 4 models on, is "
+            "conservative, since it also counts which models were taken.",
             style="dim",
         )
 
@@ -100,6 +100,13 @@ def _of_one_truth(pair: ColumnPair) -> str:
         return MISSING
     spearman, _ = pair.one_truth
     return f"{spearman.lower:.3f} to {spearman.upper:.3f}"
+
+
+def _why(pair: ColumnPair) -> str:
+    """Why the correlation is missing, or the interval that the latent one would have."""
+    if pair.spearman.value is None:
+        return pair.spearman.reason or ""
+    return "" if pair.latent.value is None else pair.latent.reason or ""
 
 
 def _cells(one: Estimate) -> tuple[str, str]:

@@ -134,6 +134,24 @@ def test_wins_on_one_item_prove_no_more_than_one_win():
     assert many.lower == pytest.approx(once.lower)
 
 
+@pytest.mark.parametrize("weight", [1e-3, 0.5, 1e6])
+@pytest.mark.parametrize("won", [1, -1])
+def test_a_bound_that_wins_prove_does_not_depend_on_the_scale_of_weights(weight: float, won: int):
+    battles: list[Game] = [("X", "Y", 1), ("X", "Y", 1), ("Y", "X", 1), *[("W", "X", won), ("W", "Y", won)] * 6]
+    items = [0, 1, 2, *[3, 3, 4, 4] * 3]
+    plain, scaled = (rated(battles, items=items, weight=one)["W"].rating for one in (1.0, weight))
+    assert plain.unbounded == scaled.unbounded == ("upper" if won > 0 else "lower")
+    assert (scaled.lower or scaled.upper) == pytest.approx(plain.lower or plain.upper)
+
+
+def test_wins_on_one_heavy_item_prove_no_more_than_the_effective_items():
+    core: list[Game] = [("X", "Y", 1), ("Y", "X", 1)]
+    uneven = rated([*core, *[("W", "X", 1)] * 42], items=[0, 1, *[2] * 40, 3, 4])["W"].rating
+    # 42^2 / (40^2 + 1 + 1) = 1.1011 wins: 2.5 % where each has 0.025^(1/1.1011).
+    chance = 0.025 ** ((40**2 + 2) / 42**2)
+    assert uneven.lower == pytest.approx(1000 + 400 * math.log10(chance / (1 - chance)), abs=1e-3)
+
+
 def test_two_models_of_which_one_always_wins_have_no_numbers():
     x, y = bradley_terry(played([("X", "Y", 1)] * 5)).models
     assert (x.rating.value, x.rating.unbounded, x.rank) == (None, "upper", 1)

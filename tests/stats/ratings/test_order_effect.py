@@ -174,6 +174,11 @@ def test_a_judge_who_follows_the_order_alone_has_an_unbounded_effect(verdict: in
     assert effect.unbounded == side
     assert effect.reason == (f"All 100 verdicts that bear on it went to the answer shown {place}: no {side} bound.")
     assert found.after is None
+    assert effect.lower or effect.upper
+    for scale in (1e-3, 1e3):
+        rows = shown([("X", "Y", verdict)] * 50 + [("Y", "X", verdict)] * 50, items=items)
+        scaled = order_effect(replace(rows, weight=np.full(100, scale))).overall.natural
+        assert (scaled.lower or scaled.upper) == pytest.approx(effect.lower or effect.upper, abs=1e-6)
 
 
 def test_an_effect_that_drives_the_strengths_with_it_is_unbounded_too():

@@ -48,6 +48,8 @@ def test_the_challengers_own_missing_verdicts_count_too():
     found = tipping_point(made, missing(made, *pairs))
     assert (found.leader, found.challenger, found.missing) == ("A", "C", 30)
     assert found.share is not None
+    # None of the thirty can go against the leader, which has no part in them.
+    assert "of the 30 missing verdicts of A and C went against A or for C; of A's verdicts that" in found.sentence
     for share, leader in ((found.share - 0.04, "A"), (found.share + 0.04, "C")):
         won = round(30 * share)
         decided = played([*games, *[("C", "B", 1)] * won, *[("C", "B", -1)] * (30 - won)])

@@ -40,6 +40,31 @@ def test_four_cases_by_hand():
     assert found.kappa.value == pytest.approx(0.3125 / 0.5625)
 
 
+@pytest.mark.parametrize(("people", "orders"), [(1, 1), (3, 1), (4, 1), (3, 2), (2, 2)])
+def test_a_coin_that_must_choose_a_side_has_no_ac1(people: int, orders: int):
+    rng = np.random.default_rng(1)
+    cases = cases_of(4_000)
+    right = rng.choice([-1.0, 1.0], len(cases))
+    said = np.where(rng.random((len(cases), people)) < 0.9, right[:, None], -right[:, None])
+    coin = rng.choice([-1.0, 1.0], (len(cases), orders)).mean(axis=1, keepdims=True)
+    (found,) = alignment(opinions(coin.tolist(), cases=cases, levels=2), opinions(said.tolist(), cases=cases, levels=2))
+    ac1 = found.pooled.ac1
+    assert ac1.value == pytest.approx(0, abs=0.04)
+    assert (ac1.n, found.pooled.ac1_classes) == (len(cases), 2)
+    assert ac1.lower is not None
+    assert ac1.upper is not None
+    assert ac1.upper - ac1.lower < 0.08
+    assert [one.ac1_classes for _, one in found.models] == [2]
+
+
+def test_forced_choices_by_hand():
+    # 3 of 4 alike; shares of + 5/8, of - 3/8: chance 2 (5/8) (3/8) = 15/32.
+    cases = cases_of(4)
+    judge = opinions([[1], [1], [-1], [1]], cases=cases, levels=2)
+    (found,) = alignment(judge, opinions([[1], [1], [-1], [-1]], cases=cases, levels=2))
+    assert found.pooled.ac1.value == pytest.approx((3 / 4 - 15 / 32) / (17 / 32))
+
+
 def test_a_distance_of_exactly_one_is_consistent():
     found = against([1, 1.25], [[0, 0], [0, 0]]).pooled
     assert found.consistency.value == 0.5

@@ -8,7 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 
+from evenhand.domain.estimate import Estimate
+from evenhand.stats.intervals import Basis
+from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
 from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, fisher_estimate, gwets_ac1
+from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from tests.refusals import refused
 
 verdicts = st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=40)
@@ -41,7 +45,7 @@ def test_the_standard_error_is_the_published_one():
     b = (1 - k) ** 2 * sum(table[i, j] * (cols[i] + rows[j]) ** 2 for i in range(2) for j in range(2) if i != j)
     c = (k - pe * (1 - k)) ** 2
     error = math.sqrt((a + b - c) / 50 * 50 / 49) / (1 - pe)
-    expected = fisher_estimate(k, error, n=50, clusters=50)
+    expected = fisher_estimate(k, error, Basis.of(np.ones(50)), n=50)
     assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-9)
 
 
@@ -85,8 +89,8 @@ def test_values_between_levels_are_taken_as_they_are():
 
 
 def test_a_record_without_a_flaw_on_few_items_proves_little():
-    pairs = [(1, 1), (-1, -1)] * 15
-    item = np.arange(30) % 4
+    pairs = [(1, 1), (-1, -1)] * 16
+    item = np.arange(32) % 4
     one, other, _ = columns(pairs)
     kappa = cohens_kappa(one, other, item)
     # t(3) = 3.18245: 4 / (4 + 10.128).
@@ -122,9 +126,11 @@ def test_items_of_unequal_size_get_the_error_of_leaving_each_out():
     other = np.where(same, one, rng.integers(0, 3, len(item)))
     kappa = cohens_kappa(one, other, item)
     left = np.array([cohen_kappa_score(one[item != g], other[item != g]) for g in range(80)])
-    error = math.sqrt(79 / 80 * ((left - left.mean()) ** 2).sum())
     assert kappa.value is not None
-    expected = fisher_estimate(kappa.value, error, n=len(item), clusters=80)
+    # CR3 is the jackknife around the value itself, less what items alike would add.
+    basis = Basis.of(size.astype(float))
+    error = math.sqrt((1 - 1 / basis.effective) * ((left - kappa.value) ** 2).sum())
+    expected = fisher_estimate(kappa.value, error, basis, n=len(item))
     assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=0.006)
 
 
@@ -150,6 +156,54 @@ def test_95_in_100_intervals_hold_the_truth(weighting: Weighting):
         assert kappa.upper is not None
         held += kappa.lower <= truth <= kappa.upper
     assert 0.92 <= held / 500 <= 0.985
+
+
+@pytest.mark.parametrize("coefficient", ["kappa", "AC1", "alpha"])
+def test_95_in_100_intervals_hold_the_truth_where_one_item_has_two_fifths_of_the_cases(coefficient: str):
+    rng = np.random.default_rng(4)
+    item = np.repeat(np.arange(40), [28] + [1] * 39)
+    held: list[bool] = []
+    for _ in range(500):
+        one = rng.choice([-1.0, 1.0], len(item))
+        # How often the two agree is the item's: 2/3 on average, 1/3 beyond chance.
+        alike = rng.random(len(item)) < rng.beta(2, 1, 40)[item]
+        found = _coefficient(coefficient, one, np.where(alike, one, -one), item)
+        if found.lower is not None and found.upper is not None:
+            held.append(found.lower <= 1 / 3 <= found.upper)
+    assert len(held) > 400
+    # 95 % less two simulation errors; G/(G-1) and t on 40 items hold 83 %.
+    assert np.mean(held) > 0.93
+
+
+def _coefficient(name: str, one: np.ndarray, other: np.ndarray, item: np.ndarray) -> Estimate:
+    match name:
+        case "kappa":
+            return cohens_kappa(one, other, item)
+        case "AC1":
+            return gwets_ac1(one, other, item, classes=2)
+        case _:
+            cases = Cases(item=item, model=np.zeros(len(item), dtype=np.int64), models=("a",))
+            return krippendorff_alpha(
+                RaterMatrix(
+                    cases=cases,
+                    raters=("one", "other"),
+                    case=np.tile(np.arange(len(item)), 2),
+                    rater=np.repeat([0, 1], len(item)),
+                    value=np.concatenate([one, other]),
+                    levels=2,
+                )
+            )
+
+
+def test_a_heavy_item_counts_as_few_items():
+    one = np.array([1.0, -1.0] * 50)
+    even = cohens_kappa(one, one, np.arange(100) // 10)
+    heavy = cohens_kappa(one, one, np.maximum(np.arange(100) // 10 - 4, 0))
+    assert even.lower is not None
+    assert heavy.lower is not None
+    # Ten items against one of 50 cases and five of 10: 100² / (50² + 5 * 10²) = 3.33.
+    assert (even.effective, heavy.effective) == pytest.approx((10, 10 / 3))
+    assert heavy.lower < even.lower
 
 
 def test_no_cases_and_constant_raters_have_a_reason():
@@ -220,7 +274,7 @@ def test_gwets_own_formulas_find_the_same_ac1_and_the_same_error(pairs: Pairs):
     found = gwets_ac1(one, other, item)
     value, variance = _ac1_by_gwets_formulas(pairs, [-1, 0, 1])
     assert found.value == pytest.approx(value, abs=1e-9)
-    expected = fisher_estimate(value, math.sqrt(variance), n=len(pairs), clusters=len(pairs))
+    expected = fisher_estimate(value, math.sqrt(variance), Basis.of(np.ones(len(pairs))), n=len(pairs))
     assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-6)
 
 

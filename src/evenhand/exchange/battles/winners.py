@@ -66,8 +66,9 @@ class WinnerColumn:
 
     @cached_property
     def _is_side(self) -> "tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]":
-        named = self.said.str.strip_chars()
-        one, other = ((named == side.str.strip_chars()).to_numpy() for side in self.sides)
+        # In one spelling, as the models' own names are.
+        named, *sides = (column.str.strip_chars().str.normalize("NFC") for column in (self.said, *self.sides))
+        one, other = ((named == side).to_numpy() for side in sides)
         return one, other
 
     @cached_property

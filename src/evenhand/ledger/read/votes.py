@@ -42,7 +42,7 @@ class JudgedBattles:
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of submitted models that are published, by the label that the record knows."""
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Of the items by digest, where some answer speaks to the judge."""
+    """Of the items, by digest."""
 
     @property
     def judge(self) -> str:
@@ -129,10 +129,9 @@ def judged_battles(
     everything = found.without(without) if without else found
     results = everything.rows(everything.stands)
     unasked = not_reached(ledger, chosen, results, items=items, as_of=as_of)
-    speak = any(one.verdicts or one.orders for one in results.remarks)
     return JudgedBattles(
         study=chosen[0],
-        labels=item_labels(ledger, {study.data for study in chosen}) if speak else {},
+        labels=item_labels(ledger, {study.data for study in chosen}),
         results=results,
         replaced=len(everything) - len(results),
         not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),

@@ -82,7 +82,8 @@ def _print_board(board: BoardCorrelation, console: Console) -> None:
     spearman, _ = board.one_truth
     _print_line("such boards of one truth", spearman, console, noun="models", indent=4)
     _print_line("without the boards' errors", board.latent, console, noun="models", indent=4)
-    console.print("    the last interval is conservative: it also counts which models were taken", style="dim")
+    if board.latent.lower is not None:
+        console.print("    the last interval is conservative: it also counts which models were taken", style="dim")
 
 
 def _print_coverage(coverage: Coverage, console: Console) -> None:
@@ -97,7 +98,8 @@ def _print_figures(figures: AlignmentFigures, console: Console) -> None:
     _print_line("MAE", figures.mae, console)
     _print_line("Consistency", figures.consistency, console, share=True)
     _print_line("kappa, three classes", figures.kappa, console)
-    _print_line("AC1, three classes", figures.ac1, console)
+    classes = {2: "two", 3: "three"}[figures.ac1_classes]
+    _print_line(f"AC1, {classes} classes", figures.ac1, console)
     _print_line("kappa, weighted", figures.kappa_weighted, console)
 
 

@@ -121,7 +121,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles))),
         waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
         steering=steering_of([judged]),
-        item_name=votes.item.in_order_of_rows().names.__getitem__,
+        item_name=[judged.labels.get(item, item) for item in votes.item.in_order_of_rows().names].__getitem__,
     )
 
 

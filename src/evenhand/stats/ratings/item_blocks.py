@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.stats.intervals import Basis
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray, summed
@@ -102,6 +103,14 @@ def played_and_items(comparisons: Comparisons) -> tuple[FloatArray, npt.NDArray[
 def clusters_in(comparisons: Comparisons) -> int:
     """How many items, or what rows are clustered by, the rows are of; without any, how many rows."""
     return len(comparisons) if comparisons.grouped_by is None else count_of(comparisons.grouped_by)
+
+
+def effective_clusters(comparisons: Comparisons) -> float:
+    """As many of equal weight as would tell as much, whatever weights are measured in. 0 without any weight."""
+    weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
+    by = comparisons.grouped_by
+    size = weight if by is None else np.bincount(by, weights=weight)
+    return Basis.of(size / size.max()).effective if size.any() else 0.0
 
 
 def count_of(codes: Codes) -> int:

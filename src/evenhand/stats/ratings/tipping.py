@@ -45,13 +45,15 @@ class TippingPoint:
     def sentence(self) -> str:
         if self.leader is None:
             return "Several models share the lead, so no missing verdict can take it from one."
-        read = "" if self.against is None else f"; of its verdicts that were read, {100 * self.against:.0f} % did"
+        read = ""
+        if self.against is not None:
+            read = f"; of {self.leader}'s verdicts that were read, {100 * self.against:.0f} % went against it"
         if self.share is None:
             who = f"{self.missing:,} missing verdict{'' if self.missing == 1 else 's'} of its own"
             return f"{self.leader} stays first even if all went against it: {who}, and those of any one other model."
         return (
             f"The leader changes if more than {_floored(self.share)} % of the {self.missing:,} missing verdicts of "
-            f"{self.leader} and {self.challenger} went against {self.leader}{read}."
+            f"{self.leader} and {self.challenger} went against {self.leader} or for {self.challenger}{read}."
         )
 
 

@@ -79,7 +79,7 @@ def board_correlation(
         note=(
             f"Rank correlations are as observed. one_truth: {draws} pairs of boards of one truth with the errors of "
             f"these, seed {seed}. latent: without the errors, over the root of both reliabilities; its interval, "
-            "Fisher's z over the models, is conservative for these very models."
+            "Fisher's z over the models where there are 4 at least, is conservative for these very models."
         ),
     )
 

@@ -19,8 +19,11 @@ from evenhand.stats.reliability.grade_score.option_rows import FloatArray
 DRAWS = 1000
 """Pairs of boards of one truth."""
 
-OBSERVED = "no interval: errors of the boards lower it; latent has one"
+OBSERVED = "no interval: errors of the boards lower it; latent is without them"
 """Why an observed correlation has no interval."""
+
+FEWEST_MODELS = 4
+"""For an interval of the latent correlation: Fisher's z has no error of three models, whatever is put in its place."""
 
 _LEAST_RELIABILITY = 0.05
 """A board that is nothing but error is taken to hold a little, so that the correction stays finite."""
@@ -56,33 +59,56 @@ class TwoBoards:
     @property
     def reliability(self) -> tuple[float, float]:
         """Of each board: the part of its variance over the models that is not error."""
-        one, other = (
-            max(1 - _shared(errors, errors) / _shared_spread(board, board), _LEAST_RELIABILITY)
-            for board, errors in ((self.one, self.one_errors), (self.other, self.other_errors))
-        )
-        return one, other
+        one, other = self._parts(np.full(len(self.one), 1 / len(self.one)))
+        return one.reliability, other.reliability
 
     def latent(self, level: float = LEVEL) -> Estimate:
         """Pearson's correlation of what the boards measure (Spearman 1904, Am. J. Psychol. 15, 72): the observed one
         without the error they share, over the root of both reliabilities.
 
-        The interval is Fisher's z over the models, divided by the same. It counts which models were taken too, so it is
-        conservative for these very models. Raises nothing; there is a reason where there is no value.
+        Models with larger errors weigh less. The interval is Fisher's z over the effective number of models, divided by
+        the same. It counts which models were taken too, so it is
+        conservative for these very models. Fewer than FEWEST_MODELS have none. Raises nothing; there is a reason where
+        there is no value, and where there is no interval.
         """
         models = len(self.one)
         reason = no_correlation(self.one, self.other)
         if reason:
             return Estimate(value=None, n=models, reason=reason)
-        spread = math.sqrt(_shared_spread(self.one, self.one) * _shared_spread(self.other, self.other))
-        common = _shared_spread(self.one, self.other) - _shared(self.one_errors, self.other_errors)
-        r = min(max(common / spread, -1.0), 1.0)
-        reliable = math.sqrt(math.prod(self.reliability))
-        half = reach(MANY, level) / math.sqrt(max(models - 3, 1))
+        weight = self._weights()
+        one, other = self._parts(weight)
+        common = _shared_spread(self.one, self.other, weight) - _shared(self.one_errors, self.other_errors, weight)
+        r = min(max(common / math.sqrt(one.spread * other.spread), -1.0), 1.0)
+        reliable = math.sqrt(one.reliability * other.reliability)
+        effective = _effective(weight)
+        if round(effective) < FEWEST_MODELS:
+            value = min(max(r / reliable, -1.0), 1.0)
+            return Estimate(value=value, n=models, clusters=models, reason=_few_models(models, effective))
+        half = reach(MANY, level) / math.sqrt(effective - 3)
         z = math.atanh(min(max(r, -_NEARLY), _NEARLY))
         value, lower, upper = (
             min(max(bound / reliable, -1.0), 1.0) for bound in (r, math.tanh(z - half), math.tanh(z + half))
         )
         return Estimate(value=value, lower=lower, upper=upper, n=models, clusters=models)
+
+    def _weights(self) -> FloatArray:
+        """How much each model has a say, 1 in all: less, the larger its errors are beside the spread of what is
+        measured. Equal errors weigh equally. Without this, a few models of large errors carry all the spread there is,
+        and the interval counts the models as if all told as much."""
+        of_one, of_other = _error_variances(self.one_errors), _error_variances(self.other_errors)
+        weight = np.full(len(self.one), 1 / len(self.one))
+        for _ in range(_ROUNDS):
+            one, other = self._parts(weight)
+            say = 1 / ((1 + of_one / one.measured) * (1 + of_other / other.measured))
+            weight = say / float(say.sum())
+            if _effective(weight) < _HARDLY_TWO:
+                break
+        return weight
+
+    def _parts(self, weight: FloatArray) -> "tuple[_Part, _Part]":
+        boards = (self.one, self.one_errors), (self.other, self.other_errors)
+        one, other = (_Part.of(board, errors, weight) for board, errors in boards)
+        return one, other
 
     def of_one_truth(self, *, draws: int, seed: int, level: float = LEVEL) -> dict[Coefficient, Estimate]:
         """What the rank correlations of two boards with these errors would be if both measured one and the same: the
@@ -120,14 +146,65 @@ class TwoBoards:
 _NEARLY = 1 - 1e-12
 
 
-def _shared_spread(one: FloatArray, other: FloatArray) -> float:
-    return float((one - one.mean()) @ (other - other.mean())) / (len(one) - 1)
+_ROUNDS = 20
+"""Weights and spread depend on each other, and settle long before."""
+
+_HARDLY_TWO = 1.5
+"""Effective models with which there is nothing left to weigh."""
 
 
-def _shared(one: FloatArray, other: FloatArray) -> float:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Part:
+    """Of one board's weighted variance over the models."""
+
+    spread: float
+    reliability: float
+    """The part that is not error."""
+
+    @classmethod
+    def of(cls, board: FloatArray, errors: FloatArray, weight: FloatArray) -> "_Part":
+        spread = _shared_spread(board, board, weight)
+        return cls(spread=spread, reliability=max(1 - _shared(errors, errors, weight) / spread, _LEAST_RELIABILITY))
+
+    @property
+    def measured(self) -> float:
+        """The variance of what the board measures."""
+        return self.spread * self.reliability
+
+
+def _few_models(models: int, effective: float) -> str:
+    if models < FEWEST_MODELS:
+        return f"no interval: {models} models are too few to tell, {FEWEST_MODELS} are needed"
+    return (
+        f"no interval: errors are so uneven that {models} models tell as much as {effective:.1f} alike, "
+        f"{FEWEST_MODELS} are needed"
+    )
+
+
+def _effective(weight: FloatArray) -> float:
+    """Models of equal weight that would tell as much."""
+    return 1 / float(weight @ weight)
+
+
+def _error_variances(errors: FloatArray) -> FloatArray:
+    """Of each model. What a source does to most models alike is no error between them."""
+    return np.square(errors - np.median(errors, axis=1, keepdims=True)).sum(axis=0)
+
+
+def _centred(values: FloatArray, weight: FloatArray) -> FloatArray:
+    return values - (values @ weight)[..., None]
+
+
+def _shared_spread(one: FloatArray, other: FloatArray, weight: FloatArray | None = None) -> float:
+    """Their covariance over the models."""
+    weight = np.full(len(one), 1 / len(one)) if weight is None else weight
+    return float(weight @ (_centred(one, weight) * _centred(other, weight))) / (1 - float(weight @ weight))
+
+
+def _shared(one: FloatArray, other: FloatArray, weight: FloatArray) -> float:
     """What errors add to the covariance of two boards over the models; what moves all models alike adds nothing."""
-    centred = [errors - errors.mean(axis=1, keepdims=True) for errors in (one, other)]
-    return float((centred[0] * centred[1]).sum()) / (one.shape[1] - 1)
+    added = (_centred(one, weight) * _centred(other, weight)).sum(axis=0)
+    return float(weight @ added) / (1 - float(weight @ weight))
 
 
 def _middle(one: FloatArray, other: FloatArray, name: Coefficient, level: float) -> Estimate:
@@ -154,9 +231,19 @@ def conclusion(observed: Estimate, latent: Estimate, one_truth: tuple[Estimate, 
     assert expected.lower is not None
     assert expected.upper is not None
     of_one = f"two such boards of one truth would show {expected.lower:.2f} to {expected.upper:.2f}"
-    if observed.value >= expected.lower:
-        return f"The boards differ by no more than their errors explain: {of_one}."
-    return f"The boards differ by more than their errors explain: {of_one}."
+    few = "" if latent.lower is not None else _untold(latent.n)
+    if observed.value < expected.lower:
+        how_far = f"; how far what they measure agrees {few}" if few else ""
+        return f"The boards differ by more than their errors explain: {of_one}{how_far}."
+    if few:
+        return f"Whether the boards agree {few}: {of_one}."
+    return f"The boards differ by no more than their errors explain: {of_one}."
+
+
+def _untold(models: float) -> str:
+    if models < FEWEST_MODELS:
+        return f"cannot be told from {models:.0f} models, {FEWEST_MODELS} are needed"
+    return f"cannot be told from {models:.0f} models with errors so uneven"
 
 
 def observed(one: FloatArray, other: FloatArray, name: Coefficient, *, clusters: int) -> Estimate:

@@ -9,6 +9,7 @@ from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import log_win_probability
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import effective_clusters
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray, summed
 
@@ -80,14 +81,16 @@ def _proven(solution: Solution, model: int, core: BoolArray, log_tail: float) ->
     """Bounds of a strength that has no finite estimate, from its battles with rated models, all won or all lost.
 
     The strength below which so many wins would be less probable than the tail, the opponents' strengths taken as known;
-    battles count at most as many cases as there are items, for without spread more cannot be claimed.
+    battles count as many cases as there are effective items, for without spread more cannot be claimed, and what a
+    weight is measured in says nothing.
     """
     battles, found = solution.everything, solution.structure
     below, above = bool(found.above[model].any()), bool(found.above[:, model].any())
     if below and above:
         return -math.inf, math.inf
-    as_a = (battles.model_a == model) & core[battles.model_b]
-    as_b = (battles.model_b == model) & core[battles.model_a]
+    counted = np.ones(len(battles), dtype=np.bool_) if battles.weight is None else battles.weight > 0
+    as_a = counted & (battles.model_a == model) & core[battles.model_b]
+    as_b = counted & (battles.model_b == model) & core[battles.model_a]
     opponents = np.concatenate((battles.model_b[as_a], battles.model_a[as_b]))
     if not len(opponents):
         return (math.nan, math.inf) if below else (-math.inf, math.nan)
@@ -121,6 +124,4 @@ def items_of(battles: Comparisons, model: int) -> int:
 def _weights(battles: Comparisons, as_a: BoolArray, as_b: BoolArray) -> FloatArray:
     rows = np.concatenate((np.flatnonzero(as_a), np.flatnonzero(as_b)))
     weight = np.ones(len(rows)) if battles.weight is None else battles.weight[rows]
-    by = battles.grouped_by
-    items = len(rows) if by is None else len(np.unique(by[rows]))
-    return weight * min(1.0, items / float(weight.sum()))
+    return weight * (effective_clusters(battles.rows(as_a | as_b)) / float(weight.sum()))

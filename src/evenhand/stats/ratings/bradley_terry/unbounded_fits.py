@@ -16,7 +16,7 @@ from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, Ties, s
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import clusters_in
+from evenhand.stats.ratings.item_blocks import effective_clusters
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable, pair_table
 
@@ -156,7 +156,7 @@ def proven_slope(comparisons: Comparisons, covariate: FloatArray, side: Side, le
     """The bound of a slope that has none on `side`, in natural units: the other end of its interval.
 
     Beyond it the verdicts would be less probable than the tail, compared with the best that any slope makes of them,
-    the strengths free to follow. Verdicts count at most as many cases as there are items. None where nothing
+    the strengths free to follow. Verdicts count as many cases as there are effective items. None where nothing
     worth telling is proven.
     """
     if side == "both":
@@ -164,7 +164,7 @@ def proven_slope(comparisons: Comparisons, covariate: FloatArray, side: Side, le
     towards = 1.0 if side == "upper" else -1.0
     table = table_within_groups(comparisons, towards * covariate[:, None])
     size = float(np.abs(table.covariates).max(initial=0.0)) or 1.0
-    cases = min(clusters_in(comparisons), comparisons.total) / comparisons.total
+    cases = effective_clusters(comparisons) / comparisons.total
     profile = _Profile(replace(table, counts=table.counts * cases))
     lowest = profile.at(_ENDLESS / size) + math.log((1 - level) / 2)
 

@@ -11,7 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import Range, clustered_mean, clustered_share
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
-from evenhand.stats.reliability.agreement.kappa import cohens_kappa, gwets_ac1
+from evenhand.stats.reliability.agreement.kappa import SIGNS, cohens_kappa, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import HIGHEST, RaterMatrix, majority
 from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray, IntArray
 
@@ -36,7 +36,8 @@ class AlignmentFigures:
     kappa: Estimate
     """Cohen's, of the signs: better, equal, worse. Without an interval where too few cases lie outside one sign."""
     ac1: Estimate
-    """Gwet's, of the same three signs."""
+    """Gwet's, of the same three signs; of forced choices, which know no "equal", of two."""
+    ac1_classes: int
     kappa_weighted: Estimate
     """Quadratic, of the values."""
 
@@ -49,6 +50,7 @@ class AlignmentFigures:
             **self.kappa.as_json("kappa"),
             **self.kappa_weighted.as_json("kappa_weighted"),
             **self.ac1.as_json("ac1"),
+            "ac1_classes": self.ac1_classes,
         }
 
 
@@ -285,11 +287,25 @@ def figures(compared: ComparedVerdicts) -> AlignmentFigures:
         agreement=_share(_same_sign(sides, sides.people), sides),
         majority=_share(_same_sign(most, most.majority), most),
         kappa=cohens_kappa(*signs, compared.item),
-        ac1=gwets_ac1(*signs, compared.item),
+        ac1=_ac1_of_two(*signs, compared.item) if compared.levels == 2 else gwets_ac1(*signs, compared.item),
+        ac1_classes=2 if compared.levels == 2 else SIGNS,
         kappa_weighted=_other_scale()
         if compared.levels is None
         else cohens_kappa(compared.judged, compared.people, compared.item, weighting="quadratic"),
     )
+
+
+def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray) -> Estimate:
+    """Of forced choices. A mean of several that is 0 is half a verdict for each side, so a coin stays at 0 however many
+    people or orders are averaged."""
+    # Four quarters of each case, so that two halved verdicts meet in every combination.
+    halves = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    quartered = (
+        np.where(signs[:, None] == 0, half, signs[:, None]).ravel()
+        for signs, half in zip((one, other), halves, strict=True)
+    )
+    found = gwets_ac1(*quartered, np.repeat(item, 4), classes=2)
+    return found if found.value is None else replace(found, n=len(one))
 
 
 def _sided(compared: ComparedVerdicts) -> ComparedVerdicts:

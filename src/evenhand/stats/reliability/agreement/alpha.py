@@ -4,7 +4,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import LEVEL
-from evenhand.stats.reliability.agreement.kappa import fisher_estimate, standard_error, summed_by_item
+from evenhand.stats.reliability.agreement.kappa import ItemSpread, fisher_estimate
 from evenhand.stats.reliability.agreement.rater_matrix import RaterMatrix
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray
 
@@ -35,9 +35,8 @@ def krippendorff_alpha(matrix: RaterMatrix, *, level: float = LEVEL) -> Estimate
         return Estimate(value=None, n=n, reason="all raters gave one and the same verdict throughout")
     pull = _slopes(met)
     influence = each * (((counts @ pull) * counts).sum(axis=1) - counts @ np.diagonal(pull))
-    sums = summed_by_item(influence, matrix.cases.item[paired])
-    value = _alpha(met)
-    return fisher_estimate(value, standard_error(sums), n=n, clusters=len(sums), level=level)
+    spread = ItemSpread.of(influence, of_case[paired], matrix.cases.item[paired])
+    return fisher_estimate(_alpha(met), spread.error, spread.basis, n=n, level=level)
 
 
 def _alpha(met: FloatArray) -> float:

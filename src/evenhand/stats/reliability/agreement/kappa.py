@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import LEVEL, reach, wilson
+from evenhand.stats.intervals import LEVEL, Basis, left_out, reach, wilson
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
 
 Weighting: TypeAlias = Literal["none", "quadratic"]
@@ -68,12 +68,11 @@ def cohens_kappa(
     # With a rater who always says the same kappa is 0 whatever the other says, and rounding must not make it -0.
     varied = 1 not in (len(np.unique(row)), len(np.unique(column)))
     value = 1 - table.observed / table.expected if varied else 0.0
-    sums = summed_by_item(table.influence()[row, column], item)
     few = _too_few_outside(row, column, item)
     if few is not None:
-        return Estimate(value=value, n=len(one), clusters=len(sums), reason=few)
-    error = standard_error(sums) / len(one)
-    return fisher_estimate(value, error, n=len(one), clusters=len(sums), level=level)
+        return Estimate(value=value, n=len(one), clusters=len(np.unique(item)), reason=few)
+    spread = ItemSpread.of(table.influence()[row, column] / len(one), np.ones(len(one)), item)
+    return fisher_estimate(value, spread.error, spread.basis, n=len(one), level=level)
 
 
 def gwets_ac1(
@@ -100,8 +99,8 @@ def gwets_ac1(
     slope = (1 - 2 * share) / (classes - 1)
     of_chance = (slope[row] + slope[column]) / 2 - float(slope @ share)
     influence = (alike - agreed - (1 - value) * of_chance) / (1 - chance)
-    sums = summed_by_item(influence, item)
-    return fisher_estimate(value, standard_error(sums) / len(one), n=len(one), clusters=len(sums), level=level)
+    spread = ItemSpread.of(influence / len(one), np.ones(len(one)), item)
+    return fisher_estimate(value, spread.error, spread.basis, n=len(one), level=level)
 
 
 def _refuse_lengths(one: FloatArray, other: FloatArray, item: IntArray) -> None:
@@ -136,28 +135,40 @@ def _cost(values: FloatArray, weighting: Weighting) -> FloatArray:
             return apart**2
 
 
-def summed_by_item(values: FloatArray, item: IntArray) -> FloatArray:
-    """One sum for each item that occurs."""
-    sums = np.bincount(item, weights=values).astype(np.float64, copy=False)
-    return sums[np.bincount(item) > 0]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemSpread:
+    """How far a coefficient would move if its items were drawn anew."""
+
+    error: float
+    basis: Basis
+
+    @classmethod
+    def of(cls, influence: FloatArray, weight: FloatArray, item: IntArray) -> "ItemSpread":
+        """`influence`: what each case adds to the coefficient; `weight`: how much it has a say in it.
+
+        An item that carries much of the weight draws the coefficient to itself and so hides how far it lies from the
+        others: each item counts as if it had had no say. Of items alike this is the usual G/(G-1).
+        """
+        size = np.bincount(item, weights=weight).astype(np.float64)
+        there = size > 0
+        share = size[there] / size.sum()
+        sums = np.bincount(item, weights=influence)[there]
+        apart = (sums - share * sums.sum()) * left_out(share)
+        basis = Basis.of(size[there])
+        return cls(error=math.sqrt(float(apart @ apart) * (basis.effective - 1) / basis.effective), basis=basis)
 
 
-def standard_error(sums: FloatArray) -> float:
-    """Of the total of independent clusters' sums."""
-    centred = sums - sums.mean()
-    return math.sqrt(len(sums) / max(len(sums) - 1, 1) * float(centred @ centred))
-
-
-def fisher_estimate(value: float, error: float, *, n: float, clusters: int, level: float = LEVEL) -> Estimate:
+def fisher_estimate(value: float, error: float, basis: Basis, *, n: float, level: float = LEVEL) -> Estimate:
     """A coefficient of agreement, at most 1, with bounds from its standard error on the scale of Fisher's z.
 
-    A record without a flaw shows no spread. If the cases not seen were at chance, the coefficient would be the share
-    that was seen, so the lower bound stays at or below Wilson's for so many items without a failure.
+    Student's t counts the effective items, as many of equal weight as would tell as much. A record without a flaw
+    shows no spread. If the cases not seen were at chance, the coefficient would be the share that was seen, so the
+    lower bound stays at or below Wilson's for so many items without a failure.
     """
-    quantile = reach(clusters, level)
-    highest_lower, _ = wilson(1.0, float(clusters), quantile)
-    if clusters == 1:
-        return Estimate(value=value, lower=-1.0, upper=1.0, n=n, clusters=clusters)
+    quantile = reach(basis.effective, level)
+    highest_lower, _ = wilson(1.0, basis.effective, quantile)
+    if basis.clusters == 1:
+        return Estimate(value=value, lower=-1.0, upper=1.0, n=n, clusters=1)
     lower = upper = value
     if abs(value) < 1:
         z, half = math.atanh(value), quantile * error / (1 - value**2)
@@ -167,5 +178,6 @@ def fisher_estimate(value: float, error: float, *, n: float, clusters: int, leve
         lower=max(min(lower, highest_lower), -1.0),
         upper=min(max(upper, -highest_lower), 1.0),
         n=n,
-        clusters=clusters,
+        clusters=basis.clusters,
+        effective=basis.effective,
     )
