@@ -17,7 +17,7 @@ MUCH = 0.2
 """Of all weight: more of it in one item or one rater is told."""
 _FEW_ROWS = 200_000
 """Up to so many an item's name is looked up in its file though no sentence tells it."""
-_UNEVEN = 1.05
+_UNEVEN = 1.5
 """Times an even share: less is no more than there being few of them."""
 
 
@@ -60,7 +60,7 @@ class Clusters:
     def sentences(self) -> tuple[str, ...]:
         return tuple(
             f"One {what}, {one.name}, carries {100 * one.share:.0f} % of the weight: the other {what}s tell little "
-            "against it, and the intervals are as wide as that leaves them."
+            f"against it{', and the intervals are as wide as that leaves them' if self.by in (what, 'both') else ''}."
             for what, one in (("item", self.item), ("rater", self.rater))
             if one is not None and one.told
         )
