@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -173,7 +174,7 @@ def test_who_leads_is_said_first_and_how_it_was_made_after_what_was_found(tmp_pa
     # 30 items for A, one more with a fourth of the weight, and three without a verdict.
     trials = [(f"i{n}", f"r{n}", 1) for n in range(30)] + [("much", f"s{n}", -1) for n in range(10)]
     shared = {"protocol": "p", "rater_kind": "model", "replicate": 0, "run": "x", "at": 0, "cost_usd": 0}
-    rows: list[dict[str, object]] = [
+    rows: list[Any] = [
         {"item": item, "rater": rater, "verdict": {"kind": "preference", "value": value, "levels": 2}, "reason": None}
         for item, rater, value in trials
     ]

@@ -450,3 +450,13 @@ def test_a_rater_who_carries_much_is_named_and_even_shares_are_not():
     even = eh.rank(frame(battles, item=item, rater=[f"r{n % 3}" for n in range(60)]))
     assert not any("carries" in note for note in even.notes)
     assert json.loads(even.to_json())["clusters"]["heaviest_rater"]["share"] == pytest.approx(1 / 3)
+
+
+def test_a_little_more_than_an_even_share_is_not_told_and_nothing_is_widened_that_is_not():
+    battles, item = CROSSED[:60], [str(n // 3) for n in range(60)]
+    nearly = eh.rank(frame(battles, item=item, rater=["ann"] * 22 + ["bob"] * 19 + ["cat"] * 19))
+    assert not any("carries" in note for note in nearly.notes)
+    uneven = frame(battles, item=item, rater=["ann"] * 40 + ["bob"] * 10 + ["cat"] * 10)
+    both, alone = (eh.rank(uneven, by_cluster=by).clusters.sentences for by in ("both", "item"))
+    assert ["the intervals are" in " ".join(one) for one in (both, alone)] == [True, False]
+    assert len(both) == len(alone) == 1

@@ -1,5 +1,7 @@
 """Claims about rank ranges and tiers."""
 
+import itertools
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -11,6 +13,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.elo.ratings import elo_bootstrap
 from evenhand.stats.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
+from evenhand.stats.ratings.simultaneous import bonferroni
 from evenhand.stats.ratings.win_rate import tally, win_rates
 from tests.examples import examples
 from tests.refusals import tells
@@ -338,3 +341,17 @@ def test_a_provisional_elo_on_the_wrong_side_of_the_start_proves_no_rank():
     assert shown["Y"] < shown["N"] < 1000 < shown["X"]
     found = {one.model: (one.rank_lower, one.rank_upper) for one in elo_rank_ranges(made, boot).ranges}
     assert found == {"X": (1, 1), "Y": (2, 3), "N": (2, 3)}
+
+
+@pytest.mark.parametrize("found", [lambda made: rank_ranges(bradley_terry(made)), win_rate_rank_ranges])
+def test_one_item_more_does_not_change_the_rule_of_ranges(found: Callable[[Comparisons], RankRanges]):
+    whole = drawn(rows=4000, models=6, items=32, seed=2)
+    assert whole.item is not None
+    careful = bonferroni(15, 0.95).level
+    levels = [found(whole.rows(whole.item < items)).judged.joint.level for items in (8, 12, 18, 24, 29, 30, 31)]
+    away = [careful - level for level in levels]
+    assert all(one > 0 for one in away)
+    assert away[0] < 0.2 * away[-1]
+    # Between 29 and 30 items it goes on as it does before and after.
+    assert abs(away[5] - away[4]) < 0.4 * away[5]
+    assert all(one < other * 1.3 for one, other in itertools.pairwise(away))

@@ -5,7 +5,8 @@ models within components are judged at once, so that all ranges contain their tr
 (Mogstad, Romano, Shaikh and Wilhelm 2024, Rev. Econ. Stud. 91, 476). The largest standardised difference is simulated
 from the estimated covariance, which is less careful than Bonferroni's inequality and uses that M ratings, not M(M-1)/2
 differences, vary. The inequality stands in where a covariance cannot be trusted (few clusters, or more parameters than
-clusters), where some differences have no finite estimate, and for more models than the simulation is worth.
+clusters), where some differences have no finite estimate, and for more models than the simulation is worth; up to
+`FEW_CLUSTERS` clusters the two are mixed, so that one item more never changes the rule.
 
 Beside it stands each model's own range, for whoever asks about that model alone: only its own differences must be right
 together, so it is narrower, and of many models' own ranges some are wrong.
@@ -19,7 +20,7 @@ import numpy as np
 
 from evenhand.domain.identity import Json
 from evenhand.format.words import counted
-from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL, reaches
+from evenhand.stats.intervals import LEVEL, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, closure, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.placement import placement
@@ -119,9 +120,11 @@ def rank_ranges(rated: BradleyTerry, *, seed: int = 0) -> RankRanges:
     pairs = _pairs(found.component)
     joint = bonferroni(pairs, rated.level)
     played = found.component >= 0
-    if models <= SIMULATED and not found.above.any() and _trusted(spread, played):
+    clusters = _fewest_clusters(spread, played)
+    if models <= SIMULATED and not found.above.any() and clusters > models and spread.determined[played].all():
         covariance = spread.covariance[:models, :models]
         joint = simulated(covariance, error, pairs, level=rated.level, seed=seed)
+        joint = joint.as_trusted(clusters, int(played.sum()), rated.level)
     strength = rated.solution.fit.strength
     gap = strength[:, None] - strength[None, :]
 
@@ -192,10 +195,11 @@ def win_rate_rank_ranges(
     varied = own > 0
     pairs = _pairs(component)
     joint = bonferroni(pairs, level)
-    if len(own) <= SIMULATED and varied[component >= 0].all() and _clusters(tallied) >= max(len(own), FEW_CLUSTERS):
+    clusters = _clusters(tallied)
+    if len(own) <= SIMULATED and varied[component >= 0].all() and clusters > len(own):
         variance = own[:, None] + own[None, :] - 2 * covariance
         error = np.sqrt(np.where(same & (variance > 0), variance, np.nan))
-        joint = simulated(covariance, error, pairs, level=level, seed=seed)
+        joint = simulated(covariance, error, pairs, level=level, seed=seed).as_trusted(clusters, len(own), level)
     deviation = np.sqrt(np.where(varied, own, 1.0))
     correlation = covariance / np.outer(deviation, deviation)
 
@@ -210,10 +214,10 @@ def _same(labels: IntArray) -> BoolArray:
     return (labels[:, None] == labels[None, :]) & ~np.eye(len(labels), dtype=np.bool_)
 
 
-def _trusted(spread: Covariance, played: BoolArray) -> bool:
-    """Whether the covariance rests on enough clusters to tell what the differences have to do with each other."""
-    fewest = np.minimum(spread.clusters[played], spread.clusters[played] if spread.crossed is None else spread.crossed)
-    return bool(spread.determined[played].all() and (fewest >= FEW_CLUSTERS).all())
+def _fewest_clusters(spread: Covariance, played: BoolArray) -> int:
+    """On which the covariance of some model rests; of two groupings, the fewer."""
+    fewest = int(spread.clusters[played].min(initial=np.iinfo(np.int64).max))
+    return fewest if spread.crossed is None else min(fewest, spread.crossed)
 
 
 def _larger(reach: FloatArray) -> FloatArray:

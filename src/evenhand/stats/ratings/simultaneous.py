@@ -1,11 +1,11 @@
 """How sure each of many differences must be, so that all of them are right together."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evenhand.stats.intervals import reaches
+from evenhand.stats.intervals import FEW_CLUSTERS, reaches
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.sums import FloatArray
 
@@ -29,6 +29,9 @@ class Joint:
     own: FloatArray | None = None
     """The same for each model, so that its own differences hold together; None: they are as many as Bonferroni's."""
 
+    trusted: float = 1.0
+    """How far the draws are trusted, 0 to 1; the rest is Bonferroni's."""
+
     def reach(self, clusters: FloatArray) -> FloatArray:
         """Of each model, the standard errors to each side, by Student's t on the clusters it rests on."""
         return reaches(clusters, self.level)
@@ -36,7 +39,27 @@ class Joint:
     def of_each(self, others: IntArray, level: float) -> FloatArray:
         """Of each model: the level of its own differences, to so many others."""
         careful = 1 - (1 - level) / np.maximum(others, 1)
-        return np.minimum(careful if self.own is None else np.minimum(self.own, careful), self.level)
+        if self.own is None:
+            return np.minimum(careful, self.level)
+        return np.minimum(careful + self.trusted * (np.minimum(self.own, careful) - careful), self.level)
+
+    def as_trusted(self, clusters: float, models: int, level: float) -> "Joint":
+        """Nearer to Bonferroni's the fewer clusters the covariance of so many models rests on.
+
+        With as many clusters as models it is his alone, from `FEW_CLUSTERS` on the draws' alone; no step between.
+        """
+        trusted = (clusters - models) / max(FEW_CLUSTERS - models, 1)
+        if trusted >= 1 or clusters >= FEW_CLUSTERS:
+            return self
+        careful = bonferroni(self.pairs, level)
+        if trusted <= 0:
+            return careful
+        return replace(
+            self,
+            level=careful.level + trusted * (self.level - careful.level),
+            trusted=trusted,
+            how=f"{self.how}, and with few clusters partly by Bonferroni's inequality",
+        )
 
 
 def bonferroni(pairs: int, level: float) -> Joint:
