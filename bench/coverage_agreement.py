@@ -48,7 +48,7 @@ def of_heavy(figure: str, heavy: int, rest: int, rng: np.random.Generator) -> Fo
     alike = rng.random(len(item)) < rng.beta(2, 1, 40)[item]
     other = np.where(alike, one, -one)
     found = cohens_kappa(one, other, item) if figure == "kappa" else gwets_ac1(one, other, item, classes=2)
-    return Found.of([found], [1 / 3])
+    return Found.of([found], 1 / 3)
 
 
 def of_boards(models: int, latent: float, error: float, rng: np.random.Generator) -> Found:
