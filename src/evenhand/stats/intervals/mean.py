@@ -61,7 +61,10 @@ def clustered_mean(
     if n == 0:
         return Estimate(value=None, reason="no cases")
     mean = min(max(float(weight @ scaled) / n, 0.0), 1.0)
-    basis = min((Basis.of(np.bincount(one, weights=weight).astype(np.float64)) for one in groupings), key=lambda one: one.effective)
+    basis = min(
+        (Basis.of(np.bincount(one, weights=weight).astype(np.float64)) for one in groupings),
+        key=lambda one: one.effective,
+    )
     variance = _variance(weight * (scaled - mean) / n, weight, groupings)
     # Of values between yes and no a single case varies less.
     squares = float(np.square(weight * (scaled - mean)).sum()) / n**2
