@@ -300,11 +300,11 @@ def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray) -> Estimate:
     people or orders are averaged."""
     # Four quarters of each case, so that two halved verdicts meet in every combination.
     halves = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
-    quartered = (
+    first, second = (
         np.where(signs[:, None] == 0, half, signs[:, None]).ravel()
         for signs, half in zip((one, other), halves, strict=True)
     )
-    found = gwets_ac1(*quartered, np.repeat(item, 4), classes=2)
+    found = gwets_ac1(first, second, np.repeat(item, 4), classes=2)
     return found if found.value is None else replace(found, n=len(one))
 
 
