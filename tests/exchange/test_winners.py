@@ -118,3 +118,26 @@ def test_the_flag_decides_on_the_command_line(
     assert first["names"]["wins"] == 2
     assert first["words"]["wins"] == 1
     assert "--winner-as says how a file is read" in shell.refused("rank", "--winner-as", "names")
+
+
+def test_a_winner_that_fits_both_readings_in_every_row_is_a_name_and_the_board_says_so():
+    rows = [("right", "left", "left"), ("right", "left", "left"), ("left", "right", "right")]
+    frame = pl.DataFrame(rows, schema=["model_a", "model_b", "winner"], orient="row")
+    board = eh.rank(frame, method="win-rate")
+    assert dict(zip(board.to_polars()["model"], board.to_polars()["wins"], strict=True)) == {"left": 2, "right": 1}
+    assert any("read as models' names" in note and "2 of 3 rows" in note for note in board.notes)
+    page = (Path(__file__).parents[2] / "docs/reference/rank.md").read_text(encoding="utf-8")
+    assert "both readings fit, an error" not in page.replace("\n", " ")
+
+
+def test_a_word_that_was_refused_is_not_proposed():
+    said = refused([("x", "y", "left")], BattleColumns(winner_as="names"))
+    assert "Did you mean `left`" not in said
+    assert "Did you mean `model_b`?" in refused([("x", "y", "modelb")])
+
+
+def test_an_empty_cell_of_a_column_to_cluster_by_is_no_missing_item():
+    frame = pl.DataFrame({"model_a": ["x", "y"], "model_b": ["y", "x"], "winner": ["x", "x"], "cat": [None, "c"]})
+    with pytest.raises(ExchangeError) as error:
+        eh.rank(frame, by_cluster="cat")
+    assert "There is no cluster in the column `cat`" in str(error.value)

@@ -182,7 +182,7 @@ def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None) -> _
         verdicts=verdicts,
         items=None if layout.item is None else items_of(table, layout.item),
         raters=None if layout.rater is None else raters_of(table, layout.rater),
-        clusters=None if layout.cluster is None else items_of(table, layout.cluster),
+        clusters=None if layout.cluster is None else items_of(table, layout.cluster, what="cluster"),
     )
 
 

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -299,3 +300,33 @@ def test_ac1_refuses_more_classes_than_it_was_told():
     with pytest.raises(ValueError, match="AC1 takes two classes at least"):
         gwets_ac1(*columns([(2, 1), (0, -1)]))
     assert gwets_ac1(*columns([])).reason == "no cases"
+
+
+def test_few_items_with_a_verdict_of_their_own_do_not_make_kappa_look_sure():
+    """10 items of 40 cases: where by luck no item of a rare class was met, all items look alike."""
+    rng = np.random.default_rng(4)
+    item = np.repeat(np.arange(10), 40)
+
+    def classes(count: int) -> npt.NDArray[np.float64]:
+        return rng.choice(3, count, p=(0.8, 0.1, 0.1)).astype(np.float64)
+
+    missed = 0
+    for _ in range(400):
+        one = np.where(rng.random(400) < 0.7, classes(10)[item], classes(400))
+        other = np.where(rng.random(400) < 0.4, one, classes(400))
+        found = cohens_kappa(one, other, item)
+        if found.lower is None or found.upper is None:
+            assert found.reason is not None
+            assert found.value is not None
+        else:
+            missed += not found.lower <= 0.4 <= found.upper
+    assert missed <= 20
+
+
+def test_kappa_says_how_many_items_the_cases_outside_the_largest_class_are_worth():
+    one = np.tile([1.0, 1.0, 1.0, 1.0, 0.0], 40)
+    found = cohens_kappa(one, one, np.repeat(np.arange(10), 20))
+    assert (found.value, found.lower) == (1, None)
+    assert found.reason is not None
+    assert "40 of 200 cases outside its largest class, worth 2.0 of 10 items; 3 are needed" in found.reason
+    assert cohens_kappa(one, one, np.repeat(np.arange(20), 10)).lower is not None

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 from unicodedata import normalize
 
 import numpy as np
@@ -144,13 +144,13 @@ def _spaced(coded: Codebook) -> int:
     return int(np.count_nonzero(np.logical_or.reduce([padded.take(column) for column in coded.columns])))
 
 
-def items_of(table: ColumnSource, name: str) -> Labels:
+def items_of(table: ColumnSource, name: str, *, what: Literal["item", "cluster"] = "item") -> Labels:
     import polars as pl
 
     column = table.take(name)
     if column.dtype.is_nested():
         raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.", code=TYPE)
-    _refuse_missing(table, column, f"There is no item in the column `{name}`; name one in every row.")
+    _refuse_missing(table, column, f"There is no {what} in the column `{name}`; name one in every row.")
     if column.dtype != pl.String:
         return Labels(codes=coded_items(column), spaced=0)
     plain = column.str.strip_chars()

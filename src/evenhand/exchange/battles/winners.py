@@ -158,7 +158,8 @@ class WinnerColumn:
         word = str(self.said[row])
         players = [str(side[row]) for side in self.sides]
         more = f" {number:,} rows have a winner that is none of these." if number > 1 else ""
-        close = near(word, [*WINNERS, *players])
+        # What was just refused is no help, though some other reading would take it.
+        close = [name for name in near(word, [*WINNERS, *players]) if name.casefold() != word.strip().casefold()]
         hint = f" Did you mean {quoted(close[:1])}?" if close else ""
         raise self.table.fault(f"The winner is {word!r}; {expected} is expected.{more}{hint}", row=row + 1)
 

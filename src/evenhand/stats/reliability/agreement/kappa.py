@@ -1,7 +1,7 @@
 """Cohen's kappa, plain and weighted, and Gwet's AC1 of two raters on the same cases; clustered by item."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -18,6 +18,9 @@ MOST_VALUES = 2_000
 FEWEST_OUTSIDE = 15
 """Cases that each rater must have put outside its largest class, for kappa to have an interval: with fewer, intervals
 of any kind that was tried (delta method, Fisher's z, smoothed tables, bootstrap) miss the truth too often."""
+
+FEWEST_ITEMS_OUTSIDE = 3
+"""Items that those cases must be worth, by their share: with fewer, a class that is bound to items may not be met."""
 
 SIGNS = 3
 """Classes of a verdict's sign: better, equal, worse."""
@@ -72,7 +75,7 @@ def cohens_kappa(
     if few is not None:
         return Estimate(value=value, n=len(one), clusters=len(np.unique(item)), reason=few)
     spread = ItemSpread.of(table.influence()[row, column] / len(one), np.ones(len(one)), item)
-    return fisher_estimate(value, spread.error, spread.basis, n=len(one), level=level)
+    return fisher_estimate(value, spread.error, _items_that_tell(spread.basis, row, column), n=len(one), level=level)
 
 
 def gwets_ac1(
@@ -112,18 +115,29 @@ def _too_few_outside(row: IntArray, column: IntArray, item: IntArray) -> str | N
     """Why kappa has no interval; None where it has one.
 
     Cases outside the largest class must also lie on several items: as many, or half of the items where they are fewer.
+    And items must be so many that some would have been met if each had one verdict of its own: where none was, nothing
+    in the cases tells that there are such items.
     """
     items = len(np.unique(item))
     for verdicts in (row, column):
         outside = verdicts != np.bincount(verdicts).argmax()
         cases, on = int(np.count_nonzero(outside)), len(np.unique(item[outside]))
+        told = f"no interval: one side has only {cases} of {len(row)} cases"
         if cases < FEWEST_OUTSIDE or on < min(FEWEST_OUTSIDE, items / 2):
             where = f" on {on} items" if cases >= FEWEST_OUTSIDE else ""
-            return (
-                f"no interval: one side has only {cases} of {len(row)} cases{where} outside its largest class, "
-                f"{FEWEST_OUTSIDE} are needed"
-            )
+            return f"{told}{where} outside its largest class, {FEWEST_OUTSIDE} are needed"
+        worth = items * cases / len(row)
+        if items > 1 and worth < min(FEWEST_ITEMS_OUTSIDE, items / 2):
+            of_items = f"worth {worth:.1f} of {items} items; {FEWEST_ITEMS_OUTSIDE} are needed"
+            return f"{told} outside its largest class, {of_items}"
     return None
+
+
+def _items_that_tell(basis: Basis, row: IntArray, column: IntArray) -> Basis:
+    """Fewer where few items are left outside the largest class: towards what as many on both sides would be worth."""
+    outside = min(1 - float(np.bincount(verdicts).max()) / len(verdicts) for verdicts in (row, column))
+    lacking = max(1 - basis.effective * outside / FEWEST_OUTSIDE, 0.0)
+    return replace(basis, effective=basis.effective * min(2 * outside, 1.0) ** lacking)
 
 
 def _cost(values: FloatArray, weighting: Weighting) -> FloatArray:
