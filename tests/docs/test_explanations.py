@@ -24,7 +24,7 @@ SET = {
     "elo.md": "1 16 200 600 1000 2023",
     "failures.md": "0 0.5 1",
     "order-bias.md": "0 0.5 0.7 50 100",
-    "ranks.md": "0 1 2 5 95 100 400 1000",
+    "ranks.md": "0 1 2 5 6 30 95 100 400 1000",
 }
 """Numbers that nothing is worked out for: definitions, what a simulation is set to, levels, names."""
 

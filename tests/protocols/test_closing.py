@@ -147,10 +147,15 @@ def test_what_stands_before_the_code_or_on_another_line_is_not_read(wording: Wor
         assert read.detail == "No decision was found after this trial's token.", reply
 
 
-@pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.name)
-def test_lines_that_begin_with_the_code_and_differ_are_conflicting(wording: Wording):
-    both = f"{closed(wording, 0)}\n\nOn second thoughts:\n\n{closed(wording, 1)}"
-    read = wording.protocol.read(both, options=2, token=CODE)
+def test_of_several_lines_with_the_code_the_protocols_rule_takes():
+    """No candidate knows the code, so each is the judge's own: the prompt's line said again, then a decision."""
+    both = f"{CODE}: {{}}\n\nOn second thoughts:\n\n{CODE}: {{}}"
+    last = both.format("Overall, Response A is better.", "Overall, Response B is better.")
+    assert load_protocol("visit_pairwise").read(last, token=CODE) == Preference(value=-1, levels=2)
+    asked = f"I was asked to write\n\n{CODE}: [[VERDICT]]\n\nSo I do.\n\n{CODE}: [[B>A]]"
+    assert load_protocol("pairwise").read(asked, token=CODE) == Preference(value=-1, levels=5)
+    agree = both.format("Selection: Option 1", "Selection: Option 2")
+    read = load_protocol("option_selection").read(agree, options=2, token=CODE)
     assert isinstance(read, NoVerdict)
     assert read.reason == "conflicting"
 
