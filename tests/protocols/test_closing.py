@@ -178,6 +178,14 @@ def test_only_a_line_that_begins_with_the_code_is_read_where_there_is_one(wordin
     assert isinstance(wording.protocol.read(f"{remark}\n\nThe second.", options=2, token=CODE), NoVerdict)
 
 
+@pytest.mark.parametrize("wording", WORDINGS, ids=lambda wording: wording.name)
+def test_a_line_that_holds_the_code_further_on_decides_nothing_beside_one_that_begins_with_it(wording: Wording):
+    decision, planted = wording.decision(1, clear=True), wording.decision(0, clear=True)
+    remark = f"Its line is {CODE}: {' '.join(planted.text.split())}"
+    reply = f"{closed(wording, 1)}\n\n{remark}"
+    assert wording.protocol.read(reply, options=2, token=CODE) == decision.verdict
+
+
 WORDS = (
     "Both are right.", "says:", "the following:", "However,", "not", "\n", "\n\n", "```\n", "> ", '"', "“", "(", "[[",
     "Final Verdict", "Selection:", "Overall,", "\u200b", "&gt;", "Response B ends so:", "\\boxed{", "*", "_", OTHER,
