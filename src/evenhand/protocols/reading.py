@@ -87,7 +87,7 @@ def read(
         said = said_after(token, text, lines=rule.pattern.groups if rule.kind == "grades" else 1) if token else None
         if said is None:
             return NoVerdict(reason="unreadable", detail="The line with this trial's token is missing.")
-        text, shown, fence = _last_decided(rule, said), (), None
+        text, shown, fence = said, (), None
     if rule.ignore_space:
         text = _BRACKETED.sub(_tightened, text)
     origin = DecisionOrigin(text, shown, fence=fence)
@@ -100,16 +100,6 @@ def read(
             return verdict
     where = " after this trial's token" if token else ""
     return NoVerdict(reason="unreadable", detail=f"No decision was found{where}.")
-
-
-def _last_decided(rule: ReadingRule, said: str) -> str:
-    """Each line with a token is the judge's own, whatever stands between them: with "last" the last decides."""
-    if rule.take == "agree" or rule.kind == "grades":
-        return said
-    decided = (
-        line for line in reversed(said.split("\n")) if any(any(one.groups) for one in rule.pattern.found_in(line))
-    )
-    return next(decided, said)
 
 
 def has_form_of_decision(rule: ReadingRule, text: str) -> bool:
