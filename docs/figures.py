@@ -19,7 +19,10 @@ from evenhand.api.reading import rank
 from evenhand.reports.papers.catalog import reproduce
 from evenhand.stats.ratings import neighbours
 from evenhand.stats.ratings.simultaneous import DRAWS, LEAST_DRAWS
+from evenhand.stats.reliability.grade_score.chance import expected
+from evenhand.stats.reliability.grade_score.chance_pattern import ChancePattern
 from evenhand.stats.reliability.grade_score.chance_table import EXACT
+from evenhand.stats.reliability.grade_score.orders import MOST_OPTIONS_IN_ALL, orders_of
 from evenhand.stats.reliability.summary import CONSISTENT_ENOUGH, ENOUGH_COVERAGE, FAR_FROM_EVEN
 
 
@@ -27,6 +30,13 @@ def chance() -> Iterator[str]:
     for options in (2, 3, 4, 5, 6, 8):
         level = EXACT[options]
         yield f"| {options} | {level.llm:.3f} | {level.choice:.3f} | {level.grade:.3f} |"
+    worst = 0.0
+    for options in range(2, MOST_OPTIONS_IN_ALL + 1):
+        orders = orders_of(options, showings="all")
+        found = expected(ChancePattern.whole(options, orders))
+        level, worst = found.expected, max(worst, found.standard_error)
+        yield f"| {options} | {len(orders)} | {level.llm:.3f} | {level.choice:.3f} | {level.grade:.3f} |"
+    yield f"with a standard error of at most {worst:.4f}"
     three, four, five = (f"{EXACT[options].grade:.3f}".lstrip("0") for options in (3, 4, 5))
     yield f"So 0{four[:3]} on four options is no middling judge"
     yield f"lowers the score of chance from {three} to {four}, and from {four} to {five} with four"
@@ -153,7 +163,7 @@ def ranks() -> Iterator[str]:
         lines = [f"{item},A,B,{winner}" for item, winner in enumerate(verdicts)]
         path.write_text("\n".join(["item,model_a,model_b,winner", *lines]) + "\n", encoding="utf-8")
         board = rank(path)
-    (said,) = [line for line in " ".join(str(board).split()).split(". ") if line.startswith("Separated from the next")]
+    (said,) = [part for part in board.about_ranks[0].split(". ") if part.startswith("Separated from the next")]
     yield said.rstrip(".")
     yield "two level, are p = 0.002"
     yield "of 59 own ranges three may be wrong"

@@ -41,6 +41,7 @@ _CANDIDATES = re.compile(
     r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)(?:\n\n(?:Think step-by-step|Do not write)|\Z)", re.DOTALL
 )
 _CREATION = re.compile(r"\[ASSISTANT ([AB])\]\n(.*?)\n\[END ASSISTANT \1\]", re.DOTALL)
+_PAIRWISE = re.compile(r"\[Response ([AB])\]\n(.*?)\n\[End of Response \1\]", re.DOTALL)
 _CODE = re.compile(r"\bthe code ([B-Z2-9]{8}) and a colon")
 _OPTIONS = re.compile(r"^Option \d+\n(.*?)(?=\n\nOption \d+\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -366,6 +367,11 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
             return _extracted(users[-1])
         if users and (blocks := dict(_CREATION.findall(users[-1]))):
             return _of_creation(users[-1], first_is_better=prefers_first(blocks["A"], blocks["B"]))
+        if users and (blocks := dict(_PAIRWISE.findall(users[-1]))):
+            better, worse = ("A", "B") if prefers_first(blocks["A"], blocks["B"]) else ("B", "A")
+            code = _CODE.search(users[-1])
+            assert code is not None
+            return f"Response {worse} leaves part of the request open.\n\n{code[1]}: [[{better}>{worse}]]"
         found = _CANDIDATES.search(users[-1]) if users else None
         first, second = found.groups() if found else ("", "")
         better, worse = ("A", "B") if prefers_first(first, second) else ("B", "A")

@@ -217,9 +217,26 @@ def _import_everything() -> None:
     for name in (*LIBRARIES, *(module.name for module in pkgutil.walk_packages(evenhand.__path__, "evenhand."))):
         if name not in NOT_YET:
             importlib.import_module(name)
+    _work_out_what_is_kept()
     assert "polars" not in sys.modules
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 10, 10)  # as tests/conftest.py does, and why
+
+
+def _work_out_what_is_kept() -> None:
+    """What the program works out at the first use and keeps: which packages there are, how a ledger is made, prices."""
+    import tempfile
+
+    import genai_prices
+
+    from evenhand.benchmarks.catalog import benchmark_names
+    from evenhand.ledger.store.record import Ledger
+
+    benchmark_names()
+    genai_prices.calc_price(genai_prices.Usage(input_tokens=1), "gpt-4o", provider_id="openai")
+    with tempfile.TemporaryDirectory() as folder:
+        Ledger(f"sqlite:///{folder}/ledger.db").close()
 
 
 def _fork_when_asked(asking: socket.socket) -> _Asked | None:

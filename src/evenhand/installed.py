@@ -6,13 +6,13 @@ from collections.abc import Callable, Collection, Mapping
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from evenhand.format.near_names import with_article
 from evenhand.format.printable import printable
 
 if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
+    from importlib.metadata import EntryPoint, EntryPoints
 
 Record = TypeVar("Record")
 Result = TypeVar("Result")
@@ -88,15 +88,27 @@ class AddedKind(Generic[Record]):
         return f"{with_article(self.noun)} `{printable(name)}`"
 
     def _points(self) -> "Mapping[str, list[EntryPoint]]":
-        from importlib.metadata import entry_points
-
         found: dict[str, list[EntryPoint]] = {}
-        for point in entry_points(group=self.group):
+        for point in points_of(self.group):
             # One package can be on the path twice, as an editable one is.
             same = found.setdefault(point.name, [])
             if not any(_package(other) == _package(point) and other.value == point.value for other in same):
                 same.append(point)
         return found
+
+
+def points_of(group: str) -> "EntryPoints":
+    """Of all installed packages."""
+    return _all_points(tuple(sys.path)).select(group=group)
+
+
+@cache
+def _all_points(_path: tuple[str, ...]) -> "EntryPoints":
+    """Every package's file of entry points is read, which a command would otherwise do at each name it looks up."""
+    from importlib.metadata import entry_points
+
+    found: Any = entry_points()  # in Python 3.11 of another type, of which the same can be asked
+    return found
 
 
 @cache

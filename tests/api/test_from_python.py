@@ -6,6 +6,7 @@ import json
 import pickle
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape, unescape
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,14 @@ import polars as pl
 import pytest
 
 import evenhand as eh
+from evenhand.api.judging import showings
+from evenhand.api.terms import NotebookAsker
+from evenhand.domain.errors import EvenhandError
 from evenhand.format.charts import ChartError
 from evenhand.format.words import in_python
 from evenhand.ledger.read.projection import studies
 from tests.cli.shell import Shell
-from tests.refusals import refuses
+from tests.refusals import refused
 from tests.scripted_server import server_process
 
 ANY: Any = eh
@@ -84,13 +88,38 @@ async def test_whoever_awaits_the_plain_call_is_told(shell: Shell, server: str) 
 
 
 async def test_an_error_in_the_other_thread_is_the_callers(shell: Shell) -> None:
-    with refuses("EH-PRICE-UNKNOWN", "openai/gpt-4o", "`prices`"):
+    with refused(EvenhandError, "openai/gpt-4o", "`prices`", code="EH-PRICE-UNKNOWN"):
         judged("http://127.0.0.1:9/v1", max_cost=1.0)
+
+
+def test_a_notebook_shows_what_a_benchmark_asks() -> None:
+    bench = eh.load_benchmark("visit-bench-sample")
+    html = bench._repr_html_()
+    assert escape(repr(bench)) in html
+    assert html.count("<tr>") == 1 + 10
+    assert f"{len(bench.items) - 10} more" in html
+    assert bench.items[0].instruction[:40] in unescape(html)
+    hostile = replace(bench.items[0], label="<b>1", instruction="<script>alert(1)</script> " * 20)
+    small = replace(bench, items=(hostile,))._repr_html_()
+    assert "<script" not in small
+    assert "<b>" not in small
+    assert "more in" not in small
 
 
 def test_settings_by_name_go_before_terms(shell: Shell, server: str) -> None:
     terms = eh.Terms(base_url="http://127.0.0.1:9/v1")
     assert judged(server, terms=terms).complete
+
+
+@pytest.mark.parametrize(("judge", "at_once"), [("openai/gpt-4o", 64), ("local/smollm2", 1)])
+def test_an_embedded_model_is_asked_one_thing_at_a_time_and_a_server_many(
+    tmp_path: Path, judge: str, at_once: int
+) -> None:
+    bench = eh.load_benchmark("visit-bench-sample")
+    with eh.Ledger(f"sqlite:///{tmp_path}/ledger.db") as ledger:
+        asker = NotebookAsker(ledger=ledger, terms=eh.Terms(), settings=None)
+        (showing,) = showings(bench, None)
+        assert asker.asked(judge, showing, bench).asked.judge.pacing.max_connections == at_once
 
 
 def test_a_run_a_ledger_a_path_and_a_url_are_one_board(shell: Shell, server: str) -> None:
@@ -115,7 +144,7 @@ def test_a_link_in_the_folder_does_not_lead_the_usual_ledger_away(shell: Shell, 
     outside = tmp_path.parent / f"{tmp_path.name}-outside"
     outside.mkdir()
     Path(".evenhand").symlink_to(outside)
-    with refuses("EH-MISUSE", "outside this folder", "`ledger`"):
+    with refused(EvenhandError, "outside this folder", "`ledger`", code="EH-MISUSE"):
         eh.rank()
     assert not list(outside.iterdir())
 
@@ -204,13 +233,13 @@ def test_other_answers_are_used_where_that_is_said_and_the_error_names_the_param
     judged(server)
     bench, answers = sample()
     others = [replace(one, text=f"{one.text} Indeed.") for one in answers.responses]
-    with refuses("EH-ON-RECORD", "`replace`"):
+    with refused(EvenhandError, "`replace`", code="EH-ON-RECORD"):
         eh.judge(bench, others, judge="openai/gpt-4o", base_url=server, matching=FEW)
     assert eh.judge(bench, others, judge="openai/gpt-4o", base_url=server, matching=FEW, replace=True).complete
 
 
 async def test_errors_name_the_parameter_in_python_and_the_flag_on_the_command_line(shell: Shell) -> None:
-    with refuses("EH-DATA-NEEDED", "visit-bench", "`path` PATH"):
+    with refused(EvenhandError, "visit-bench", "`path` PATH", code="EH-DATA-NEEDED"):
         eh.load_benchmark("visit-bench")
     assert "--data PATH" in shell.refused("judge", "visit-bench", "--judge", "openai/gpt-4o")
     shell.file("other.db", "no ledger at all, but a text")
@@ -261,7 +290,7 @@ def test_a_run_that_asks_nothing_says_how_many_verdicts_are_on_record(shell: She
 def test_a_benchmark_of_ones_own_is_a_path_or_a_text(shell: Shell) -> None:
     path = shell.file("mine.jsonl", '{"item": "a", "instruction": "Name a river."}')
     assert eh.load_benchmark(path) == eh.load_benchmark(str(path)) == eh.load_benchmark("mine.jsonl")
-    assert repr(eh.load_benchmark(path)) == "Benchmark mine: 1 item, 0 images"
+    assert repr(eh.load_benchmark(path)) == "Benchmark mine: 1 item, 0 images, judged under pairwise"
 
 
 def test_a_benchmark_is_one_line_however_many_items_it_has() -> None:
@@ -293,7 +322,7 @@ def test_what_does_not_fit_a_parameter_is_told(shell: Shell, call: Any, said: st
 
 
 async def test_what_does_not_fit_is_told_where_it_is_awaited_too(shell: Shell) -> None:
-    with refuses("EH-USAGE", "`judge` of evenhand.audit_async", "not None"):
+    with refused(EvenhandError, "`judge` of evenhand.audit_async", "not None", code="EH-USAGE"):
         await ANY.audit_async(None)
 
 
@@ -353,7 +382,7 @@ def test_a_text_is_a_path_and_several_are_paths(tmp_path: Path) -> None:
     (path,) = eh.bundled_answers(bench)
     assert eh.read_responses(str(path), bench).responses == answers.responses
     assert eh.read_responses([str(path)], bench).responses == answers.responses
-    with refuses("EH-FILE-MISSING", "nowhere.jsonl"):
+    with refused(EvenhandError, "nowhere.jsonl", code="EH-FILE-MISSING"):
         eh.read_responses("nowhere.jsonl", bench)
 
 

@@ -131,7 +131,7 @@ def test_visit_bench_reads_our_lines_and_names_the_formats_it_knows(tmp_path: Pa
 def test_a_file_given_as_the_name_is_a_benchmark_named_after_it(tmp_path: Path):
     path = write_lines(tmp_path / "kitchen.jsonl", [ITEM])
     benchmark = load_benchmark(str(path))
-    assert (benchmark.name, benchmark.protocols, benchmark.sample) == ("kitchen", (), False)
+    assert (benchmark.name, benchmark.protocols, benchmark.sample) == ("kitchen", ("pairwise",), False)
     assert benchmark.items[0].category == "Spot_the_Diff"
     says(refusal(str(path), path), "EH-BENCHMARK", "itself", path)
 

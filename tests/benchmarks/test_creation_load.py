@@ -13,10 +13,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
 from evenhand.benchmarks.creation_mmbench.load import OFFICIAL_MD5
 from evenhand.benchmarks.creation_mmbench.tasks import categories, category_name, category_of
-from evenhand.benchmarks.data_error import BenchmarkError
+from evenhand.benchmarks.data_error import BenchmarkError, ResponsesError
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.images import digest
 from tests.benchmarks.creation_cases import COLUMNS, GeneratedCase, generated_cases, write_parquet, write_tsv
@@ -185,9 +186,7 @@ def test_where_image_is_empty_the_files_beside_the_data_are_read(tmp_path: Path)
 @pytest.mark.parametrize(
     ("image", "path", "words"),
     [
-        ("", "", "has no image"),
-        ("", "[]", "has no image"),
-        ("", "['', 'images/red.png']", "has no image"),
+        ("", "['', 'images/red.png']", "named by nothing"),
         ("", "images/gone.png", "`images/gone.png` is not there"),
         ("", "/etc/hostname", "absolute or leads out"),
         ("8", "", "is `8`, which is neither an image nor the index of a row"),
@@ -215,6 +214,31 @@ def test_a_case_whose_image_is_missing_or_unusable_is_named(tmp_path: Path, imag
     assert words in message
 
 
+@pytest.mark.parametrize(("image", "path"), [("", ""), ("", "[]"), ("nan", "nan")])
+def test_a_case_without_an_image_is_left_out_and_counted_and_so_is_one_that_points_to_it(
+    tmp_path: Path, image: str, path: str
+):
+    rows = [
+        CASE | {"index": "1", "question": "One."},
+        CASE | {"index": "2", "question": "Two.", "image": image, "image_path": path},
+        CASE | {"index": "3", "question": "Three.", "image": "2"},
+    ]
+    loaded = load(write_rows(tmp_path / "x.tsv", *rows))
+    assert [item.label for item in loaded.items] == ["1"]
+    assert any("left out: 2 (cases 2, 3)" in note for note in loaded.notes)
+    said = [{"index": str(n), "model": "ada", "prediction": "A tale."} for n in (1, 2, 3)]
+    taken = read_responses(said, loaded)
+    assert [one.item for one in taken.responses] == [loaded.items[0].digest]
+    assert any("passed over: 2 (2, 3)" in warning for warning in taken.warnings)
+    with pytest.raises(ResponsesError, match="no such item: `4`"):
+        read_responses([*said, said[0] | {"index": "4"}], loaded)
+
+
+def test_a_file_none_of_whose_cases_has_an_image_is_refused(tmp_path: Path):
+    rows = [CASE | {"index": "1", "image": "", "image_path": ""}]
+    says(refusal(write_rows(tmp_path / "x.tsv", *rows)), "EH-DATA-IMAGE", "x.tsv", "`image_path`")
+
+
 def test_a_pointer_to_a_pointer_is_refused(tmp_path: Path):
     rows = [CASE | {"index": str(n), "question": f"Q{n}", "image": image} for n, image in enumerate(["1", "2", RED64])]
     assert "row 1" in refusal(write_rows(tmp_path / "x.tsv", *rows))
@@ -222,17 +246,18 @@ def test_a_pointer_to_a_pointer_is_refused(tmp_path: Path):
 
 def test_a_parquet_row_without_image_bytes_is_named(tmp_path: Path):
     kind = pl.List(pl.Struct({"bytes": pl.Binary(), "path": pl.String()}))
-    for value in ([], None, [{"bytes": None, "path": "a.png"}]):
-        frame = pl.DataFrame({**{k: [v] for k, v in CASE.items()}, "image": pl.Series([value], dtype=kind)})
-        frame.write_parquet(tmp_path / "x.parquet")
-        message = refusal(tmp_path / "x.parquet")
-        assert "row 1" in message
-        assert "empty" in message or "has no image" in message
+    frame = pl.DataFrame(
+        {**{k: [v] for k, v in CASE.items()}, "image": pl.Series([[{"bytes": None, "path": "a.png"}]], dtype=kind)}
+    )
+    frame.write_parquet(tmp_path / "x.parquet")
+    says(refusal(tmp_path / "x.parquet"), "EH-DATA-CELL", "row 1", "empty")
 
 
 def test_a_row_far_down_a_parquet_file_is_named_by_its_number(tmp_path: Path):
     cases = generated_cases(140)
-    path = write_parquet(tmp_path / "x.parquet", [*cases[:120], replace(cases[120], images=()), *cases[121:]])
+    path = write_parquet(
+        tmp_path / "x.parquet", [*cases[:120], replace(cases[120], images=(b"no image",)), *cases[121:]]
+    )
     assert refusal(path).startswith(f"{path}, row 121: ")
 
 

@@ -14,6 +14,7 @@ from evenhand.benchmarks.catalog import find_benchmark
 from evenhand.benchmarks.creation_mmbench.load import OFFICIAL_MD5
 from evenhand.benchmarks.data_error import BenchmarkError
 from evenhand.benchmarks.files.data_file import DataFile, data_files, download
+from tests.hosting import hosting
 from tests.refusals import Refused, says
 
 DATA = bytes(range(256)) * 20_000
@@ -58,12 +59,8 @@ class Host:
 @pytest.fixture
 def host() -> Generator[Host]:
     host = Host()
-    thread = threading.Thread(target=host.server.serve_forever)
-    thread.start()
-    yield host
-    host.server.shutdown()
-    host.server.server_close()
-    thread.join()
+    with hosting(host.server):
+        yield host
 
 
 def refusal(file: DataFile, folder: Path) -> Refused:

@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
 from evenhand.benchmarks.files.items_file import join_captions, read_items
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.item import Item
 from tests.benchmarks.files import BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
-from tests.refusals import Refused, refuses, says
+from tests.refusals import Refused, refused, says
 
 GOOD = {"item": "a", "instruction": "What is this?"}
 
@@ -66,6 +67,26 @@ def test_every_field_reaches_the_item(folder: Path):
     )
     assert read.pictures == {RED_DIGEST: RED}
     assert read.notes == ("Images given as URLs, kept as text and not fetched: 1.",)
+
+
+def test_licences_are_of_all_of_an_items_images_or_of_each_and_change_no_digest(folder: Path):
+    images = ["images/red.png", "https://e.org/1.png"]
+    plain = one(folder, images=images)
+    for fields, told in (
+        ({"licence": "CC0 1.0"}, {RED_DIGEST: "CC0 1.0", "https://e.org/1.png": "CC0 1.0"}),
+        ({"image_licence": "CC0 1.0"}, {RED_DIGEST: "CC0 1.0", "https://e.org/1.png": "CC0 1.0"}),
+        ({"licence": "MIT", "image_licences": ["CC BY 4.0", None]}, {RED_DIGEST: "CC BY 4.0"}),
+    ):
+        path = write_lines(folder / "items.jsonl", [GOOD | {"images": images} | fields])
+        found = load_benchmark(path)
+        assert (found.licences, found.items[0].digest) == (told, plain.digest)
+        assert not any("not used" in note for note in found.notes)
+    says(
+        refusal(folder, GOOD | {"images": images, "image_licences": ["MIT"]}),
+        "EH-DATA-CELL",
+        "row 1",
+        "1 image_licences for 2 images",
+    )
 
 
 def test_an_image_is_named_by_its_bytes_and_not_by_its_path(folder: Path):
@@ -167,7 +188,7 @@ def test_captions_and_images_must_be_as_many(folder: Path):
     ("image", "words"),
     [
         ("images/none.png", ["`images/none.png`", "data/images/none.png"]),
-        ("images", ["`images`", "data/images"]),
+        ("images", ["`images`", "not a file"]),
         ("items.jsonl", ["`items.jsonl` cannot be used"]),
         ("../outside.png", ["`../outside.png`", "leads out"]),
         ("images/../../outside.png", ["leads out"]),
@@ -210,7 +231,7 @@ def test_a_truncated_image_is_refused_with_the_image_layers_sentence(folder: Pat
 
 def test_a_pipe_in_place_of_an_image_is_not_waited_for(folder: Path):
     os.mkfifo(folder / "pipe.png")
-    says(refusal(folder, GOOD | {"images": ["pipe.png"]}), "EH-DATA-IMAGE", "`pipe.png`", "not there")
+    says(refusal(folder, GOOD | {"images": ["pipe.png"]}), "EH-DATA-IMAGE", "`pipe.png`", "not a file")
 
 
 def test_a_name_given_twice_is_told_with_both_rows(tmp_path: Path):
@@ -244,14 +265,14 @@ def test_the_same_problem_of_many_rows_is_told_once_with_the_first_of_them(tmp_p
 
 def test_a_file_that_is_not_there_suggests_a_near_name_in_its_folder(tmp_path: Path):
     (tmp_path / "harbour.jsonl").write_text("")
-    with refuses("EH-FILE-MISSING", "harbor.jsonl", "mean `harbour.jsonl`"):
+    with refused(EvenhandError, "harbor.jsonl", "mean `harbour.jsonl`", code="EH-FILE-MISSING"):
         load_benchmark(str(tmp_path / "harbor.jsonl"))
 
 
 def test_items_in_another_format_are_told_which_is_read(tmp_path: Path):
-    (tmp_path / "harbour.csv").write_text("item,instruction\na,x\n")
-    with refuses("EH-BENCHMARK-UNKNOWN", "harbour.csv", ".jsonl only"):
-        load_benchmark(str(tmp_path / "harbour.csv"))
+    (tmp_path / "harbour.yaml").write_text("item: a\n")
+    with refused(EvenhandError, "harbour.yaml", ".jsonl, ", code="EH-BENCHMARK-UNKNOWN"):
+        load_benchmark(str(tmp_path / "harbour.yaml"))
 
 
 def test_beyond_twenty_problems_the_rest_is_counted(tmp_path: Path):

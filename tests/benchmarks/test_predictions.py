@@ -133,6 +133,22 @@ def test_several_columns_are_several_models(tmp_path: Path) -> None:
     assert answers(found, "Bel 7B") == {"dog": "a wolf"}
 
 
+def test_a_model_may_stand_before_an_underscore_and_the_sheets_own_column_beside_others_is_nobodys(
+    tmp_path: Path,
+) -> None:
+    row = {"instruction": "What changed?", "images": "['https://e.org/1.png', 'https://e.org/2.png']"}
+    both = row | {"gpt4_prediction": "Nothing.", "my_model_prediction": "All."}
+    sheet = predictions(tmp_path / "p.csv", [both | {"human_ratings_gpt4_correct": "True"}])
+    found = read_responses([sheet], BENCHMARK, gaps="allow")
+    assert [(one.model, one.text) for one in found.responses] == [("my_model", "All.")]
+    assert any("`gpt4_prediction`" in warning for warning in found.warnings)
+    two = read_responses([predictions(tmp_path / "t.csv", [both])], BENCHMARK, gaps="allow")
+    assert two.models == ("gpt4", "my_model"), "without the sheet's ratings it is a model like others"
+    assert not any("`gpt4_prediction`" in warning for warning in two.warnings)
+    alone = predictions(tmp_path / "q.csv", [row | {"gpt4_prediction": "Nothing."}])
+    assert [one.model for one in read_responses([alone], BENCHMARK, gaps="allow").responses] == ["gpt4"]
+
+
 @pytest.mark.parametrize("nothing", ["", "  ", "nan", "NaN"])
 def test_nan_is_no_answer_and_counted(tmp_path: Path, nothing: str) -> None:
     found = read(tmp_path, row(ITEMS[0], nothing), row(ITEMS[1], "a cat"))
@@ -164,7 +180,7 @@ def test_an_item_answered_twice_is_an_error_unless_the_texts_agree(tmp_path: Pat
     assert "repeat an earlier row were dropped: 1" in found.warnings[-1]
 
 
-@pytest.mark.parametrize("model", ["reference", "Reference", " REFERENCE "])
+@pytest.mark.parametrize("model", ["reference", "Reference", " REFERENCE ", "human verified reference"])
 def test_the_references_name_is_refused(tmp_path: Path, model: str) -> None:
     message = refusal(tmp_path, row(ITEMS[0], "x", model=model), row(ITEMS[1], "y", model=model))
     says(message, "EH-NAME-RESERVED", "references")

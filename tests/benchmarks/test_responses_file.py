@@ -85,6 +85,15 @@ def test_the_names_other_tools_use_are_accepted(tmp_path: Path, names: tuple[str
     assert read_responses(path, BENCHMARK).responses == read(tmp_path, rows(s01="x")).responses
 
 
+def test_columns_of_other_names_are_read_where_they_are_named(tmp_path: Path):
+    theirs = write_lines(tmp_path / "theirs.jsonl", [{"Question ID": "s01", "Model": "m", "Answer": "x"}])
+    ours = write_lines(tmp_path / "ours.jsonl", rows("n", s01="y"))
+    columns = {"Question ID": "item", "Model": "model", "Answer": "response"}
+    read_in = read_responses([theirs, ours], BENCHMARK, columns=columns)
+    assert [(r.model, r.text) for r in read_in.responses] == [("m", "x"), ("n", "y")]
+    says(refusal(theirs), "EH-DATA-COLUMN", "`Model`", "--columns THEIRS=OURS")
+
+
 def test_our_own_name_wins_over_another_tools(tmp_path: Path):
     path = write_lines(
         tmp_path / "r.jsonl", [{"item": "s01", "index": 4, "model": "m", "response": "x", "output": "y"}]

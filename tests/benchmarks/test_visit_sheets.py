@@ -14,10 +14,11 @@ from evenhand.benchmarks.benchmark import count
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.data_error import BenchmarkError
 from evenhand.benchmarks.visit_bench.load import images_of, source_of
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.item import Benchmark, Item
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
 from tests.beside import ANNOTATED_EXAMPLE, MULTI_IMAGES, needs
-from tests.refusals import Refused, refuses, says
+from tests.refusals import Refused, refused, says
 
 RIGHT = {"human_ratings_gpt4_correct": "True", "human_ratings_problem_in_caption": "False"}
 RIGHT["human_ratings_problem_in_gpt4"] = "False"
@@ -131,6 +132,42 @@ def test_the_annotated_example_and_the_folder_of_both() -> None:
     assert "no column `human_ratings_gpt4_correct`" in refusal(ANNOTATED_EXAMPLE, "verified-gpt4")
 
 
+@pytest.mark.parametrize(
+    ("said", "licence", "origin"),
+    [
+        ('{"licence": "CC BY 2.0"}', "CC BY 2.0", None),
+        ('{"License": "https://creativecommons.org/licenses/by-sa/2.0/", "Author": "Ann"}', "CC BY-SA 2.0", "Ann"),
+        (
+            "{'License': 'http://creativecommons.org/publicdomain/zero/1.0/', 'OriginalLandingURL': 'https://e.org/1'}",
+            "CC0 1.0",
+            "https://e.org/1",
+        ),
+        ('{"license": {"name": "MIT", "url": "https://e.org/mit"}, "author": "B"}', "MIT", "B"),
+        ('{"https://example.org/a b.png": {"license_name": "CC BY 4.0"}}', "CC BY 4.0", None),
+        ('{"a b.png": "CC BY 3.0"}', "CC BY 3.0", None),
+        ('[{"rights": "Public domain"}]', "Public domain", None),
+        ("CC BY 4.0", "CC BY 4.0", None),
+        ('{"width": 3}', None, None),
+        ('{"broken', None, None),
+        ("{}", None, None),
+    ],
+)
+def test_the_licence_is_read_from_the_metadata_whatever_its_form(
+    tmp_path: Path, said: str, licence: str | None, origin: str | None
+) -> None:
+    found = load(sheet(tmp_path / "s.csv", [ROW | {"public_images_metadata": said}]))
+    (image,) = found.items[0].images
+    assert (found.licences.get(image), found.origins.get(image)) == (licence, origin)
+    unread = any("no licence that could be read: 1 of 1" in note for note in found.notes)
+    assert unread == (licence is None and said != "{}")
+
+
+@pytest.mark.parametrize("name", ["human_verified_reference", "human verified reference"])
+def test_the_reference_is_read_under_its_published_name(tmp_path: Path, name: str) -> None:
+    row = {key: value for key, value in ROW.items() if key != "reference_output"} | {name: "In Siena."}
+    assert load(sheet(tmp_path / "s.csv", [row])).items[0].reference == "In Siena."
+
+
 def test_a_row_of_the_single_image_sheet_is_an_item(tmp_path: Path) -> None:
     benchmark = load(sheet(tmp_path / "s.csv", [ROW]))
     assert benchmark.items == (
@@ -143,7 +180,7 @@ def test_a_row_of_the_single_image_sheet_is_an_item(tmp_path: Path) -> None:
             category="tour guide",
         ),
     )
-    assert benchmark.licences == {"https://example.org/a b.png": '{"licence": "CC BY 2.0"}'}
+    assert benchmark.licences == {"https://example.org/a b.png": "CC BY 2.0"}
     assert benchmark.name == "visit-bench"
     assert benchmark.protocols == ("visit_pairwise",)
 
@@ -298,9 +335,9 @@ def test_only_the_sheets_offer_a_choice_of_references(tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "x.jsonl", [{"item": "1", "instruction": "x"}])
     says(refusal(lines, "verified-gpt4"), "EH-REFERENCE-UNKNOWN", lines, "`verified-gpt4`")
     says(refusal(lines, "best"), "EH-REFERENCE-UNKNOWN", "`best`", "`given`, `verified-gpt4`")
-    with refuses("EH-REFERENCE-UNKNOWN", lines, "`given`"):
+    with refused(EvenhandError, lines, "`given`", code="EH-REFERENCE-UNKNOWN"):
         load_benchmark(str(lines), reference="given")
-    with refuses("EH-REFERENCE-UNKNOWN", "visit-bench-sample", "`given`"):
+    with refused(EvenhandError, "visit-bench-sample", "`given`", code="EH-REFERENCE-UNKNOWN"):
         load_benchmark("visit-bench-sample", reference="given")
 
 

@@ -21,7 +21,11 @@ class Shell:
         monkeypatch.chdir(folder)
 
     def run(self, *arguments: object, expect: int = 0) -> str:
-        """Standard output; where it is to fail, standard error, and nothing on the other."""
+        """Standard output, with every sentence; where it is to fail, standard error, and nothing on the other."""
+        return self.shortly(*arguments, "--explain", expect=expect)
+
+    def shortly(self, *arguments: object, expect: int = 0) -> str:
+        """As it is typed."""
         self._monkeypatch.setattr(sys, "argv", ["evenhand", "rank", *map(str, arguments)])
         with pytest.raises(SystemExit) as left:
             main()

@@ -1,5 +1,7 @@
 """`evenhand align` as a person types it: files of preferences against independent figures, and the ledger."""
 
+import csv
+import io
 import json
 import random
 from pathlib import Path
@@ -155,7 +157,124 @@ def test_the_table_by_pair_names_agreement_where_there_is_no_consistency(shell: 
     table = shell.run("align", *files)[0].split("By model: gpt")[1].split("By model")[0]
     assert "agreement" in table
     assert "Consistency" not in table
-    assert "Consistency" in shell.run("align", *files, "--levels", "5")[0].split("By model: gpt")[1]
+    whole = shell.run("align", *files, "--levels", "5")[0].split("Table 7 of Creation-MMBench")[1]
+    assert "non-dual Consistency" in whole
+    assert "agreement" not in whole
+
+
+def test_table_7_of_a_file_has_a_row_for_each_rater_model_and_evaluation(shell: Shell):
+    rows, said = study()
+    file = shell.file("p.csv", HEADER, *rows)
+    table = list(csv.DictReader(io.StringIO(shell.run("align", file, "--format", "csv")[0])))
+    found = {(row["rater"], row["model"], row["evaluation"]): row for row in table}
+    assert len(table) == len(found) == (2 * 2 + 3) * (len(MODELS) + 1)
+    people = means(said)
+    for model in (*MODELS, "pooled"):
+        cases = [case for case in people if model in (case[1], "pooled")]
+        for how, value in (("dual", np.mean), ("non-dual", lambda pair: pair[0])):
+            apart = [abs(float(value(said["near"][case])) - people[case]) for case in cases]
+            assert float(found["near", model, how]["mae"]) == pytest.approx(np.mean(apart))
+            assert float(found["near", model, how]["mae_n"]) == len(cases)
+    assert found["ann", "X", "non-dual"]["method"] == "Human-as-a-judge"
+    assert found["near", "X", "dual"]["method"] == "", "nobody knows what it was shown"
+    markdown = shell.run("align", file, "--format", "md")[0]
+    pooled = found["far", "pooled", "dual"]
+    assert f"| judge: far | pooled | {float(pooled['mae']):.2f} |" in markdown
+    assert "**Judge against judge, both orders" in markdown
+    assert "tabular" in shell.run("align", file, "--format", "latex")[0]
+
+
+def test_a_model_shown_in_one_order_stands_in_the_columns_of_one_order(shell: Shell):
+    rows = [f"{n},{who},human,{m},reference,{n % 5 - 2}" for n in range(6) for m in ("X", "Y") for who in ("ann", "bo")]
+    rows += [f"{n},gpt,model,reference,{m},{2 - n % 5}" for n in range(6) for m in ("X", "Y")]
+    rows += [f"{n},gpt,model,X,reference,{n % 5 - 2}" for n in range(6)]
+    out, _ = shell.run("align", shell.file("p.csv", HEADER, *rows), "--format", "csv")
+    asked = [(row["model"], row["evaluation"]) for row in csv.DictReader(io.StringIO(out)) if row["rater"] == "gpt"]
+    assert asked == [("X", "dual"), ("X", "non-dual"), ("Y", "non-dual"), ("pooled", "dual"), ("pooled", "non-dual")]
+
+
+def test_the_pooled_row_of_table_7_pools_the_models_that_stand_above_it(shell: Shell):
+    rows = [f"{n},ann,human,{m},reference,0" for n in range(10) for m in ("X", "Y")]
+    for judge, of_x, of_y in (("gpt", 1, 2), ("own", 2, 1)):
+        rows += [f"{n},{judge},model,reference,X,{-of_x if n < 5 else 0}" for n in range(10)]
+        rows += [f"{n},{judge},model,X,reference,0" for n in range(10)]
+        rows += [f"{n},{judge},model,reference,Y,{-of_y}" for n in range(10)]
+    file = shell.file("p.csv", HEADER, *rows)
+    table = list(csv.DictReader(io.StringIO(shell.run("align", file, "--format", "csv")[0])))
+    found = {
+        (row["model"], row["evaluation"]): (float(row["mae"]), int(row["mae_n"]))
+        for row in table
+        if row["rater"] == "gpt"
+    }
+    assert found == {
+        ("X", "dual"): (0.25, 10), ("pooled", "dual"): (0.25, 10),
+        ("X", "non-dual"): (0.5, 10), ("Y", "non-dual"): (2, 10), ("pooled", "non-dual"): (1.25, 20),
+    }  # fmt: skip
+    pairs = shell.document("align", file)["paired"]
+    tested = {
+        (one["question"], one["evaluation"], one["rater"]): (one["mae_difference"], one["mae_difference_n"])
+        for one in pairs
+    }
+    assert tested["judges", "dual", "gpt"] == (-0.25, 10)
+    assert tested["judges", "non-dual", "gpt"] == (0.25, 20)
+    assert tested["orders", "dual", "gpt"] == (-0.25, 10)
+
+
+def table_7_of(shell: Shell, *rows: str) -> list[list[str]]:
+    """The cells that a terminal shows of Table 7."""
+    out, _ = shell.run("align", shell.file("p.csv", HEADER, *rows))
+    (_, table) = out.split("Table 7 of Creation-MMBench")
+    return [line.split() for line in table.splitlines() if line.startswith(("judge: ", "Human: "))]
+
+
+def test_a_terminal_shows_table_7_of_one_model_of_many_and_where_a_judge_met_nobody(shell: Shell):
+    def said(who: str, kind: str, items: range, *models: str) -> list[str]:
+        return [f"{n},{who},{kind},reference,{m},{n % 5 - 2}" for n in items for m in models]
+
+    one = table_7_of(shell, *said("gpt", "model", range(6), "X"), *said("ann", "human", range(6), "X"))
+    assert [row[1:3] for row in one] == [["gpt", "X"], ["gpt", "pooled"], ["ann", "pooled"]]
+    met = table_7_of(
+        shell,
+        *said("first", "model", range(10, 16), "X", "Y"),
+        *said("gpt", "model", range(6), "X", "Y"),
+        *said("ann", "human", range(6), "X", "Y"),
+    )
+    assert ["judge:", "gpt", "Y"] in [row[:3] for row in met]
+    names = [f"m{n}" for n in range(13)]
+    many = table_7_of(shell, *said("gpt", "model", range(6), *names), *said("ann", "human", range(6), *names))
+    assert [row[1:3] for row in many] == [["gpt", "pooled"], ["ann", "pooled"]]
+
+
+def test_many_judges_in_pairs_are_counted_on_a_terminal(shell: Shell):
+    raters = [("ann", "human"), *((f"j{n}", "model") for n in range(6))]
+    rows = [f"{n},{who},{kind},reference,X,{n % 5 - 2}" for n in range(6) for who, kind in raters]
+    file = shell.file("p.csv", HEADER, *rows)
+    out, _ = shell.run("align", file)
+    table = out.split("Judge against judge, one order")[1]
+    assert sum(line.startswith("j") for line in table.splitlines()) == 12
+    assert "3 more such pairs" in table
+    assert len(shell.document("align", file)["paired"]) == 15
+
+
+def test_two_judges_of_a_file_are_tested_against_each_other(shell: Shell):
+    rows, said = study()
+    pairs = shell.document("align", shell.file("p.csv", HEADER, *rows))["paired"]
+    one = next(pair for pair in pairs if (pair["question"], pair["evaluation"]) == ("judges", "dual"))
+    people = means(said)
+    gaps = [
+        abs(np.mean(said[one["rater"]][case]) - mean) - abs(np.mean(said[one["less"]][case]) - mean)
+        for case, mean in people.items()
+    ]
+    assert (one["rater"], one["less"], one["mae_difference_n"]) == ("near", "far", len(people))
+    assert one["mae_difference"] == pytest.approx(np.mean(gaps))
+    assert (one["mae_finding"], one["consistency_finding"]) == ("lower", "higher")
+
+
+def test_what_a_judge_was_shown_is_not_asked_of_a_file(shell: Shell):
+    rows, _ = study()
+    file = shell.file("p.csv", HEADER, *rows)
+    shell.refuses("EH-USAGE", "--see", "p.csv", of=("align", file, "--see", "none"))
+    shell.refuses("EH-USAGE", "--run", "p.csv", of=("align", file, "--run", "abc"))
 
 
 def test_cases_that_people_never_judged_are_not_counted_as_left_out(shell: Shell):
@@ -333,3 +452,16 @@ def test_many_pairs_are_rows_of_a_table_that_fits_a_terminal(shell: Shell):
     assert heading == ["pair", "MAE", "agreement"]
     assert len(rest) == 7  # six pairs and all of them
     assert rest[-1][0] == "pooled"
+
+
+def test_two_raters_files_of_battles_are_compared_as_they_are(shell: Shell):
+    header = "Question,left,right,choice"
+    ann = shell.file("ann.csv", header, "1,X,Y,A", "2,Y,X,A", "3,X,Y,draw", "4,X,Y,B")
+    bob = shell.file("bob.csv", header, "1,Y,X,B", "2,X,Y,A", "3,X,Y,A", "4,X,Y,B")
+    how = ("--columns", "Question=item,choice=winner", "--winner-words", "draw=tie")
+    (rater,) = shell.document("align", ann, bob, *how, "--judge", "bob")["raters"]
+    assert (rater["rater"], rater["agreement"]) == ("bob", pytest.approx(2 / 3))
+    assert rater["majority"] == pytest.approx(2 / 4)
+    shell.refuses("EH-ALIGN", "ann, bob", "--judge", of=("align", ann, bob, *how))
+    shell.refuses("EH-USAGE", "--winner-words", of=("align", "--winner-words", "A=tie"))
+    shell.refuses("EH-USAGE", "--columns", "two columns", of=("align", ann, "--columns", "a=item,b=item"))

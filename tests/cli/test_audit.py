@@ -163,11 +163,27 @@ def test_audit_trials_enter_no_board_and_a_board_shows_the_audit(bad: Auditor, b
     assert board["items"] == 4
     assert not any(one["model"].startswith("audit") for one in board["models"])
     assert board["audit"]["measures"] == bad_report["measures"]
-    page = bad.run("rank").stdout
+    assert "Latest audit of this judge" in bad.run("rank").stdout
+    page = bad.run("rank", "--explain").stdout
     assert "Latest audit of this judge" in page
     assert f"first position {100 * measures(bad_report)['first_position']['value']:.1f}" in page
     assert "Latest audit of this judge" in bad.run("score", "visit-bench-sample").stdout
     assert "audit report" in bad.run("runs").stdout
+
+
+def test_an_item_shows_the_answers_that_the_audit_made_of_others(bad: Auditor, bad_report: dict[str, Any]):
+    (label,) = bad.rows(
+        "SELECT b.label FROM responses r JOIN benchmark_items b ON b.item = r.item WHERE r.alteration LIKE 'planted%' "
+        "LIMIT 1"
+    )[0]
+    answers = json.loads(bad.run("show", "--item", label, "--json").stdout)["answers"]
+    own = [one["model"] for one in answers if one["altered_from"] is None]
+    made = [(one["model"], one["altered_from"]) for one in answers if one["altered_from"] is not None]
+    assert [one["model"] for one in answers] == [*own, *(model for model, _ in made)]
+    assert not any(model.startswith("audit:") for model in own)
+    assert {model for _, model in made} <= set(own)
+    model, whose = made[-1]
+    assert f"Answer of {model}, made of {whose}'s" in bad.run("show", "--item", label).stdout
 
 
 def test_a_board_without_an_audit_says_so(good: Auditor, tmp_path: Path):
@@ -183,6 +199,7 @@ def test_the_report_card_is_drawn_and_its_findings_stand_before_its_numbers(bad:
     assert "Written: card.html" in done.stderr
     page = (bad.folder / "card.html").read_text(encoding="utf-8")
     assert page.count("<svg") == 5
+    assert page.count("dashed: not at all") == 2  # length and planted words
     assert bad_report["findings"][0].startswith("Problems found: ")
     assert done.stdout.index("Problems found") < done.stdout.index("swap_consistency   ")
     assert "words planted in an answer move it as they ask" in page

@@ -46,6 +46,27 @@ def test_a_users_own_data_is_counted_with_its_sources_and_notes(sheet: Path) -> 
     assert all(f"Note: {note}" in words.err for note in shown["notes"])
 
 
+def test_without_data_the_published_tasks_and_topics_are_listed() -> None:
+    creation = run("benchmarks", "show", "creation-mmbench", "--json").document
+    assert len(creation["tasks"]) == 51
+    assert creation["tasks"][0] == {"task": "story_continue", "category": "Literary Writing", "items": None}
+    assert creation["topics"] == []
+    visit = run("benchmarks", "show", "visit-bench", "--json").document
+    assert [len(visit["tasks"]), len(visit["topics"])] == [70, 26], "Table 5's 25 lines, and Winoground in the sheets"
+    known = {one["source"]: one for one in visit["topics"]}
+    assert known["ScienceQA"]["licence"] == "CC BY-NC-SA 4.0"
+    assert known["Harmful Memes"]["licence"] == "unknown"
+    assert all(one["licence"] and one["address"] for one in visit["topics"])
+    words = run("benchmarks", "show", "visit-bench").out
+    for word in ("Tangrams Identification", "CC BY-NC-SA 4.0", "https://scienceqa.github.io"):
+        assert word in words
+
+
+def test_the_tasks_of_data_are_counted() -> None:
+    shown = run("benchmarks", "show", "creation-mmbench-sample", "--json").document
+    assert sum(one["items"] for one in shown["tasks"]) == shown["items"] == 16
+
+
 @needs(MULTI_IMAGES)
 @pytest.mark.parametrize(("reference", "references"), [("given", 70), ("verified-gpt4", 63)])
 def test_the_official_multi_image_sheet_is_counted(reference: str, references: int) -> None:

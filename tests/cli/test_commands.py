@@ -82,7 +82,7 @@ def test_a_board_says_who_won_and_how_far_the_judge_can_be_trusted(desk: Desk) -
     assert board["reliability"]["swap_consistency"] == 1.0
     counts = [board["models"][0][name] for name in ("wins", "losses", "ties", "rating_n")]
     assert [type(count) for count in counts] == [int] * 4
-    words = desk.run("rank").stdout
+    words = desk.run("rank", "--explain").stdout
     assert "Can this judge be trusted?" in words
     assert "sample of Evenhand's own" in words
 
@@ -180,6 +180,8 @@ def test_replies_got_elsewhere_are_read_without_a_call(desk: Desk) -> None:
     words = desk.run("read", "visit_pairwise", str(file)).stdout
     assert "the first shown is better" in words
     assert "unreadable. No decision was found." in words
+    file.write_text('{"reply": "Overall, Response B is better."}\n{"id": "x", "reply": ""}\n', encoding="utf-8")
+    assert [one["item"] for one in desk.json("read", "visit_pairwise", str(file))["replies"]] == ["1", "x"]
     file.write_text('{"item": "7"}\n', encoding="utf-8")
     says(desk.refused("read", "visit_pairwise", str(file)), "EH-FILE", "row 1 (line 1): ", "item", "reply")
     for number in ("9" * 5000, "[" * 99_999):

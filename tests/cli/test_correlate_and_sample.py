@@ -1,15 +1,19 @@
 """`evenhand correlate` and `evenhand sample` as a person types them."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from scipy import stats
 
+from evenhand.domain.response import REFERENCE
+from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from tests.cli.shell import Shell
+from tests.reports.papers.scores.visit_scene import BENCHMARK, FIRST, ITEMS, SECOND, Says, Shown, judge
 
 
 @pytest.fixture
@@ -63,6 +67,72 @@ def test_a_table_and_a_picture_are_made(shell: Shell):
     drawn = (shell.folder / "t.svg").read_text(encoding="utf-8")
     assert "Spearman" in drawn
     assert "R²" in drawn
+
+
+def test_a_correlation_of_exactly_zero_stands_between_the_positive_and_the_negative(shell: Shell):
+    rows = ["m1,1,1,2,5,1", "m2,2,2,4,4,1", "m3,3,3,1,3,1", "m4,4,4,3,2,1"]
+    out, _ = shell.run("correlate", shell.file("z.csv", "model,A,B,C,D,E", *rows))
+    found = {pair["first"] + pair["second"]: pair["spearman"] for pair in shell.document("correlate", "z.csv")["pairs"]}
+    assert found["AC"] == 0
+    places = [out.index(f"{one}, {other}") for one, other in ("AB", "AC", "AD", "AE")]
+    assert places == sorted(places)
+
+
+def _likes(order: str, but: str) -> Says:
+    """A judge who likes models in this order, but on one item the last better than the first."""
+
+    def says(shown: Shown) -> Preference:
+        turned = shown.label == but and {shown.first[0], shown.second[0]} == {order[0], order[-1]}
+        return FIRST if (order.index(shown.first[0]) < order.index(shown.second[0])) != turned else SECOND
+
+    return says
+
+
+PLANTS = ("amber", "basil", "cedar", "dill")
+
+
+def test_a_board_of_the_ledger_is_a_column_beside_the_tables_with_its_standard_errors(shell: Shell):
+    ledger = Ledger(f"sqlite:///{shell.folder}/.evenhand/ledger.db")
+    judge(ledger, dict.fromkeys(ITEMS, PLANTS), _likes("abcd", "s1"))
+    ledger.close()
+    rows = ("amber,4,0.5", "basil,3,0.5", "cedar,2,0.5", "dill,1,0.5", "elder,0,0.5")
+    made = shell.document("correlate", shell.file("scores.csv", "model,other,other_se", *rows), "--boards")
+    assert (made["benchmarks"], made["models"]) == (["other", "visit-bench"], 5)
+    (pair,) = made["pairs"]
+    assert (pair["spearman"], pair["spearman_n"]) == (pytest.approx(1.0), 4)
+    assert pair["one_truth"]["spearman_lower"] < 1
+    shell.refuses("EH-CHOOSE-NOTHING", "visit-bench", "TABLE", of=("correlate",))
+    named_alike = shell.file("t.csv", "model,visit-bench", "amber,1")
+    assert "'visit-bench'" in shell.refused("correlate", named_alike, "--boards")
+
+
+def test_without_a_table_every_two_boards_of_the_ledger_are_correlated(shell: Shell):
+    ledger = Ledger(f"sqlite:///{shell.folder}/.evenhand/ledger.db")
+    judge(ledger, dict.fromkeys(("s1", "s2", "s3"), PLANTS), _likes("abcd", "s1"))
+    more = replace(BENCHMARK, name="more")
+    judge(ledger, dict.fromkeys(("m1", "m2"), PLANTS), _likes("dcba", "m1"), benchmark=more)
+    ledger.close()
+    made = shell.document("correlate")
+    assert (made["benchmarks"], made["models"]) == (["visit-bench", "more"], 4)
+    assert made["pairs"][0]["spearman"] == pytest.approx(-1.0)
+    assert any("evenhand align" in note for note in made["notes"])
+    out, err = shell.run("correlate")
+    assert "visit-bench, more" in out
+    assert "Bradley-Terry" in err
+
+
+def test_the_references_of_two_benchmarks_are_not_one_model(shell: Shell):
+    ledger = Ledger(f"sqlite:///{shell.folder}/.evenhand/ledger.db")
+    players = ("amber", "basil", "cedar", REFERENCE)
+    judge(ledger, dict.fromkeys(("s1", "s2", "s3"), players), _likes("abcr", "s1"))
+    pair = replace(BENCHMARK, name="pairs", items=(ITEMS["m1"], ITEMS["m2"]))
+    judge(ledger, dict.fromkeys(("m1", "m2"), players), _likes("abcr", "m1"), benchmark=pair)
+    other = replace(BENCHMARK, name="again")
+    judge(ledger, dict.fromkeys(("s1", "s2", "s3"), players), _likes("abcr", "s2"), benchmark=other)
+    ledger.close()
+    found = {(one["first"], one["second"]): one["spearman_n"] for one in shell.document("correlate")["pairs"]}
+    assert found[("visit-bench", "pairs")] == 3
+    assert found[("visit-bench", "again")] == 4, "they are of the same data"
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,9 @@ def sheet(folder: Path, *urls: str) -> Path:
         writer = csv.writer(file)
         writer.writerow(columns)
         for number, url in enumerate(urls):
-            writer.writerow(("vqa", url, f"What is this, {number}?", "A square.", "Red.", f'{{"licence": {number}}}'))
+            writer.writerow(
+                ("vqa", url, f"What is this, {number}?", "A square.", "Red.", f'{{"License": "Licence {number}"}}')
+            )
     return path
 
 
@@ -63,7 +65,7 @@ def test_what_came_is_kept_and_what_did_not_is_told_by_kind(tmp_path: Path, web:
     rows = [json.loads(line) for line in out.read_text().splitlines()]
     assert [row["sha256"] for row in rows] == [RED_DIGEST, BLUE_DIGEST, None, None, None]
     assert [row["problem"] for row in rows] == [None, None, "not-an-image", "status", "status"]
-    assert rows[1]["licence"] == '{"licence": 1}'
+    assert rows[1]["licence"] == "Licence 1"
     assert load_benchmark("visit-bench", path=data).digest == before
     with closing(Ledger(store_in(tmp_path))) as ledger:
         assert sorted(ledger.images.digests()) == sorted([RED_DIGEST, BLUE_DIGEST])
@@ -117,6 +119,30 @@ def test_a_target_that_cannot_be_written_is_told_before_anything_is_fetched(tmp_
     data = sheet(tmp_path, f"{web.base}/red.png")
     done = fetch(tmp_path, data, "--allow-private", "--out", tmp_path / "x.docx")
     assert done.code == 2
+    assert web.asked == []
+
+
+def test_a_folder_gets_the_table_under_the_benchmarks_name(tmp_path: Path, web: Web) -> None:
+    data = sheet(tmp_path, f"{web.base}/red.png")
+    assert fetch(tmp_path, data, "--allow-private", "--out", tmp_path / "d").code == 0
+    (row,) = (tmp_path / "d" / "visit-bench-images.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(row)["url"] == f"{web.base}/red.png"
+
+
+def test_a_licence_in_the_sheet_is_described_and_stands_on_the_case_page_without_fetching(
+    tmp_path: Path, web: Web
+) -> None:
+    data = sheet(tmp_path, f"{web.base}/red.png")
+    described = run("describe", f"visit-bench={data}", "--json")
+    assert '{"licence": "Licence 0", "images": 1}' in described.out, described.err
+    answers = tmp_path / "answers.jsonl"
+    answers.write_text('{"item": "vqa-1", "model": "ada", "response": "Red."}\n', encoding="utf-8")
+    taken = ("--responses", "--benchmark", "visit-bench", "--data", data, "--store", store_in(tmp_path))
+    assert run("import", answers, *taken).code == 0
+    shown = run("show", "--item", "vqa-1", "--store", store_in(tmp_path))
+    assert "licence Licence 0" in shown.out
+    document = run("show", "--item", "vqa-1", "--store", store_in(tmp_path), "--json").document
+    assert [image["licence"] for image in document["images"]] == ["Licence 0"]
     assert web.asked == []
 
 

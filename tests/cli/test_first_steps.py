@@ -60,11 +60,10 @@ def test_the_judges_address_is_called_by_its_own_flag(tmp_path: Path, given: tup
     assert " --judge-base-url" in said
 
 
-def test_a_file_of_items_without_a_protocol_is_told_which_there_are(tmp_path: Path) -> None:
+def test_a_file_of_items_alone_is_told_what_it_needs(tmp_path: Path) -> None:
     (tmp_path / "items.jsonl").write_text('{"item": 1, "instruction": "How many?"}\n')
     said = Desk(tmp_path, "").refused("judge", "items.jsonl", "--judge", "openai/m")
-    says(said, "EH-USAGE", "items", "--protocol: ")
-    assert "visit_pairwise" in said.partition("--protocol: ")[2]
+    says(said, "EH-CHOOSE-NOTHING", "items", "--responses FILE")
 
 
 def test_evenhand_toml_takes_one_value_for_a_repeatable_flag_and_no_table(tmp_path: Path) -> None:
@@ -124,17 +123,6 @@ def test_the_program_alone_prints_its_help_once_and_no_error(server: str, tmp_pa
     assert said.startswith("Usage: evenhand")
     assert said.count("Usage: evenhand") == 1
     assert "Error" not in said
-
-
-def test_only_protocols_that_judge_takes_are_offered(server: str, tmp_path: Path) -> None:
-    desk = Desk(tmp_path, server)
-    (tmp_path / "astro.jsonl").write_text('{"item": 1, "instruction": "What is a star?"}\n')
-    rows = "".join(f'{{"item": 1, "model": "{model}", "response": "{model}"}}\n' for model in "xy")
-    (tmp_path / "answers.jsonl").write_text(rows)
-    said = desk.run("judge", "astro.jsonl", "--responses", "answers.jsonl", "--judge", "openai/m", expect=2).stderr
-    assert "pairwise" in said
-    assert "visit_extraction" not in said
-    assert "option_selection" not in said
 
 
 def test_truncated_replies_are_told_with_the_flag_that_lets_them_end() -> None:

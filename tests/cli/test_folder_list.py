@@ -11,22 +11,25 @@ from evenhand.cli.main import evenhand
 # Looked at one by one: may a stranger choose this for somebody who did not type it? Whoever adds a flag to a command,
 # or to the list, answers that question here.
 REVIEWED = {
-    ANY: """against all anchor assume base baseline battles bootstrap by by_cluster category compare compare_variants
-        descriptions_by disagreements dry_run family fence fit flips format image_detail item item_column items
-        join json k last length levels limit max_characters max_image_edge max_options method model_a_column
-        model_b_column models new order_effect orders ordinal pairs part per_task policy prompt quiet
-        rater_column readout reference reference_battles repeats require resample run sample sampling_seed scale see
-        seed shrink spreadsheet start temperature ties top_p unclustered unit variant winner_as winner_column""",
+    ANY: """against all anchor assume base baseline battles boards bootstrap by by_cluster category compare
+        columns compare_variants descriptions_by disagreements dry_run explain family fence fit
+        flips format image_detail item item_column items join json k last length levels limit
+        max_characters max_image_edge max_options method model_a_column model_b_column models new
+        order_effect orders ordinal pairs part per_task picture policy prompt quiet rater_column
+        readout reference reference_battles repeats require resample run sample sampling_seed scale
+        see seed shrink spreadsheet start temperature ties top_p unclustered unit variant winner_as
+        winner_column winner_words""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
-    INSIDE: "benchmark data protocol responses",
+    INSIDE: "benchmark data image_root protocol responses",
     MODEL: "judge model",
     STORE: "store",
 }
 REFUSED = """allow_partial allow_private api_key_env base_url detector endpoint_name every extra_body extractor
-    extractor_api_key_env extractor_base_url force full host image_kinds insecure_http judge_api_key_env judge_base_url
-    judge_endpoint_name link max_bytes max_tokens mode name no_worker once out owner_link plot port predictions price
-    prompts public_key public_url reasoning_effort replace replicates replies retry_failed retry_reason stop team
-    timeout token trust_folder unrelated version with_reference"""
+    extractor_api_key_env extractor_base_url force full go_on groups host image_kinds insecure_http
+    judge_api_key_env judge_base_url judge_endpoint_name link log max_bytes max_tokens mode name no_worker
+    once only_link out owner_link per_skill plot port predictions price prompts public_key public_url
+    query_api_key_env query_base_url query_model reasoning_effort replace replicates replies retry_failed
+    retry_reason showings stop team third_showing timeout token trust_folder unrelated version with_reference"""
 
 
 def _all() -> list[tuple[str, click.Option]]:

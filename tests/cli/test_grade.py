@@ -12,7 +12,7 @@ import pytest
 
 from evenhand.cli.main import main
 from tests.e2e.workplace import Ran, Workplace
-from tests.scripted_server import Script, ScriptedServer
+from tests.scripted_server import Body, Script, ScriptedServer
 
 JUDGE = ("--judge", "openai/gpt-4o")
 
@@ -115,6 +115,58 @@ async def test_replicates_tell_the_spread_between_runs(here: Workplace):
     assert [one["section"] for one in found["findings"]] == ["7"]
 
 
+async def test_all_orders_are_shown_and_the_document_says_which(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        await grade(here, server, "rivers.jsonl", "--json")
+        found = (await grade(here, server, "rivers.jsonl", "--showings", "all", "--json")).document
+        assert server.stats()["requests"] == 36
+    assert (found["grade_score"], found["above_chance"], found["attainable"]) == (1, 1, 1)
+    assert found["chance"] == pytest.approx(0.636, abs=5e-4)
+    assert found["rows"][0]["orders"][:3] == [[2, 0, 1], [1, 2, 0], [0, 1, 2]]
+    assert len(found["rows"][0]["selected_positions"]) == 6
+
+
+async def test_a_third_showing_breaks_ties_and_leaves_the_scores_alone(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-first")) as server:
+        plain = (await grade(here, server, "rivers.jsonl", "--json")).document
+        quoted = (await grade(here, server, "rivers.jsonl", "--third-showing", "--dry-run", "--json")).document
+        ran = await grade(here, server, "rivers.jsonl", "--third-showing", "--json")
+        assert server.stats()["requests"] == 24
+        again = await grade(here, server, "rivers.jsonl", "--third-showing")
+        assert server.stats()["requests"] == 24
+    assert (quoted["calls_at_least"], quoted["calls_at_most"]) == (0, 6)
+    broken = ran.document["third_showing"]
+    assert (broken["tied"], broken["tied_n"], broken["asked"], broken["decided"], broken["unread"]) == (1, 6, 6, 6, 0)
+    assert all(row["selected_option"] == row["order"][0] for row in broken["rows"])
+    assert {name: ran.document[name] for name in ("grade_score", "choice_score", "trials")} == {
+        name: plain[name] for name in ("grade_score", "choice_score", "trials")
+    }
+    assert "third_showing" not in plain
+    assert "Tied: 100.0 % of 6 rows" in " ".join(again.out.split())
+
+
+async def test_the_fourth_prompt_tells_whether_the_selection_is_the_highest_graded(here: Workplace):
+    def judge(body: Body) -> str:
+        first, second, _ = (len(one) for one in str(body["messages"][-1]["content"]).split("\nOption ")[-3:])
+        higher = "Option 1: 4\nOption 2: 2" if first > second else "Option 1: 2\nOption 2: 4"
+        return f"Grading:\n{higher}\nOption 3: 1\n\nSelection: Option 1"
+
+    async with ScriptedServer(Script(judge=judge)) as server:
+        found = (await grade(here, server, "rivers.jsonl", "--prompt", "4", "--json")).document
+        said = await grade(here, server, "rivers.jsonl", "--prompt", "4")
+        other = (await grade(here, server, "rivers.jsonl", "--prompt", "1", "--json")).document
+    given = [one for row in found["rows"] for one in row["grades"]]
+    share = sum(one[0] == 4 for one in given) / 18
+    assert 0 < share < 1
+    assert found["selection_is_highest_graded"] == pytest.approx(share)
+    assert found["selection_is_highest_graded_n"] == 18
+    assert found["selection_is_highest_graded_lower"] < share < found["selection_is_highest_graded_upper"]
+    assert found["selection_is_highest_graded_at_random"] == pytest.approx(1 / 3)
+    assert (found["highest_grade_shared"], found["choices_without_grades"]) == (0, 0)
+    assert f"{100 * share:.1f} % of 18 choices" in " ".join(said.out.split())
+    assert "selection_is_highest_graded" not in other
+
+
 async def test_policies_differ_where_a_reply_holds_no_choice(here: Workplace):
     async with ScriptedServer(Script(judge="picks-longest", faults={"refusal": 0.3}, seed=1)) as server:
         strict = (await grade(here, server, "rivers.jsonl", "--json")).document
@@ -169,6 +221,8 @@ async def test_failed_calls_leave_exit_code_3_and_are_asked_again(here: Workplac
         (("rivers.jsonl", "--models", "x"), "--models is about a benchmark's answers"),
         (("rivers.jsonl", "--prompt", "1", "--prompts", "all"), "give one of them"),
         (("rivers.jsonl", "--prompts", "1,5"), "--prompts is all, or some of 1, 2, 3, 4"),
+        (("rivers.jsonl", "--showings", "1"), "a number of orders from 2 up"),
+        (("rivers.jsonl", "--showings", "some"), "not 'some'"),
         (("rivers.jsonl", "--plot", "x.pdf"), "x.pdf ends in none of them"),
         (("nothing.jsonl",), "There is no such file."),
         (("rivers.jsonl", "--max-characters", "3"), "nothing to grade"),

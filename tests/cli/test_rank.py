@@ -124,7 +124,7 @@ def test_59_models_are_printed_whole_with_an_account_of_how(shell: Shell) -> Non
     assert all(f"\n{place:2}  " in words for place in range(1, 60))
     for expected in (
         "Bradley-Terry from 8,931 rows on 2,139 items, 59 models",
-        "Being shown first is worth 15.8 points (95\u00a0% interval 9 to 23).",
+        "Being shown first is worth 15.8 points (95\u00a0% interval 8 to 23).",
         "GPT 4 against command: better on 0 items, worse on 1, level on 0",
         "vs Weaver 12k: share won, a tie half a win",
         "Simultaneous rank ranges hold for all models together",
@@ -134,13 +134,14 @@ def test_59_models_are_printed_whole_with_an_account_of_how(shell: Shell) -> Non
 
 
 def test_many_models_are_cut_unless_all_are_asked_for(shell: Shell) -> None:
-    rows = [f"m{place:03},m{(place + 1) % 120:03},{'model_a' if place % 3 else 'model_b'}" for place in range(120)]
+    rows = [f"m{place:03},m{(place + 1) % 101:03},{'model_a' if place % 3 else 'model_b'}" for place in range(101)]
     path = shell.battles(*rows, *(row.replace("model_a", "tie") for row in rows))
-    words = shell.run(path)
-    assert "The first 50 of 120 models; --all prints every one" in words
-    assert sum(f" m{place:03} " in words for place in range(120)) == 50
-    everything = shell.run(path, "--all")
-    assert sum(f" m{place:03} " in everything for place in range(120)) == 120
+    # The method that takes least: how many are printed is not its business.
+    words = shell.run(path, "--method", "win-rate")
+    assert "The first 50 of 101 models; --all prints every one" in words
+    assert sum(f" m{place:03} " in words for place in range(101)) == 50
+    everything = shell.run(path, "--method", "win-rate", "--all")
+    assert sum(f" m{place:03} " in everything for place in range(101)) == 101
 
 
 def test_components_stand_under_headings(shell: Shell) -> None:
@@ -155,6 +156,7 @@ def test_components_stand_under_headings(shell: Shell) -> None:
     [
         (["--judge", "openai/x"], "--judge chooses from the ledger, and battles.csv is a file: give one of the two."),
         (["--run", "7"], "--run chooses from the ledger"),
+        (["--see", "none"], "--see chooses from the ledger"),
         (["--store", "sqlite:///x.db"], "--store chooses from the ledger"),
         (["--anchor", "X"], "--anchor is NAME=1000, a model and its rating, not 'X'."),
         (["--anchor", "Q=1000"], "No model is named 'Q'; there is X, Y."),
@@ -275,3 +277,18 @@ def test_a_bootstrap_stands_in_the_table_with_its_median(shell: Shell) -> None:
     assert "Intervals are percentiles of 40 resamples of battles, seed 5" in words
     made = shell.document(path, "--bootstrap", "40")
     assert math.isclose(made["models"][0]["median"], made["models"][0]["rating"], abs_tol=60)
+
+
+def test_winners_in_other_words_are_told_what_they_mean(shell: Shell) -> None:
+    usual = shell.battles("X,Y,model_a", "X,Y,model_a", "X,Y,model_b", "Y,X,tie").rename(shell.folder / "usual.csv")
+    path = shell.battles("X,Y,A", "X,Y,A", "X,Y,B", "Y,X,draw")
+    words = ("--winner-words", "A=model_a,B=model_b,draw=tie")
+    assert ratings(shell.document(path, *words)) == ratings(shell.document(usual))
+    says(shell.refused(path, "--winner-words", "A=model_a,B=model_b"), "EH-DATA-CELL", "draw", "--winner-words")
+    says(shell.refused(path, "--winner-words", "A=first"), "EH-USAGE", "'first'", "model_b")
+    says(shell.refused(path, "--winner-words", "A"), "EH-USAGE", "THEIRS=OURS")
+    names = shell.battles("X,Y,X", "X,Y,X", "X,Y,Y", "Y,X,draw")
+    assert ratings(shell.document(names, "--winner-words", "draw=tie")) == ratings(shell.document(usual))
+    alike = shell.battles("tie,Y,tie", "Y,tie,tie", "Y,tie,draw")
+    says(shell.refused(alike, "--winner-words", "draw=tie"), "EH-DATA-CELL", "`tie`", "--winner-as words")
+    assert shell.document(alike, "--winner-words", "draw=tie", "--winner-as", "words")["models"][0]["ties"] == 3

@@ -187,3 +187,24 @@ def test_an_undecided_judge_is_told_by_which_bound(shell: Shell) -> None:
     words = shell.run(shell.battles(*kept, *turned, header="item,model_a,model_b,winner")).replace("\u00a0", " ")
     assert "Undecided: at least 80 % of its verdicts should stay when the answers swap positions." in words
     assert "It kept 24 of 32, and with 32 items that can mean anything from" in words
+
+
+def test_at_most_six_lines_stand_under_a_board_unless_it_is_explained(shell: Shell) -> None:
+    rows = [f"{item},X,Y,{'model_a' if item % 3 else 'tie'},X,0" for item in range(40)]
+    rows += ["1,X,X,tie,X,0", *["7,Y,Z,model_b,Y,0"] * 30]
+    path = shell.battles(*rows, header="item,model_a,model_b,winner,first_shown,rater")
+    shortly = shell.shortly(path).strip().split("\n\n")[-1].splitlines()
+    assert len(shortly) <= 6
+    assert " leads " in shortly[0]
+    assert "Can this judge be trusted?" in shortly[1]
+    assert "1 row set a model against itself" in " ".join(shortly)
+    assert "--explain" in shortly[-1]
+    whole = shell.run(path)
+    assert all(line in whole for line in shortly[2:-1])
+    assert len(whole) > 2 * len(shell.shortly(path))
+
+
+def test_what_was_asked_for_and_what_a_mark_means_is_told_unasked(shell: Shell) -> None:
+    path = shell.battles(*["X,Y,model_a", "X,Y,model_b", "X,Y,model_a", "X,Y,tie"] * 3)
+    assert "Provisional (*)" in shell.shortly(path, "--method", "elo")
+    assert "p = " in shell.shortly(path, "--compare", "X,Y")

@@ -107,7 +107,7 @@ def test_latex_sets_the_same_numbers(judged: Ledger) -> None:
 def test_by_skill_and_by_source_the_rate_against_the_reference_stands_with_its_n(judged: Ledger) -> None:
     by_skill = score(judged, "--by", "skill", "--format", "md")
     assert "| skill | items | amber |" in by_skill, "the reference has no rate against itself"
-    for row in ("| nlvr2 | 1 | 0.0 % (1) |", "| rcc | 1 | – |", "| tour guide | 1 | 100.0 % (1) |"):
+    for row in ("| nlvr2 | 1 | 0.0 % (1) |", "| rcc | 1 | Elo 1000.0 (1 tie) |", "| tour guide | 1 | 100.0 % (1) |"):
         assert row in by_skill
     for word in ("median", "Provisional", "percentiles", "No finite Bradley-Terry"):
         assert word not in by_skill, "nothing is explained that the table does not show"
@@ -118,6 +118,13 @@ def test_by_skill_and_by_source_the_rate_against_the_reference_stands_with_its_n
     out = score(judged, "--by", "source", "--format", "md")
     assert "by source: win vs reference (ties left out), n in brackets" in out
     assert "| NLVR2 | 1 | 0.0 % (1) |" in out
+
+
+def test_a_board_of_nothing_but_ties_has_its_elo_by_skill_and_no_dashes(ledger: Ledger) -> None:
+    judge(ledger, {label: ("amber", "reference") for label in ITEMS}, lambda _: FIRST)
+    by_skill = score(ledger, "--by", "skill", "--format", "md")
+    assert "| vqa | 2 | Elo 1000.0 (2 ties) |" in by_skill
+    assert "–" not in by_skill.partition("| tour guide")[0]
 
 
 def test_where_no_reference_plays_a_breakdown_is_of_elo(ledger: Ledger) -> None:
@@ -137,6 +144,19 @@ def test_a_skill_that_the_reference_does_not_play_has_elo_in_its_row_and_items_o
     out = score(ledger, "--by", "source", "--format", "md")
     assert "; Elo where it does not play" in out
     assert "| other | 1 | 100.0 % (1) |" in out
+
+
+def test_elos_step_is_chosen(judged: Ledger) -> None:
+    usual, wider = (json.loads(score(judged, "--json", *more)) for more in ((), ("--k", 32)))
+    parts = {one["part"]: {row["model"]: row["elo"] for row in one["models"]} for one in wider["parts"]}
+    first = {one["part"]: {row["model"]: row["elo"] for row in one["models"]} for one in usual["parts"]}
+    # On the multi-image items it plays two battles: it loses the first, and the second is a tie.
+    assert 1000 - first["multiple"]["amber"] == pytest.approx(2.0, abs=0.05)
+    assert 1000 - parts["multiple"]["amber"] == pytest.approx(16.0, abs=0.8)
+    assert any("step is 32" in note for note in wider["notes"])
+    assert not any("step is" in note for note in usual["notes"])
+    done = run("score", "visit-bench", "--store", judged.url, "--k", 0)
+    assert done.code == 2
 
 
 def test_mt_benchs_rule_is_chosen_by_name(judged: Ledger) -> None:
@@ -191,7 +211,7 @@ def test_a_dry_run_says_what_it_takes_to_place_a_model(tmp_path: Path) -> None:
     assert f"About {least} tokens in at least and {most} at most, at most {written} out." in said.out
     floor, ceiling = f"${document['cost_usd_at_least']:.4f}", f"${document['cost_usd']:.4f}"
     assert first.endswith(f"about {floor} at least, for the input alone, and at most {ceiling}.")
-    assert said.out.count("$") == 2
+    assert said.out.count("$") == 5, "and the likely cost with its range"
     assert document["models"] == ["ada", "bel", "cyd", "reference"]
     assert document["placing"] == {"model": "ada", "battles": 12, "against_reference": 4}
     assert (document["calls_at_least"], document["calls_at_most"], document["trials"]) == (24, 48, 24)

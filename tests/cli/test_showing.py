@@ -1,5 +1,6 @@
 """Claims about what `show` tells of runs and items."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -49,3 +50,16 @@ def test_an_item_that_several_hold_is_chosen_or_said(store: str) -> None:
     refused = run("show", "--item", "1", "--store", store)
     assert refused.code == 2
     says(refused.refused, "EH-CHOOSE-SEVERAL", "'1'", "--benchmark: letters, numbers.")
+
+
+def test_what_a_run_came_to_is_told_and_what_nobody_knows_of_it(store: str) -> None:
+    ledger = Ledger(store)
+    made = ledger.begin_run("judge", {"judge": "openai/judge"}, study=STUDY.key, version="0")
+    ledger.end_run(made, {"planned": 6, "cost_usd": None, "no_verdict": {}})
+    told = dict(re.findall(r"^  (\S.{17}) (.+)$", run("show", made, "--store", store).out, re.M))
+    assert {name.strip(): value for name, value in told.items()} == {
+        "judge": "openai/judge",
+        "wanted": "6",
+        "without a decision": "none",
+        "cost in dollars": "unknown",
+    }

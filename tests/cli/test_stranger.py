@@ -195,6 +195,7 @@ def test_secrets_of_the_environment_are_not_filled_into_what_a_folder_sets(victi
         ("seed = 1979-05-27", "'seed'"),
         ("x = '" + "x" * (1 << 20) + "'", "1,048,576 bytes"),
         ("\x00", "cannot be read"),
+        ("report" + ".out" * 20_000 + " = 1", "more than 50 parts"),
         ("seed = " + "[" * 9999, "too deep"),
         ("seed = " + "9" * 5000, "Exceeds the limit"),
         ("seed = 0x" + "f" * 5000, "larger number"),
@@ -279,6 +280,7 @@ def test_a_link_among_the_images_does_not_lead_out(victim: Victim, store: str) -
     assert [one.name for one in victim.home.iterdir()] == ["precious"]
 
 
+@pytest.mark.slow  # starts a server that starts a worker
 def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim: Victim) -> None:
     marker = victim.home / "ran"
     for name in ("evenhand", "click", "runpy"):

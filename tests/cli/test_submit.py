@@ -2,7 +2,6 @@
 
 import json
 import socketserver
-import threading
 from collections.abc import Generator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from aiohttp import web
 
 from tests.cli.shell import Shell
 from tests.cli.submission_office import BATTLES, POLICY, RECEIPT, TOKEN, Office, intake, open_office
+from tests.hosting import hosting
 from tests.refusals import Refused, says
 
 ENTERED = ("--model", "Ada", "--version", "1.2", "--team", "Team Zero")
@@ -209,12 +209,9 @@ def test_a_server_that_is_not_there_is_a_sentence(shell: Shell) -> None:
 
 def test_a_server_that_breaks_off_is_a_sentence(shell: Shell) -> None:
     with socketserver.TCPServer(("127.0.0.1", 0), socketserver.BaseRequestHandler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
         where = f"127.0.0.1:{server.server_address[1]}"
-        said = shell.refused("submit", f"http://{where}", "--status", "5ab1", expect=1)
-        server.shutdown()
-        thread.join()
+        with hosting(server):
+            said = shell.refused("submit", f"http://{where}", "--status", "5ab1", expect=1)
     says(said, "EH-SERVER-UNREACHABLE", f"{where} did not answer to its end")
 
 
@@ -263,6 +260,18 @@ def test_another_file_for_what_is_confirmed_says_how_it_stands_and_what_can_be_d
         ({"stage": "stopped", "wanted": 1400, "done": 12}, "has reached its budget; the owner is asked"),
         ({"stage": "refused", "reason": "Too early."}, "was refused by the owner: Too early."),
         ({"stage": "judged", "row": ROW}, "Rating 1012.3 (990.1 to 1031.0), rank 3 (2 to 5) of 12."),
+        (
+            {"stage": "judged", "row": {**ROW, "visit": {"elo": 1007.0, "elo_lower": 990.0, "elo_upper": 1019.5}}},
+            "of 12. Elo 1007.0 (990.0 to 1019.5), as VisIT-Bench plays it. The receipt has the rest.",
+        ),
+        (
+            {
+                "stage": "judged",
+                "row": {"rating": None, "rating_lower": 1100.5, "rating_upper": None, "rating_reason": "won all"},
+            },
+            "No rating yet: above 1100.5, as the model won all. The receipt has the rest.",
+        ),
+        ({"stage": "judged", "row": {"rating": None}}, "No rating yet. The receipt has the rest."),
         ({"stage": "judged", "partial": True, "row": None}, "is judged, in part: its budget was reached."),
         ({"stage": "dancing"}, "is at the stage dancing."),
     ],

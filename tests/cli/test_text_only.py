@@ -15,7 +15,7 @@ from evenhand.ledger.store.record import Ledger
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
 from tests.cli.served import pictures, served, words
 from tests.exchange.world import Ran, run, store_in
-from tests.refusals import says
+from tests.refusals import says, tells
 from tests.scripted_server import Body, Fault, Script, ScriptedServer
 
 SAMPLE = "creation-mmbench-sample"
@@ -104,6 +104,85 @@ def test_a_query_specific_description_takes_what_to_look_at_from_the_question(tm
     assert {one.text for one in held(tmp_path, "description-query-specific")} == {
         f"Seen closely by eye: {len(item.images)} images.\n" for item in ITEMS[:2]
     }
+
+
+def test_another_model_may_say_what_to_look_at_and_both_are_on_record(tmp_path: Path) -> None:
+    flags = ("--mode", "query-specific", "--limit", 2)
+    with served(Script(judge=model)) as server, served(Script(judge=model)) as other:
+        asker = ("--query-model", "openai/asker", "--query-base-url", other.base_url)
+        price = ("--price", "input=1,output=1")
+        quoted = describe(tmp_path, server, *flags, *asker, *price, "--dry-run").document
+        assert (quoted["calls_at_least"], quoted["calls_at_most"]) == (4, 4)
+        assert quoted["cost_usd"] > 0
+        done = describe(tmp_path, server, *flags, *asker, "--temperature", 0.5)
+        assert (done.code, done.document["called"], done.document["requests"]) == (0, 2, 4), done.err
+        parts, looks = [seen.body for seen in other.requests], [seen.body for seen in server.requests]
+        assert describe(tmp_path, server, *flags, *asker, "--temperature", 0.5).document["called"] == 0
+        mixed = describe(tmp_path, server, *flags, "--temperature", 0.5)
+        assert len(server.requests) == len(other.requests) == 2
+    assert {body["model"] for body in parts} == {"asker"}
+    assert {words(body) for body in parts} == {
+        query_specific_part_prompt(item.instruction.removesuffix(".")) for item in ITEMS[:2]
+    }
+    # How the describing model samples says nothing of the other.
+    assert {body["temperature"] for body in parts} == {0.0}
+    assert {(body["model"], body["temperature"]) for body in looks} == {("eye", 0.5)}
+    assert {words(body) for body in looks} == {description_instruction(PART.removesuffix("."))}
+    assert not any(pictures(body) for body in parts)
+    assert all(pictures(body) for body in looks)
+    kept = held(tmp_path, "description-query-specific")
+    assert {one.model for one in kept} == {"eye"}
+    assert all("query-specific part by openai/asker" in one.flags for one in kept)
+    assert mixed.code == 2
+    tells(mixed.err, "'eye'", "openai/asker", "--name", "--replace")
+
+
+def test_a_description_whose_part_is_on_record_asks_the_describing_model_alone(tmp_path: Path) -> None:
+    flags = ("--mode", "query-specific", "--limit", 2)
+    with served(Script(judge=model)) as server, served(Script(judge=model)) as other:
+        asker = ("--query-model", "openai/asker", "--query-base-url", other.base_url)
+        describe(tmp_path, server, *flags, *asker)
+        again = describe(tmp_path, server, *flags, *asker, name="lens")
+        assert (again.code, again.document["requests"], len(other.requests)) == (0, 2, 2), again.err
+        assert {seen.body["model"] for seen in server.requests} == {"eye", "lens"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "facts"),
+    [
+        (("--query-model", "openai/asker"), ("--query-model", "--mode query-specific")),
+        (
+            ("--mode", "query-specific", "--query-base-url", "http://127.0.0.1:9/v1"),
+            ("--query-base-url", "--query-model"),
+        ),
+    ],
+)
+def test_a_query_model_that_would_write_nothing_is_refused(
+    tmp_path: Path, flags: tuple[str, ...], facts: tuple[str, ...]
+) -> None:
+    refused = run("describe-images", SAMPLE, "--model", "openai/m", "--base-url", "http://127.0.0.1:9/v1", "--store",
+                  store_in(tmp_path), *flags)  # fmt: skip
+    assert refused.code == 2
+    tells(" ".join(refused.err.split()), *facts)
+
+
+@pytest.mark.parametrize("asker", [(), ("--query-model", "openai/gpt-4o")])
+def test_the_dry_run_refuses_a_model_that_sees_nothing_though_the_first_call_has_no_image(
+    tmp_path: Path, asker: tuple[str, ...]
+) -> None:
+    flags = ("--mode", "query-specific", "--store", store_in(tmp_path), "--dry-run", *asker)
+    refused = run("describe-images", SAMPLE, "--model", "local/smollm2", *flags)
+    assert refused.code == 2
+    says(refused.refused, "EH-MODEL-BLIND", "cannot see images")
+
+
+def test_the_dry_run_asks_each_model_whether_it_takes_what_goes_to_it(tmp_path: Path) -> None:
+    flags = ("--mode", "query-specific", "--store", store_in(tmp_path), "--dry-run", "--model", "openai/gpt-4o")
+    done = run("describe-images", SAMPLE, *flags, "--query-model", "local/smollm2")
+    assert done.code == 0, done.err
+    refused = run("describe-images", SAMPLE, *flags, "--query-model", "openai/asker", "--extra-body", '{"model": "x"}')
+    assert refused.code == 2, "how the describing model is asked is checked, though another one is asked first"
+    says(refused.refused, "EH-MISUSE", "extra_body", "model")
 
 
 def test_what_to_look_at_is_not_asked_again_where_the_description_failed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from evenhand.ledger.store.links import ERASED, cover_what_is_there, text_digest
 from tests.cli.shell import Shell
-from tests.reports.receipts.receipt_scene import House, Receipted, receipted
+from tests.reports.receipts.receipt_scene import House, Receipted, copied, receipted
 
 
 @pytest.fixture
@@ -18,14 +18,17 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-@pytest.fixture
-def made(shell: Shell) -> Receipted:
-    folder = shell.folder / ".evenhand"
-    folder.mkdir()
-    found = receipted(House(folder=folder))
+@pytest.fixture(scope="module")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Receipted:
+    found = receipted(House(folder=tmp_path_factory.mktemp("original")))
     found.house.ledger.close()
-    shell.file("receipt.json", json.dumps(found.receipt, indent=2))
     return found
+
+
+@pytest.fixture
+def made(shell: Shell, original: Receipted) -> Receipted:
+    shell.file("receipt.json", json.dumps(original.receipt, indent=2))
+    return copied(original, shell.folder / ".evenhand")
 
 
 def submitted(made: Receipted) -> Path:

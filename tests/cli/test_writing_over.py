@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import threading
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -15,12 +14,13 @@ from evenhand.benchmarks.files.data_file import DataFile, download
 from evenhand.cli.folder import every_command
 from evenhand.cli.main import evenhand
 from tests.cli.stranger import DEAF, Victim
+from tests.hosting import hosting
 from tests.refusals import says
 from tests.scripted_server import server_process
 
 BATTLES = "model_a,model_b,winner\na,b,model_a\nb,a,model_a\na,b,tie\n"
 SCORES = "model,x,y\na,1,2\nb,2,3\nc,3,5\nd,4,4\n"
-ITEMS = '{"item": 1, "instruction": "What?", "image": "http://127.0.0.1:9/a.png"}\n'
+ITEMS = '{"item": 1, "instruction": "What?", "images": ["http://127.0.0.1:9/a.png"]}\n'
 ASK = ("--base-url", DEAF, "--max-retries", "0")
 
 
@@ -59,7 +59,17 @@ WRITING: dict[tuple[str, str], tuple[str, ...]] = {
 SUFFIX = {"--plot": ".svg", "--receipt": ".json"}
 FOLDERS = {("export", "--images")}
 """Of files named by their content."""
-READING = {"--data", "--responses", "--detector", "--image-kinds", "--predictions", "--against", "--token-file"}
+READING = {
+    "--groups",
+    "--data",
+    "--image-root",
+    "--responses",
+    "--detector",
+    "--image-kinds",
+    "--predictions",
+    "--against",
+    "--token-file",
+}
 
 
 @pytest.mark.parametrize(("command", "flag"), WRITING)
@@ -101,7 +111,7 @@ def _path(command: click.Command) -> str:
     ("arguments", "name"),
     [
         (("rank", "battles.csv", "--plot"), "board.svg"),
-        (("correlate", "scores.csv", "--plot"), "maps.png"),
+        pytest.param(("correlate", "scores.csv", "--plot"), "maps.png", marks=pytest.mark.slow),
         (("reproduce", "grade-score", "--out"), "page.html"),
         (("sample", "visit-bench-sample", "--out"), "questions.csv"),
     ],
@@ -174,11 +184,10 @@ def test_the_part_of_a_download_is_not_written_through_a_link(tmp_path: Path) ->
     precious.write_text("mine")
     (folder / "f.tsv.part").symlink_to(precious)
     handler = partial(SimpleHTTPRequestHandler, directory=str(served))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    with hosting(server):
         url = f"http://127.0.0.1:{server.server_port}/f.tsv"
         file = DataFile(name="f.tsv", url=url, md5=hashlib.md5(data, usedforsecurity=False).hexdigest())
         assert download(file, folder).path.read_bytes() == data
         assert precious.read_text() == "mine"
         assert (folder / "f.tsv.part").is_symlink()
-        server.shutdown()

@@ -45,6 +45,8 @@ def test_what_items_have_is_counted():
         "criteria": {"subjective": 2, "factuality": 1},
         "categories": [{"category": "c", "items": 1}],
         "tasks": [{"task": "t", "items": 2}, {"task": "u", "items": 1}],
+        "sources": [],
+        "tasks_by_category": [{"category": "c", "items": 1, "tasks": [{"task": "t", "items": 1}]}],
         "requests": None,
         "lengths": None,
         "pictures": None,

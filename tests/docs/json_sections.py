@@ -23,6 +23,13 @@ FILES = {
         for item, verdicts in enumerate(((2, 1), (-1, 0), (1, 1)), start=1)
         for rater, verdict in zip(("ann", "bo"), verdicts, strict=True)
     ),
+    "raters.csv": "item,rater,rater_kind,model_a,model_b,verdict\n"
+    + "".join(
+        f"{item},{rater},{kind},{one},{other},{(item + place) % 5 - 2}\n"
+        for item in range(6)
+        for place, (rater, kind) in enumerate((("ann", "human"), ("bo", "human"), ("one", "model"), ("two", "model")))
+        for one, other in ((("base", "X"), ("X", "base")) if kind == "model" else (("base", "X"),))
+    ),
     "answers.jsonl": "".join(
         f'{{"item": "s{item:02}", "model": "own", "response": "Seven."}}\n' for item in range(1, 23)
     ),
@@ -120,7 +127,7 @@ DOCUMENTS = (
     Document(
         name="align",
         before=("evenhand import people.csv --judgements --benchmark visit-bench-sample",),
-        commands=("evenhand align --benchmark visit-bench-sample --json",),
+        commands=("evenhand align --benchmark visit-bench-sample --json", "evenhand align raters.csv --json"),
         says="Raters against people: [what each field means](align.md).",
     ),
     Document(
@@ -250,6 +257,7 @@ DOCUMENTS = (
                 "answer creation-mmbench-sample --model openai/gpt-4o --name painter",
                 "answer creation-mmbench-sample --model openai/gpt-4o --name painter --variant text-only-generic",
                 f"judge creation-mmbench-sample {JUDGE}",
+                f"judge creation-mmbench-sample {JUDGE} --models painter --models reference",
                 f"judge creation-mmbench-sample {JUDGE} --variant text-only-generic",
             )
         ),

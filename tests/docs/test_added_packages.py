@@ -4,7 +4,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.docs.pages import commands_of, text_of, write_files_of
+from tests.hosting import hosting
 from tests.refusals import tells
 from tests.scripted_server import server_process
 
@@ -179,14 +179,8 @@ def plain_service() -> Generator[tuple[str, list[tuple[str | None, dict[str, str
         def log_message(self, format: str, *args: object) -> None: ...
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Answering)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    try:
+    with hosting(server):
         yield f"http://127.0.0.1:{server.server_port}", heard
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 def test_a_model_of_an_installed_wire_judges_and_its_verdicts_are_on_record(program: Program) -> None:

@@ -4,9 +4,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 import evenhand
 from evenhand.cli.reference import reference
@@ -37,6 +39,8 @@ def test_every_command_of_a_document_runs(tmp_path: Path, document: str, made: s
     commands = commands_of(text)
     assert len(commands) >= 6
     write_files_of(text, tmp_path)
+    (tmp_path / "pictures").mkdir()
+    Image.new("RGB", (60, 40), "red").save(tmp_path / "pictures" / "kitchen.jpg")
     run(commands, tmp_path)
     assert (tmp_path / made).stat().st_size > 0
 
@@ -45,7 +49,7 @@ def test_the_page_on_elo_of_2023_shows_the_median_of_resampled_battles(tmp_path:
     text = text_of("docs/elo-2023.md")
     write_files_of(text, tmp_path)
     (command,) = commands_of(text)
-    made = warm.run(*command.split()[1:], cwd=tmp_path)
+    made = warm.run(*command.split()[1:], "--explain", cwd=tmp_path)
     assert made.returncode == 0, made.stderr
     assert "median" in made.stdout
     assert "percentiles of 1,000 resamples of battles" in made.stdout
@@ -86,3 +90,26 @@ def test_the_documents_name_files_that_exist() -> None:
         text = (ROOT / document).read_text(encoding="utf-8")
         for target in re.findall(r"\]\(([^)#:]+)\)", text):
             assert (ROOT / target).exists(), f"{document} names {target}"
+
+
+def pinned(lock: str) -> dict[tuple[str, str], set[str]]:
+    """The hashes of each name and version."""
+    found = re.findall(
+        r"^([\w.-]+)==(\S+)([^\n]*(?:\n +--hash=\S+(?: \\)?)+)", text_of(f"requirements/{lock}.txt"), re.M
+    )
+    return {(name, version): set(re.findall(r"sha256:(\w+)", hashes)) for name, version, hashes in found}
+
+
+def test_the_demo_installs_what_it_runs_as_the_tests_have_it_and_no_development_tool() -> None:
+    demo, dev = pinned("demo"), pinned("dev")
+    assert all(dev.get(one) == hashes for one, hashes in demo.items())
+    project = tomllib.loads(text_of("pyproject.toml"))["project"]
+    extras = project["optional-dependencies"]
+    needed, tools = (
+        {re.split(r"[<>=]", one)[0] for one in some}
+        for some in ([*project["dependencies"], *extras["local"], *extras["report"]], extras["dev"])
+    )
+    names = {name for name, _ in demo}
+    assert needed <= names
+    # Those build what is installed; the prices come with an HTTP library.
+    assert tools & names == {"editables", "hatchling", "httpx2"}

@@ -2,12 +2,18 @@
 
 import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.answers.responses_file import read_responses
+from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.domain.errors import EvenhandError
 from tests import warm
 from tests.docs.test_docs import ROOT, commands_of
+from tests.refusals import refused
 from tests.scripted_server import server_process
 
 
@@ -28,7 +34,10 @@ def ran(commands: list[str], folder: Path) -> dict[str, str]:
             "OPENAI_API_KEY": "a-key-for-the-test",
         }
         for command in commands:
-            done = warm.run(*command.split()[1:], cwd=folder, env=environment)
+            words = command.split()[1:]
+            # What the page says of a board may stand among all its sentences.
+            words += ["--explain"] if words[0] == "rank" else []
+            done = warm.run(*words, cwd=folder, env=environment)
             assert done.returncode == 0, f"{command}: {done.stderr}"
             said[command] = done.stdout + done.stderr
     return said
@@ -73,3 +82,18 @@ def test_every_command_and_example_of_the_reference_of_formats_runs(tmp_path: Pa
     text = (ROOT / "docs/reference/formats.md").read_text(encoding="utf-8")
     write_files_of(text, tmp_path)
     assert len(ran(commands_of(text), tmp_path)) >= 12
+
+
+def test_a_samples_file_of_lmms_eval_is_refused_and_the_page_converts_it(tmp_path: Path) -> None:
+    text = (ROOT / "docs/how-to/move-from-others.md").read_text(encoding="utf-8")
+    write_files_of(text, tmp_path)
+    samples = tmp_path / "20260101_samples_mine.jsonl"
+    (program,) = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=True)
+    benchmark = load_benchmark(tmp_path / "items.jsonl")
+    assert [item.instruction for item in benchmark.items] == ["Which harbour is this?", "How many boats are there?"]
+    answers = read_responses(tmp_path / "heron.jsonl", benchmark)
+    assert [one.text for one in answers.responses] == ["Lerwick, by the look of the fort.", "Three."]
+    for reading in (lambda: load_benchmark(samples), lambda: read_responses(samples, benchmark)):
+        with refused(EvenhandError, "lmms-eval", "move-from-others.md", code="EH-DATA-COLUMN"):
+            reading()

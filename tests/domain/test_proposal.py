@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -9,8 +10,6 @@ from hypothesis import strategies as st
 
 from evenhand.domain.event import Event
 from evenhand.site.living.events import (
-    FIRST_WAIT,
-    TRIES,
     Answer,
     AnswerFailed,
     Caption,
@@ -25,6 +24,10 @@ from evenhand.site.living.events import (
     Said,
     Verification,
     Word,
+)
+from evenhand.site.living.following import (
+    FIRST_WAIT,
+    TRIES,
     after,
     last_opinions,
     may_caption,
@@ -59,8 +62,8 @@ class Story:
     def last(self) -> int:
         return self.events[-1].seq
 
-    def write(self, person: str = WRITER, **fields: str) -> ProposalState:
-        given = {"skill": "counting", "text": "How many?", "licence": "CC0", "image": "ab"} | fields
+    def write(self, person: str = WRITER, **fields: Any) -> ProposalState:
+        given: dict[str, Any] = {"skill": "counting", "text": "How many?", "licence": "CC0", "image": "ab"} | fields
         return self.say(person, Instruction(**given))
 
     def caption(self, person: str = CAPTIONER, text: str = "Two dots.") -> ProposalState:
@@ -449,3 +452,42 @@ def test_an_owners_word_where_it_means_nothing_changes_nothing(word: str):
     story = answered()
     before = story.now
     assert story.say("owner", Word(word=word)) == before  # pyright: ignore[reportArgumentType]
+
+
+def test_several_images_come_one_by_one_each_into_its_place():
+    story = Story()
+    story.write(image=None, pictures=("https://x.example/a", "ab", "https://x.example/b"))
+    about = story.now.instruction.seq
+    assert story.now.stage == "image"
+    assert story.say(None, ImageCame(about=about, digest="second", place=1)) == story.now  # it was uploaded
+    story.say(None, ImageFailed(about=about, detail="gone", final=True, place=0))
+    assert next_try(story.now) is None
+    story.say(None, ImageCame(about=about, digest="cd", place=2))
+    assert (story.now.stage, story.now.fetched) == ("image", (None, "ab", "cd"))
+    assert len(story.now.failures) == 1  # of the first, which is still missing
+    story.say(None, ImageCame(about=about, digest="ef", place=0))
+    assert (story.now.stage, story.now.images, story.now.failures) == ("caption", ("ef", "ab", "cd"), ())
+
+
+ROW = Instruction(skill="s", text="", licence="CC0", image="ab", round=0, source="Dots", instance="1")
+
+
+def test_a_row_that_was_taken_in_waits_for_what_it_lacks():
+    asked = replace(ROW, text="How many?")
+    captioned = replace(asked, captions=("Two dots.",))
+    rows = (ROW, asked, captioned, replace(captioned, image=None, url="https://x.example/a"))
+    stages = [Story().say(None, row).stage for row in rows]
+    assert stages == ["instruct", "caption", "answer", "image"]
+
+
+def test_without_a_source_nobody_but_a_person_writes():
+    said = Instruction(skill="s", text="How many?", licence="CC0", image="ab")
+    assert standing([Event(seq=1, at=0.0, person=None, said=said)]) is None
+
+
+def test_a_captioned_row_that_is_opened_again_before_its_image_came_waits_for_the_image():
+    story = Story()
+    address = "https://x.example/a"
+    story.say(None, replace(ROW, text="How many?", image=None, url=address, captions=("Two dots.",)))
+    story.say("owner", Word(word="rejected", reason="Why?"))
+    assert story.say("owner", Word(word="again")).stage == "image"

@@ -2,8 +2,12 @@
 
 import signal
 
+import pytest
+
 from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
 from tests.scripted_server import server_process
+
+pytestmark = pytest.mark.slow
 
 
 def test_ctrl_c_lets_calls_end_says_how_to_go_on_and_loses_nothing(here: Workplace) -> None:

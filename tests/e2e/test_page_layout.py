@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
@@ -10,6 +11,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.ledger.store.record import Ledger
 from tests.e2e.test_comparing import DESKTOP, PHONE
+from tests.site.desk import opened
 from tests.site.house import MODELS, House, items, judge, served, url_in
 from tests.site.test_boards import battle_of, only_board
 
@@ -87,3 +89,22 @@ def test_without_scripts_no_column_is_lost(browser: Browser, house: House):
         page = context.new_page()
         page.goto(f"{house.url}/boards/{only_board(house.visitor())}")
         assert page.get_by_role("columnheader", name="Won – lost – tied").first.is_visible()
+
+
+def test_a_judged_submissions_page_fits_the_screen_with_its_long_key(browser: Browser, tmp_path: Path):
+    with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
+        desk = opened(house)
+        team = desk.team()
+        submission = team.confirmed()
+        desk.approve(submission)
+        desk.judge(submission)
+        with closing(browser.new_context()) as context:
+            context.add_cookies([
+                {"name": one.name, "value": one.value or "", "url": house.url} for one in team.client.cookies.jar
+            ])  # fmt: skip
+            page = context.new_page()
+            for size in (PHONE, DESKTOP):
+                page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]
+                page.goto(f"{house.url}/submissions/{submission}")
+                assert page.get_by_text("receipt.json").first.is_visible()
+                assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]

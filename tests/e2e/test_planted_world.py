@@ -113,7 +113,9 @@ def on_the_boards_page(world: World, sentence: str) -> bool:
         ledger.close()
 
 
-@pytest.mark.parametrize("every", EVERY)
+@pytest.mark.parametrize(
+    "every", [pytest.param(one, marks=[pytest.mark.slow] if number else []) for number, one in enumerate(EVERY)]
+)
 def test_a_loser_that_plants_every_verdict_silences_no_judge(tmp_path: Path, honest: World, every: str) -> None:
     plants = dict.fromkeys(NUMBERS, PLANTS[every])
     world = compared(tmp_path / "loud", "visit_pairwise", plants, phrasings=SIMPLY)

@@ -83,10 +83,10 @@ def site_in(browser: Browser, folder: Path) -> Generator[Site]:
 
 
 def opened(owner: Page, site: Site) -> None:
-    """The board takes submissions: ten battles, four of them against the reference."""
+    """The board takes submissions: sixteen battles, four against the reference; the others on five items or more."""
     owner.goto(f"{site.url}/admin/submissions")
     owner.get_by_label("Board", exact=True).select_option(index=0)
-    owner.get_by_label("Battles", exact=True).fill("10")
+    owner.get_by_label("Battles", exact=True).fill("16")
     owner.get_by_label("Of them against the reference").fill("4")
     shown(owner, "submissions-open")
     owner.get_by_role("button", name="Open it").click()
@@ -187,7 +187,7 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
         owner.get_by_role("link", name="Parrot 2").click()
         until_there(owner, "Approve and judge")
         shown(owner, "submission-approve")
-        expect(owner.locator("main")).to_contain_text("10")
+        expect(owner.locator("main")).to_contain_text("16")
         owner.get_by_role("button", name="Approve and judge").click()
         until_there(team, "Anonymous")
         shown(team, "submission-judged")
@@ -208,7 +208,7 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
                 team.get_by_role("link", name=name).first.click()
             download.value.save_as(path)
         told = battles.read_text()
-        assert len(told.splitlines()) == 6
+        assert len(told.splitlines()) == 12
         assert not [phrase for phrase in PLANTED if phrase in told + receipt.read_text()]
         verified(site, receipt, submission)
 
@@ -311,7 +311,7 @@ def test_a_team_submits_from_a_script(browser: Browser, tmp_path: Path):
         assert waited.code == 0, waited.err
         assert waited.document["stage"] == "judged"
         assert site.contest.run("verify", "receipt.json").code == 0
-        assert len((folder / "battles.jsonl").read_text().splitlines()) == 6
+        assert len((folder / "battles.jsonl").read_text().splitlines()) == 12
         assert token not in "".join((faulty.out, faulty.err, done.out, done.err, waited.out, waited.err))
 
 

@@ -1,6 +1,8 @@
 """A judge who picks among options: every rotation is asked, over real HTTP, and the record gives the score."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
+from math import factorial
 from pathlib import Path
 
 import pytest
@@ -14,15 +16,23 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Readout
 from evenhand.engine.run.plan import Retrying
-from evenhand.engine.tasks.grading import Grading, PreparedGrade, drawn_option, most_options, prepare_grade
+from evenhand.engine.tasks.grading import (
+    Grading,
+    PreparedGrade,
+    drawn_option,
+    most_options,
+    prepare_grade,
+    third_showings,
+)
 from evenhand.engine.tasks.judging import Showing
 from evenhand.ledger.read.choices import choices, keep_options
 from evenhand.ledger.read.projection import studies
 from evenhand.protocols.catalog import load_protocol
+from evenhand.stats.reliability.grade_score.orders import orders_of
 from evenhand.stats.reliability.grade_score.score import GradeScore, grade_score
 from tests.engine.studies import Bench, bench
 from tests.refusals import refused
-from tests.scripted_server import Script
+from tests.scripted_server import Body, Script
 
 
 def made(number: int, options: int) -> OptionSet:
@@ -61,7 +71,7 @@ def prepared(
 async def graded(here: Bench, study: PreparedGrade) -> GradeScore:
     keep_options(here.ledger, list(study.asking.responses.values()))
     await here.run(study)
-    return grade_score(study.option_rows(choices(here.ledger, study.study.key)))
+    return grade_score(study.option_rows(study.choices(here.ledger)))
 
 
 @given(options=st.integers(2, 12), unrelated=st.booleans(), replicates=st.integers(1, 3))
@@ -238,3 +248,87 @@ async def test_a_reply_asked_for_again_counts_where_the_first_held_no_choice(tmp
         found = choices(here.ledger, study.study.key)
     assert study.coverage(found).with_verdict == 2
     assert study.option_rows(found)[0].selected_positions == (0, 0)
+
+
+def tied_pair(tells: dict[str, str]) -> "Callable[[Body], str]":
+    """Picks the first place whatever stands there, and of a row asked about a third time what `tells` names."""
+    met = Counter[str]()
+
+    def judge(body: Body) -> str:
+        words = str(body["messages"][-1]["content"])
+        met[words] += 1
+        return tells.get("third", "Selection: Option 1") if met[words] > 1 else "Selection: Option 1"
+
+    return judge
+
+
+async def test_all_orders_are_asked_and_the_rotations_known_before_are_not_asked_again(tmp_path: Path):
+    rows = [row for row in ROWS if len(row.options) == 3]
+    async with bench(tmp_path, Script(judge="picks-longest")) as here:
+        await graded(here, prepared(rows))
+        study = prepared(rows, Grading(showings="all"))
+        score = await graded(here, study)
+        assert here.server.attempts.total() == study.wanted == 6 * len(rows)
+    assert score.trials_read == study.wanted
+    assert score.grade_score.value == score.above_chance.value == 1
+    assert {row.orders for row in score.rows.rows} == {orders_of(3, showings="all")}
+
+
+async def test_a_judge_who_follows_position_scores_zero_in_drawn_orders_with_an_unrelated_option(tmp_path: Path):
+    async with bench(tmp_path, Script(judge="picks-first")) as here:
+        study = prepared(ROWS, Grading(showings=7, unrelated=True, seed=3))
+        score = await graded(here, study)
+    assert score.trials == score.trials_read == sum(min(7, factorial(len(row.options) + 1)) for row in ROWS)
+    assert score.grade_score.value == 0
+    assert score.places.shares[0] == 1
+
+
+def test_other_orders_make_another_study_and_the_rotations_the_same_as_ever():
+    assert prepared(ROWS[:2]).study.key == "4d294efcd07f93c153722c01cfa76bb9cac4d73d5ca4981955485967827d12b5"
+    keys = {prepared(ROWS[:2], Grading(showings=one)).study.key for one in ("rotations", "all", 4, 5)}
+    assert len(keys) == 4
+
+
+async def test_a_tied_row_is_shown_once_more_and_what_it_chooses_decides(tmp_path: Path):
+    rows = [row for row in ROWS if len(row.options) == 2]
+    async with bench(tmp_path, Script(judge=tied_pair({"third": "Selection: Option 2"}))) as here:
+        study = prepared(rows, Grading(seed=1))
+        await graded(here, study)
+        third = third_showings(study, study.option_rows(study.choices(here.ledger)))
+        assert third is not None
+        assert third.chosen(third.choices(here.ledger)) == [None] * len(rows)
+        await here.run(third)
+        chosen = third.chosen(third.choices(here.ledger))
+        await here.run(third)
+        assert here.server.attempts.total() == 3 * len(rows)
+        again = third_showings(study, study.option_rows(study.choices(here.ledger)))
+    assert chosen == [one.order[1] for one in third.tied]
+    assert [one.options for one in third.tied] == [(0, 1)] * len(rows)
+    assert len({one.order for one in third.tied}) == 2 or len(rows) < 3
+    assert again is not None
+    assert again.study.key == third.study.key != study.study.key
+
+
+async def test_rows_that_are_decided_or_not_read_whole_get_no_third_showing(tmp_path: Path):
+    async with bench(tmp_path, Script(judge="picks-longest", faults={"refusal": 0.3}, seed=5)) as here:
+        study = prepared(ROWS)
+        await graded(here, study)
+        assert third_showings(study, study.option_rows(study.choices(here.ledger))) is None
+
+
+async def test_the_fourth_prompts_grades_are_on_record_with_the_choice(tmp_path: Path):
+    def judge(body: Body) -> str:
+        options = str(body["messages"][-1]["content"]).count("\nOption ")
+        grades = "\n".join(f"Option {number}: {min(number, 5)}/5" for number in range(1, options + 1))
+        return f"Grading:\n{grades}\n\nSelection: Option {min(options, 3)}\n\nExplanation: It is good."
+
+    async with bench(tmp_path, Script(judge=judge)) as here:
+        study = prepared(ROWS, prompt=4)
+        await graded(here, study)
+        found = study.choices(here.ledger)
+        kept = [one for row in study.grades(found) for one in row]
+        first = prepared(ROWS, prompt=1)
+        await graded(here, first)
+        without = first.choices(here.ledger)
+    assert kept == [tuple(map(float, range(1, len(row.options) + 1))) for row in ROWS for _ in row.options]
+    assert not any(any(row) for row in first.grades(without))

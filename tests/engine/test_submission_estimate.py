@@ -41,7 +41,14 @@ async def test_once_a_price_is_known_the_cost_is_estimated_and_a_budget_can_be_k
         before, now = estimates(contest, submission)
         assert before.cost_usd is None
         assert now.cost_usd
-        assert replace(now, cost_usd=None) == before
+        assert now.unpriced == before
+        assert now.likely_usd
+        assert now.likely_lower is not None
+        assert now.likely_upper is not None
+        assert 0 < now.likely_lower <= now.likely_usd <= now.likely_upper <= now.cost_usd
+        assert "of this judge under this protocol and readout on record" in now.likely_by
+        assert now.reach
+        assert now.reach > 0
         contest.approve(submission, budget=1000.0)
         await contest.worked(server.base_url, price=PRICE)
     assert contest.stands(submission).stage == "judged"

@@ -50,7 +50,7 @@ def test_a_row_is_a_model_with_the_fields_of_the_document(tmp_path: Path) -> Non
         "rank", "rank_lower", "rank_upper", "rank_own_lower", "rank_own_upper", "tier", "model", "rating",
         "rating_lower", "rating_upper", "rating_n", "unbounded", "rating_reason", "win_rate", "win_rate_lower",
         "win_rate_upper", "win_rate_n", "wins", "losses", "ties", "component", "provisional", "note", "benchmark",
-        "judge", "protocol", "readout", "method", "unit", "wanted", "with_verdict",
+        "judge", "protocol", "readout", "method", "unit", "wanted", "with_verdict", "see",
     ]  # fmt: skip
     assert [row["model"] for row in done.rows] == [one["model"] for one in document["models"]]
     for row, one in zip(done.rows, document["models"], strict=True):

@@ -3,6 +3,7 @@
 import csv
 import json
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.exchange.world import (
     run,
     store_in,
     with_answers,
+    write_lines,
     written,
 )
 from tests.refusals import says
@@ -42,6 +44,7 @@ def test_a_judgement_is_a_row_with_the_documented_fields(tmp_path: Path) -> None
     assert len(rows) == 14
     assert list(rows[0]) == [
         "item", "models", "protocol", "rater", "rater_kind", "replicate", "verdict", "reason", "run", "at", "cost_usd",
+        "benchmark", "variant", "readout", "see", "condition", "judge_settings",
     ]  # fmt: skip
     run_id = rows[0]["run"]
     assert rows[0] == {
@@ -56,9 +59,34 @@ def test_a_judgement_is_a_row_with_the_documented_fields(tmp_path: Path) -> None
         "run": run_id,
         "at": "2017-07-14T02:40:00Z",
         "cost_usd": 0.001,
+        "benchmark": "asked",
+        "variant": "default",
+        "readout": "free",
+        "see": "caption",
+        "condition": rows[0]["condition"],
+        "judge_settings": JUDGE.key[:12],
     }
     assert rows[2]["verdict"] == {"kind": "preference", "value": 0, "levels": 5}
     assert (rows[7]["reason"], rows[7]["cost_usd"]) == ("api-error", None)
+
+
+def test_one_judge_under_two_settings_is_mixed_by_no_reader(tmp_path: Path) -> None:
+    judged_ledger(tmp_path)
+    warm = replace(JUDGE, settings=replace(JUDGE.settings, temperature=0.9))
+    judged_ledger(tmp_path, judge=warm)
+    store = store_in(tmp_path)
+    says(run("rank", "--store", store).refused, "EH-CHOOSE-SEVERAL", "settings of the judge")
+    everything = write_lines(tmp_path / "all.jsonl", export(tmp_path, "--judgements").rows)
+    says(run("rank", everything).refused, "EH-CHOOSE-SEVERAL", "2 boards", JUDGE.key[:12], warm.key[:12], "--run")
+    people = written(tmp_path / "people.csv", "item,rater,model_a,model_b,verdict\nq1,ann,ada,bel,1\n")
+    for reader in (
+        ("align", everything, people),
+        ("import", everything, "--judgements", "--benchmark", tmp_path / "asked.jsonl", "--store", store),
+    ):
+        says(run(*reader).refused, "EH-DATA-TWICE", "all.jsonl", JUDGE.name, "settings")
+    run_id = export(tmp_path, "--judgements").rows[0]["run"]
+    alone = write_lines(tmp_path / "one.jsonl", export(tmp_path, "--judgements", "--run", run_id).rows)
+    assert run("rank", alone, "--json").document["models"]
 
 
 def test_replies_are_with_battles_and_not_with_judgements_unless_asked(tmp_path: Path) -> None:
@@ -222,4 +250,5 @@ def _standings(document: dict[str, Any]) -> list[dict[str, Any]]:
 
 def _essence(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """What an import keeps: all but where and under what it was judged, and what it cost."""
-    return [{n: v for n, v in row.items() if n not in ("run", "protocol", "cost_usd")} for row in rows]
+    lost = ("run", "protocol", "cost_usd", "condition", "judge_settings")
+    return [{n: v for n, v in row.items() if n not in lost} for row in rows]

@@ -83,6 +83,33 @@ def test_several_raters_are_a_study_each_and_can_be_ranked_by_name(tmp_path: Pat
     assert board["protocol"] == "imported"
 
 
+def test_rows_of_another_benchmark_are_refused(tmp_path: Path, world: tuple[str, str]) -> None:
+    rows = [
+        {"item": "q1", "rater": "ann", "model_a": "ada", "model_b": "bel", "verdict": 1, "benchmark": name}
+        for name in ("asked", "dogs")
+    ]
+    file = write_lines(tmp_path / "people.jsonl", rows)
+    says(take(file, world).refused, "EH-DATA-CELL", "people.jsonl, row 2", "dogs", "asked", "--benchmark")
+    assert counts(world[0])["judgements"] == 0
+    assert take(write_lines(tmp_path / "own.jsonl", rows[:1]), world, "--json").document["judgements"] == 1
+
+
+def test_what_imported_people_were_shown_is_no_default(tmp_path: Path) -> None:
+    judged_ledger(tmp_path)
+    store = store_in(tmp_path)
+    file = written(tmp_path / "people.csv", f"{HEADER}\nq1,ann,ada,bel,1\n")
+    imported = take(file, (store, str(tmp_path / "asked.jsonl")), "--json").document["runs"][0]
+    rows = run("export", "--judgements", "--see", "caption", "--out", "-", "--store", store).rows
+    assert {(row["rater"], row["see"]) for row in rows} == {("vllm/judge", "caption")}
+    refused = run("rank", "--run", imported, "--see", "caption", "--store", store).refused
+    says(refused, "EH-CHOOSE-UNLIKE", "nobody knows", "--see caption")
+    assert run("rank", "--run", imported, "--store", store, "--json").document["judge"] == "ann"
+    listed = run("runs", "--store", store, "--json").document["runs"]
+    assert {one["run"]: one["see"] for one in listed if one["command"] != "answer"}[imported] is None
+    assert {one["see"] for one in listed if one["command"] == "judge"} == {"caption"}
+    assert "sees caption" in run("runs", "--store", store).out
+
+
 def test_each_import_is_a_run_that_names_its_rater(tmp_path: Path, world: tuple[str, str]) -> None:
     file = written(tmp_path / "people.csv", f"{HEADER}\nq1,ann,ada,bel,1\nq1,bob,ada,bel,0\n")
     done = take(file, world, "--json")
@@ -301,7 +328,7 @@ def test_replies_that_are_no_list_of_texts_are_told(tmp_path: Path, world: tuple
 
 
 def test_a_file_of_battles_is_told_which_export_to_use(tmp_path: Path, world: tuple[str, str]) -> None:
-    file = written(tmp_path / "battles.csv", "item,model_a,model_b,winner,rater\nq1,ada,bel,model_a,ann\n")
+    file = written(tmp_path / "battles.csv", "item,model_a,model_b,winner,rater,votes\nq1,ada,bel,model_a,ann,[1]\n")
     for done in (take(file, world), run("align", file)):
         assert done.code != 0
         says(done.refused, "EH-FILE-OTHER", "`evenhand export --judgements`")

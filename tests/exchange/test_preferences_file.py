@@ -2,9 +2,10 @@
 
 from pathlib import Path
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.exchange.judgements.preferences_file import read_preference_files
-from tests.refusals import refuses
+from evenhand.exchange.judgements.preferences_file import PreferenceForm, read_preference_files
+from tests.refusals import refused
 
 
 def written(tmp_path: Path, *lines: str, name: str = "p.csv") -> Path:
@@ -40,7 +41,7 @@ def test_each_file_has_levels_of_its_own_unless_they_are_given(tmp_path: Path):
     assert levels == [5, 3]
     (given,) = read_preference_files([other], levels=2)
     assert given.verdict == Preference(value=1, levels=2)
-    with refuses("EH-DATA-CELL", "one.csv, row 1, line 2: ", "+2", "2 levels +1 or -1"):
+    with refused(EvenhandError, "one.csv, row 1, line 2: ", "+2", "2 levels +1 or -1", code="EH-DATA-CELL"):
         read_preference_files([one], levels=2)
 
 
@@ -58,5 +59,76 @@ def test_no_verdict_keeps_its_reason(tmp_path: Path):
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path):
     one = written(tmp_path, "item,rater,model_a,verdict", "1,ann,X,2", name="one.csv")
-    with refuses("EH-FILE", "2 problems", "one.csv", "`model_b`", "none.csv"):
+    with refused(EvenhandError, "2 problems", "one.csv", "`model_b`", "none.csv", code="EH-FILE"):
         read_preference_files([one, tmp_path / "none.csv"])
+
+
+EXPORTED = "item,rater,rater_kind,model_a,model_b,verdict,benchmark,variant,condition,judge_settings"
+
+
+def test_exports_of_two_benchmarks_variants_or_settings_are_never_mixed(tmp_path: Path):
+    judge = "q0,gpt,model,X,Y,1,cats,default,c1,s1"
+    path = written(tmp_path, EXPORTED, judge, "q0,ann,human,X,Y,1,cats,default,c2,")
+    assert len(read_preference_files([path])) == 2
+    for other, what in (
+        ("q0,ann,human,X,Y,1,dogs,default,c2,", "dogs"),
+        ("q0,ann,human,X,Y,1,cats,text-only,c2,", "text-only"),
+        ("q1,gpt,model,X,Y,1,dogs,default,c1,s1", "gpt"),
+        ("q1,gpt,model,X,Y,1,cats,default,c1,s2", "gpt"),
+    ):
+        path = written(tmp_path, EXPORTED, judge, other)
+        with refused(EvenhandError, "p.csv, row 2", what, "row 1", "export", code="EH-DATA-TWICE"):
+            read_preference_files([path])
+
+
+def test_a_file_that_is_no_export_may_name_several_benchmarks(tmp_path: Path):
+    path = written(
+        tmp_path, "item,rater,model_a,model_b,verdict,benchmark", "1,ann,X,Y,1,cats", "2,ann,X,Y,1,dogs", "3,ann,X,Y,1,"
+    )
+    assert len(read_preference_files([path])) == 3
+
+
+def test_a_winner_is_a_verdict_and_a_file_without_raters_is_one_raters(tmp_path: Path):
+    winners = ("model_a", "B", "tie", "right", "Left", "Y", "x y")
+    rows = [f"{item},X,Y,{winner}" for item, winner in enumerate(winners)]
+    rows[-1] = "6,X,x y,x y"
+    read = read_preference_files([written(tmp_path, "item,left,right,winner", *rows, name="ann.csv")])
+    assert [one.verdict for one in read] == [Preference(value=value, levels=3) for value in (1, -1, 0, -1, 1, -1, -1)]
+    assert {one.rater.name for one in read} == {"ann"}
+
+
+def test_columns_and_winners_of_other_names(tmp_path: Path):
+    path = written(tmp_path, "Question ID,left model,right model,choice,who", "1,X,Y,first,ann", "2,X,Y,=,bob")
+    columns = {"Question ID": "item", "left model": "model_a", "right model": "model_b", "choice": "winner"}
+    form = PreferenceForm(columns={**columns, "who": "rater"}, winner_words={"first": "model_a", "=": "tie"})
+    read = read_preference_files([path], form=form)
+    assert [(one.item, one.rater.name, one.verdict) for one in read] == [
+        ("1", "ann", Preference(value=1, levels=3)),
+        ("2", "bob", Preference(value=0, levels=3)),
+    ]
+    with refused(EvenhandError, "`first`", "--winner-words", code="EH-DATA-CELL"):
+        read_preference_files([path], form=PreferenceForm(columns={**columns, "who": "rater"}))
+    with refused(EvenhandError, "no column `whose`", "`who`", code="EH-DATA-COLUMN"):
+        read_preference_files([path], form=PreferenceForm(columns={**columns, "whose": "rater"}))
+    with refused(EvenhandError, "`item`", code="EH-DATA-TWICE"):
+        read_preference_files(
+            [written(tmp_path, "q,item,model_a,model_b,winner", "1,1,X,Y,A")],
+            form=PreferenceForm(columns={"q": "item"}),
+        )
+
+
+def test_a_winner_that_could_be_a_side_and_a_model_is_refused(tmp_path: Path):
+    for row in ("1,B,A,A", "1,tie,Y,tie"):
+        with refused(EvenhandError, "also a word", code="EH-DATA-CELL"):
+            read_preference_files([written(tmp_path, "item,model_a,model_b,winner", row)])
+    with refused(EvenhandError, "`winner` is empty", code="EH-DATA-BLANK"):
+        read_preference_files([written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,")])
+
+
+def test_two_files_of_one_name_are_not_taken_for_one_raters(tmp_path: Path):
+    paths: list[Path] = []
+    for name in ("ann", "bob"):
+        (tmp_path / name).mkdir()
+        paths.append(written(tmp_path / name, "item,model_a,model_b,winner", f"{name},X,Y,A", name="battles.csv"))
+    with refused(EvenhandError, paths[0], "`rater`", code="EH-DATA-COLUMN"):
+        read_preference_files(paths)

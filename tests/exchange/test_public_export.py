@@ -108,11 +108,11 @@ def test_a_benchmark_on_record_is_told_with_what_the_ledger_knows_of_its_images(
         assert public_rows(on_record(ledger, "nothing")) == []
         found = on_record(ledger, BENCHMARK.digest)
     assert dict(found.addresses) == {URL: BLUE_DIGEST}
-    assert dict(found.licences) == {URL: "CC0"}
+    assert dict(found.licences) == {URL: "CC0, by Ada"}, "its own data go before what a fetch said"
     assert found.name == "asked"
     assert [row["item"] for row in rows] == ["dog", "poem"]
     assert rows[0]["image_sha256"] == [BLUE_DIGEST, RED_DIGEST]
-    assert rows[0]["image_licences"] == ["CC0", None]
+    assert rows[0]["image_licences"] == ["CC0, by Ada", None]
     assert rows[0]["licence"] == "CC BY 4.0"
     assert PHRASE not in json.dumps(rows)
 

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from evenhand.benchmarks.data_error import Problems
 from evenhand.benchmarks.files.rows import read_rows
+from evenhand.domain.errors import EvenhandError
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.tables import ExchangeTable, check_format, jsonl_lines, write_table
 from tests.examples import examples
-from tests.refusals import refuses
+from tests.refusals import refused
 
 COLUMNS: dict[str, Any] = {"name": "text", "count": "whole", "cost": "number", "models": "texts"}
 
@@ -89,10 +90,10 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_else(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["t.xlsx", "t"])
 def test_a_name_that_tells_no_format_is_told_before_any_work(name: str, tmp_path: Path) -> None:
-    with refuses("EH-DATA-FORMAT", name, ".jsonl, .csv, .parquet"):
+    with refused(EvenhandError, name, ".jsonl, .csv, .parquet", code="EH-DATA-FORMAT"):
         check_format(tmp_path / name)
 
 
 def test_guarding_cells_is_for_csv_alone(tmp_path: Path) -> None:
-    with refuses("EH-FILE", "t.parquet", "--spreadsheet", ".csv"):
+    with refused(EvenhandError, "t.parquet", "--spreadsheet", ".csv", code="EH-FILE"):
         check_format(tmp_path / "t.parquet", spreadsheet=True)

@@ -163,6 +163,13 @@ def test_the_reference_may_play_under_its_own_text_only(tmp_path: Path) -> None:
     assert exported(tmp_path, "--judgements")[0]["models"] == ["x", "reference"]
 
 
+@pytest.mark.parametrize("name", ["human_verified_reference", "Human Verified GPT-4 Reference"])
+def test_the_reference_plays_under_its_published_names(tmp_path: Path, name: str) -> None:
+    assert take(tmp_path, [choice(1, "ab", "A", A_model=name, A="Here.")]).code == 0
+    board = run("rank", "--store", store_in(tmp_path), "--json").document
+    assert sorted(one["model"] for one in board["models"]) == ["b", "reference"]
+
+
 def test_the_ledgers_other_text_of_a_model_is_not_replaced_silently(tmp_path: Path) -> None:
     take(tmp_path, [choice(1, "xy", "A")])
     before = counts(store_in(tmp_path))

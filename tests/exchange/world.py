@@ -105,7 +105,7 @@ def with_answers(folder: Path) -> tuple[str, str]:
     return store_in(folder), benchmark
 
 
-def judged_ledger(folder: Path, *, replicates: int = 1) -> Benchmark:
+def judged_ledger(folder: Path, *, replicates: int = 1, judge: Rater = JUDGE) -> Benchmark:
     """Every pair judged in both orders, a third without a verdict, one failed call; replies that are hard to write."""
     store, name = with_answers(folder)
     benchmark = load_benchmark(name)
@@ -116,12 +116,12 @@ def judged_ledger(folder: Path, *, replicates: int = 1) -> Benchmark:
             data=benchmark.digest,
             items=tuple(item.digest for item in benchmark.items),
             models=MODELS,
-            rater=JUDGE.key,
+            rater=judge.key,
             condition=CONDITION.key,
             replicates=replicates,
         )
         answers = _by_item_and_model(held)
-        ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=wanted_count(study, answers))
+        ledger.register_study(study, rater=judge, condition=CONDITION, wanted=wanted_count(study, answers))
         run_id = ledger.begin_run("judge", {}, study=study.key, version="0")
         entries = Entries(study=study.key)
         for number, trial in enumerate(wanted(study, answers)):
@@ -130,7 +130,7 @@ def judged_ledger(folder: Path, *, replicates: int = 1) -> Benchmark:
                 endpoint="vllm",
                 model="judge",
                 messages=(Message(role="user", parts=(trial.key,)),),
-                settings=JUDGE.settings,
+                settings=judge.settings,
             )
             failed = isinstance(verdict, NoVerdict) and verdict.call_failed
             if not failed:

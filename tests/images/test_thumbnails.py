@@ -6,7 +6,7 @@ import pytest
 from PIL import Image
 
 from evenhand.images import ImageError
-from evenhand.images.thumbnails import thumbnail
+from evenhand.images.preparing import thumbnail
 
 
 def encoded(image: Image.Image, form: str = "PNG", **how: object) -> bytes:

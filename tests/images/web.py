@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp.abc import AbstractResolver, ResolveResult
 
 from tests.benchmarks.files import BLUE, RED
+from tests.hosting import hosting
 from tests.images.pictures import png_bomb
 
 HTML = b"<!doctype html><html><body>Sign in first</body></html>"
@@ -69,15 +70,11 @@ class Rebinding(AbstractResolver):
 @contextmanager
 def serving() -> Generator[Web]:
     web = Web()
-    thread = threading.Thread(target=web.server.serve_forever)
-    thread.start()
-    try:
-        yield web
-    finally:
-        web.closing.set()
-        web.server.shutdown()
-        web.server.server_close()
-        thread.join()
+    with hosting(web.server):
+        try:
+            yield web
+        finally:
+            web.closing.set()
 
 
 def _send(handler: BaseHTTPRequestHandler, data: bytes, *, status: int = 200, **headers: str) -> None:

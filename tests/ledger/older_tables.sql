@@ -83,3 +83,6 @@ CREATE INDEX ix_reservations_run ON reservations (run);
 -- 0012
 CREATE TABLE links (writer TEXT NOT NULL, number INTEGER NOT NULL, previous TEXT NOT NULL, joined TEXT NOT NULL, at FLOAT NOT NULL, rows TEXT NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (writer, number));
 CREATE TABLE tips (writer TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT NULL, PRIMARY KEY (writer));
+-- 0013
+CREATE TABLE board_versions (seq INTEGER NOT NULL, board TEXT NOT NULL, judge TEXT NOT NULL, judgement INTEGER NOT NULL, content TEXT NOT NULL, at FLOAT NOT NULL, PRIMARY KEY (seq));
+CREATE INDEX ix_board_versions_judge ON board_versions (judge);

@@ -1,5 +1,6 @@
 """Claims about growing benchmarks on record: nothing is overwritten, nothing happens twice, and a cut-off is mended."""
 
+import json
 import random
 import threading
 import time
@@ -482,3 +483,23 @@ def test_postgresql_would_take_every_statement(ledger: Ledger):
         if not isinstance(statement, sqlite.Insert):
             locks += "FOR UPDATE" in str(statement.compile(dialect=postgresql.dialect()))
     assert locks >= 5  # writers of one benchmark wait for each other there
+
+
+def test_what_was_said_before_there_were_several_images_is_read_and_still_written_the_same(ledger: Ledger):
+    growing = begun(ledger)
+    old = {
+        "instruction": '{"image":null,"licence":"CC0","skill":"counting","text":"How many?","url":"https://x.example/a"}',
+        "image": '{"about":1,"digest":"ab"}',
+        "caption": '{"about":1,"text":"Two dots."}',
+    }
+    with ledger.writing() as connection:
+        for kind, content in old.items():
+            row = {"growing": growing, "proposal": "p", "kind": kind, "content": content, "at": 1.0}
+            connection.execute(schema.proposal_events.insert(), [{**row, "person": "a" if kind != "image" else None}])
+    found = find_proposal(ledger, growing, "p")
+    assert found is not None
+    assert (found.standing.stage, found.standing.images, found.standing.asked.round) == ("answer", ("ab",), 1)
+    proposed(ledger, growing, person="b")
+    with ledger.reading() as connection:
+        written = connection.execute(select(schema.proposal_events.c.content)).scalars().all()[-1]
+    assert sorted(json.loads(written)) == ["image", "licence", "skill", "text", "url"]

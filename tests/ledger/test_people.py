@@ -1,20 +1,25 @@
 """Claims about people and what lets them in: tokens are shown once, names can go, the record stays."""
 
 import threading
+import time
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from evenhand.ledger.read.newest import newest
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import (
+    IDLE_SECONDS,
+    SESSION_SECONDS,
+    AccessKind,
     InvitationRefused,
     Invite,
     Person,
+    Role,
     access_keys,
     end_access,
     erase_name,
@@ -26,8 +31,8 @@ from evenhand.site.accounts.store import (
     invite,
     join,
     people,
-    person_with,
     revoke_invitation,
+    signed_in_with,
 )
 from evenhand.site.http.audit_log import LogEvent, events, write_down
 from tests.ledger import scene
@@ -35,6 +40,11 @@ from tests.ledger import scene
 
 def came_in(ledger: Ledger, name: str = "Ada") -> Person:
     return join(ledger, invite(ledger, Invite(role="annotator", note=f"for {name}")).token, name).person
+
+
+def person_of(ledger: Ledger, token: str, *, kind: AccessKind) -> Person | None:
+    found = signed_in_with(ledger, token, kind=kind)
+    return None if found is None else found.person
 
 
 def refused(ledger: Ledger, token: str) -> str:
@@ -93,10 +103,10 @@ def test_a_grant_does_not_show_its_token_when_printed(ledger: Ledger):
 def test_sessions_and_tokens_are_not_taken_for_each_other(ledger: Ledger):
     joined = join(ledger, invite(ledger, Invite(role="owner")).token, "Ada")
     token = grant_token(ledger, joined.person.id, note="script").token
-    assert person_with(ledger, token, kind="token") == joined.person
-    assert person_with(ledger, joined.key.token, kind="session") == joined.person
-    assert person_with(ledger, token, kind="session") is None
-    assert person_with(ledger, joined.key.token, kind="token") is None
+    assert person_of(ledger, token, kind="token") == joined.person
+    assert person_of(ledger, joined.key.token, kind="session") == joined.person
+    assert person_of(ledger, token, kind="session") is None
+    assert person_of(ledger, joined.key.token, kind="token") is None
 
 
 def test_access_ends_one_by_one_by_time_or_all_at_once(ledger: Ledger):
@@ -104,14 +114,14 @@ def test_access_ends_one_by_one_by_time_or_all_at_once(ledger: Ledger):
     one, other = (grant_token(ledger, ada.id, note=note) for note in ("one", "other"))
     theirs = grant_token(ledger, grace.id, note="theirs").token
     over = grant_token(ledger, ada.id, note="over", lasts=0.0).token
-    assert person_with(ledger, over, kind="token") is None
+    assert person_of(ledger, over, kind="token") is None
     assert {key.note for key in access_keys(ledger, ada.id) if key.kind == "token"} == {"one", "other"}
     assert end_access(ledger, person=grace.id, key=one.id) == 0
     assert end_access(ledger, person=ada.id, key=one.id) == 1
-    assert person_with(ledger, one.token, kind="token") is None
+    assert person_of(ledger, one.token, kind="token") is None
     assert end_access(ledger, person=ada.id, token=other.token) == 1
     assert end_access(ledger, person=ada.id) == 2  # the session, and the token whose time is over
-    assert person_with(ledger, theirs, kind="token") == grace
+    assert person_of(ledger, theirs, kind="token") == grace
 
 
 def test_an_erased_name_is_in_no_byte_of_the_file(tmp_path: Path):
@@ -133,7 +143,7 @@ def test_an_erased_name_is_nowhere_and_the_label_stays(ledger: Ledger):
     assert found is not None
     assert (found.name, found.erased, found.rater, found.shown) == ("", True, ada.rater, ada.label)
     assert refused(ledger, back) == "revoked"
-    assert person_with(ledger, token, kind="token") is None
+    assert person_of(ledger, token, kind="token") is None
     with ledger.reading() as connection:
         written = [
             str(row)
@@ -179,3 +189,38 @@ def test_what_is_newest_changes_with_judgements_answers_and_studies(ledger: Ledg
     assert states[0].judgement == 0
     assert len(set(states)) == 3
     assert newest(ledger) == states[-1]
+
+
+def aged(ledger: Ledger, *, since: float, unused: float, role: str) -> None:
+    """As if all had come in `since` seconds ago, and had been here last `unused` seconds ago."""
+    keys = schema.access_keys
+    ends = min(SESSION_SECONDS - since, IDLE_SECONDS[role] - unused)
+    with ledger.writing() as connection:
+        connection.execute(update(keys).values(at=time.time() - since, expires=time.time() + ends))
+
+
+@pytest.mark.parametrize(("role", "hours"), [("owner", 12), ("annotator", 7 * 24), ("team", 7 * 24)])
+def test_a_session_that_is_not_used_ends_and_one_that_is_used_lasts_for_thirty_days(
+    ledger: Ledger, role: Role, hours: int
+):
+    day, hour = 86_400.0, 3_600.0
+    session = join(ledger, invite(ledger, Invite(role=role, note="Birds")).token, "Birds").key.token
+    aged(ledger, since=5 * day, unused=hours * hour - 60, role=role)
+    assert person_of(ledger, session, kind="session") is not None
+    (key,) = access_keys(ledger, people(ledger)[0].id)
+    assert key.expires == pytest.approx(time.time() + hours * hour, abs=60)
+    aged(ledger, since=5 * day, unused=hours * hour + 60, role=role)
+    assert person_of(ledger, session, kind="session") is None
+    aged(ledger, since=30 * day - 60, unused=0, role=role)
+    assert person_of(ledger, session, kind="session") is not None
+    aged(ledger, since=30 * day + 60, unused=0, role=role)
+    assert person_of(ledger, session, kind="session") is None
+
+
+def test_a_session_of_an_older_version_ends_as_one_of_this(ledger: Ledger):
+    session = join(ledger, invite(ledger, Invite(role="owner")).token, "Ada").key.token
+    with ledger.writing() as connection:
+        connection.execute(update(schema.access_keys).values(expires=time.time() + SESSION_SECONDS))
+    assert person_of(ledger, session, kind="session") is not None
+    (key,) = access_keys(ledger, people(ledger)[0].id)
+    assert key.expires == pytest.approx(time.time() + IDLE_SECONDS["owner"], abs=60)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import event, func, select, update
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import PEOPLE, Rater
@@ -20,6 +20,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
 from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Invite, Person, invite, join
+from evenhand.site.http.audit_log import LogEvent, events
 from evenhand.site.people import comparisons as comparing
 from evenhand.site.people.comparisons import (
     ChosenAnswer,
@@ -222,6 +223,15 @@ def test_a_place_taken_twice_is_the_same_place(ledger: Ledger):
     assert take_place(ledger, study, who) == take_place(ledger, study, who)
     assert [one.person for one in progress(ledger, study)] == [who.id, None]
     assert len(runs(ledger)) == 1
+
+
+def test_a_place_is_taken_put_on_record_and_told_to_the_log_in_one_commit(ledger: Ledger):
+    study, who = made(ledger), person(ledger)
+    commits: list[object] = []
+    event.listen(ledger.engine, "commit", commits.append)
+    take_place(ledger, study, who, log=LogEvent(what="took a place in a study", person=who.id, detail=study))
+    assert len(commits) == 1
+    assert [(one.what, one.detail) for one in events(ledger)] == [("took a place in a study", study)]
 
 
 def test_a_kill_between_taking_a_place_and_its_record_is_made_good(ledger: Ledger):

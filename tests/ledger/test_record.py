@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
 from evenhand.images import digest
@@ -20,6 +21,7 @@ from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import CHUNK, Entries, Ledger
 from evenhand.ledger.store.runs import find_run, runs
 from evenhand.ledger.upkeep import check as upkeep
+from evenhand.site.living.public_export import on_record
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import RESPONSES, STUDY, TRIALS
@@ -364,3 +366,29 @@ def test_rows_with_names_go_in_by_name_and_judgements_as_they_came(ledger: Ledge
 
 def keys() -> list[str]:
     return [trial.key for trial in TRIALS]
+
+
+def test_two_benchmarks_may_say_otherwise_of_one_image_and_each_is_told_its_own(ledger: Ledger):
+    image = "https://e.org/1.png"
+    both = [
+        Benchmark(
+            name=name,
+            items=(Item(label="1", instruction=f"Ask {name}.", images=(image,)),),
+            licence="CC0",
+            citation="",
+            protocols=(),
+            licences={image: said},
+            origins={image: f"From {name}."},
+        )
+        for name, said in (("one", "CC0"), ("other", "CC BY 4.0"))
+    ]
+    for one in (*both, *both):
+        ledger.register_benchmark(one)
+    addresses = ledger.images.addresses
+    assert [addresses.licences(one.digest)[image] for one in both] == ["CC0", "CC BY 4.0"]
+    assert [addresses.origins(one.digest)[image] for one in both] == ["From one.", "From other."]
+    assert [on_record(ledger, one.digest).licences[image] for one in both] == ["CC0", "CC BY 4.0"]
+    assert addresses.path.read_bytes().count(b"sha256") == 2, "what was said is not said again"
+    ledger.register_benchmark(replace(both[0], licences={image: "CC BY-SA 2.0"}))
+    assert addresses.licences(both[0].digest)[image] == "CC BY-SA 2.0", "the same data may be put right"
+    assert addresses.licences(both[1].digest)[image] == "CC BY 4.0"

@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 
 from evenhand.domain.submission import Entered, SubmissionTerms
+from evenhand.format.look_alikes import at_a_glance
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import access_requests, submissions
 from evenhand.ledger.submissions.intakes import BoardIdentity, find_intake, open_intake
 from evenhand.ledger.submissions.store import begin_submission
-from evenhand.ledger.submissions.team_names import NameRefused, as_read
+from evenhand.ledger.submissions.team_names import NameRefused
 from evenhand.site.accounts.requests import ask_for_data, ask_to_join, decide, find_request
 from evenhand.site.accounts.store import Invite, erase_name, find_invitation, invite, join, people
 
@@ -50,7 +51,9 @@ def test_a_team_without_a_name_is_refused(ledger: Ledger, name: str):
         join(ledger, invite(ledger, Invite(role="team")).token, name)
 
 
-@pytest.mark.parametrize("name", ["Birds", "bIRDS", "Ｂｉｒｄｓ", "Bir\u200bds", "Bir\u034fds", "\u00a0Birds "])
+@pytest.mark.parametrize(
+    "name", ["Birds", "bIRDS", "Ｂｉｒｄｓ", "Bir\u200bds", "Bir\u034fds", "\u00a0Birds ", "Вirds", "Bırds", "B1rds"]
+)
 def test_a_name_that_reads_like_another_teams_is_refused(ledger: Ledger, name: str):
     join(ledger, accepted(ledger, "Birds"), "")
     with pytest.raises(NameRefused, match="Another team"):
@@ -98,4 +101,12 @@ def test_an_erased_team_is_named_neither_in_its_requests_nor_in_what_has_no_rece
 
 @given(st.text())
 def test_reading_twice_reads_the_same(name: str):
-    assert as_read(as_read(name)) == as_read(name)
+    assert at_a_glance(at_a_glance(name)) == at_a_glance(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("gernini-pro", "gemini-pro"), ("qvven", "qwen"), ("gpt\u20144o", "gpt-4o"), ("Team A", "Team A\u2800")],
+)
+def test_letters_and_marks_that_look_like_others_are_these(name: str, other: str):
+    assert at_a_glance(name) == at_a_glance(other)

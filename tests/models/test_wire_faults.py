@@ -204,9 +204,10 @@ async def test_a_redirect_is_not_followed() -> None:
         assert target.requests == []
 
 
-async def test_a_304_is_no_redirect() -> None:
-    sentence = await misused(Canned(status=304))
-    assert "answered 304" in sentence
+@pytest.mark.parametrize("status", [300, 304])
+async def test_what_names_no_other_place_is_no_redirect_and_no_reply(status: int) -> None:
+    sentence = await misused(Canned(status=status))
+    assert f"answered {status}" in sentence
     assert "redirect" not in sentence
 
 

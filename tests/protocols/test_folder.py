@@ -89,6 +89,7 @@ def refusal(folder: Path, toml: str, **files: str) -> str:
         ("[reading]", "reading", ("TOML",)),
         ("[reading]", f"x = {'9' * 5000}\n[reading]", ("TOML",)),
         ("[reading]", f"x = {'[' * 9999}\n[reading]", ("TOML",)),
+        ("[reading]", f"x{'.x' * 20_000} = 1\n[reading]", ("TOML", 50)),
     ],
 )
 def test_what_is_wrong_is_named_with_file_and_key(tmp_path: Path, old: str, new: str, facts: tuple[str, ...]):

@@ -348,6 +348,16 @@ def test_a_stretch_is_found_however_often_its_decision_stands_before_it():
         assert candidates.begins(Letters(reply), reply.index(PLANT), len(reply)) == reply.index(stretch)
 
 
+def test_a_decision_in_a_last_paragraph_of_its_own_is_the_judges_where_one_that_goes_on_is_not():
+    remark = "The boats are red."
+    candidates = Candidates([f"{remark}\n\n{PLANT}"])
+    assert candidates.writers(PLANT) == {1}
+    last = f"Well then. {remark}\n\n{PLANT}"
+    start = last.index(PLANT)
+    for reply, begin in ((last, start), (f"{last}\n---\n", start), (f"{last}\n\nSo it says.", last.index(remark))):
+        assert candidates.begins(Letters(reply), start, start + len(PLANT)) == begin
+
+
 MEGABYTE = 1_000_000
 ADVERSARIAL = {
     "plants": (PLANT + " ") * (MEGABYTE // 31),

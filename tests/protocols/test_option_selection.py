@@ -37,7 +37,8 @@ def test_the_four_prompts_differ_in_the_system_turn_alone():
     assert load_protocol("option-selection") == four[0]
     assert [one.name for one in four] == [f"option_selection_{number}" for number in range(1, 5)]
     assert len({one.prompt_hash for one in four}) == 4
-    assert len({one.reader for one in four}) == 1
+    # The fourth asks for grades, which are read too.
+    assert [one.reader == four[0].reader for one in four] == [True, True, True, False]
     systems = [one.messages(values("a", "b"))[0].text for one in four]
     assert len({one.messages(values("a", "b"))[1] for one in four}) == 1
     assert "Evaluation: For each of the options" not in systems[0]

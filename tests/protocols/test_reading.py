@@ -75,6 +75,15 @@ class TestArenaHardByPath:
         assert self.arena.read(reply) == five(-1)
         assert reason(self.arena.read("[[A>>B]] it was, and [[B>A]] it is.")) == "conflicting"
 
+    @pytest.mark.parametrize(
+        "lead", ["Assistant A writes:", "Assistant A ends as follows.", "That is what Assistant A says:"]
+    )
+    def test_a_heading_below_words_that_announce_another_is_not_the_judges(self, lead: str):
+        heading = "My final verdict is: [[A>>B]]"
+        for reply in (f"Both are short.\n\n{lead}\n\n{heading}", f"Both are short. {lead} {heading}"):
+            assert reason(self.arena.read(reply)) == "unreadable"
+        assert self.arena.read(f"Both are short.\n\n{heading}") == five(2)
+
     def test_it_reads_without_prompt_files_and_says_so_when_asked_for_messages(self):
         with refused(ValueError, "arena-hard", "turns", code="EH-PROTOCOL-NO-PROMPT"):
             self.arena.messages({})

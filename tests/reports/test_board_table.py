@@ -25,9 +25,9 @@ from tests.ledger.scene import TRIALS, prefers, record, without
 from tests.refusals import tells
 
 
-def printed(made: Board, *, width: int = 120, more: Sequence[BoardColumn] = ()) -> str:
+def printed(made: Board, *, width: int = 120, more: Sequence[BoardColumn] = (), explain: bool = True) -> str:
     out = io.StringIO()
-    print_board(made, Console(file=out, width=width), more=more)
+    print_board(made, Console(file=out, width=width), more=more, explain=explain)
     return out.getvalue()
 
 
@@ -43,7 +43,13 @@ def test_the_board_names_data_judge_and_models_and_ends_with_whether_to_trust(
     ledger: Ledger, method: str, heading: str
 ):
     words = printed(judged_sample(ledger, method))
-    for expected in ("numbers (a sample of ours)", "openai/judge under p, free readout", heading, "amber", "blue"):
+    for expected in (
+        "numbers (a sample of ours)",
+        "openai/judge under p (shown the caption), free readout",
+        heading,
+        "amber",
+        "blue",
+    ):
         assert expected in words
     assert words.index("blue") < words.index("Can this judge be trusted?")
     assert re.search(r"swap consistency +0\.0 %", words)
@@ -182,7 +188,7 @@ def test_who_leads_is_said_first_and_how_it_was_made_after_what_was_found(tmp_pa
     file = tmp_path / "battles.jsonl"
     file.write_text("\n".join(json.dumps({"models": ["A", "B"], **shared, **one}) for one in rows))
     board = rank(file)
-    words = " ".join(str(board).split())
+    words = " ".join(printed(board).split())
     told = [
         leaders(board)[0],
         board.about_ranks[0],

@@ -8,7 +8,7 @@ import pytest
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.trial import Condition
 from evenhand.ledger.read.projection import StudyOnRecord
-from evenhand.reports.board.choosing import Choice, MixedError, choose
+from evenhand.reports.board.choosing import Choice, MixedError, choose, fitting
 from tests.refusals import refused
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
@@ -40,6 +40,7 @@ NAMED: list[tuple[dict[str, Any], str, str, str, str]] = [
     ),
     ({"condition": replace(CONDITION, readout="constrained")}, "readout", "constrained, free", "free", "constrained"),
     ({"variant": "text-only"}, "variant", "default, text-only", "default", "text-only"),
+    ({"condition": replace(CONDITION, see="images")}, "see", "caption, images", "caption", "images"),
 ]
 
 
@@ -61,7 +62,7 @@ def test_several_are_listed_and_one_is_chosen_by_its_flag(
         ({"rater": replace(JUDGE, settings=Settings(temperature=1))}, "endpoints or settings of the judge"),
         ({"rater": replace(JUDGE, endpoint="azure")}, "endpoints or settings of the judge"),
         ({"condition": replace(CONDITION, prompt_hash="cd")}, "prompt texts or ways of showing"),
-        ({"condition": replace(CONDITION, see="images")}, "prompt texts or ways of showing"),
+        ({"condition": replace(CONDITION, image_detail="low")}, "prompt texts or ways of showing"),
         ({"condition": replace(CONDITION, fenced=True)}, "prompt texts or ways of showing"),
     ],
 )
@@ -135,3 +136,49 @@ def test_a_run_chooses_the_whole_board_it_belongs_to_and_nothing_of_another(chan
     assert choose([ONE, other, placed, vain], Choice(study="placed")) == [ONE, placed]
     assert choose([ONE, other, placed, vain], Choice(study="other")) == [other]
     assert choose([ONE, other, placed, vain], Choice(study="vain")) == [ONE, placed, vain]
+
+
+def shown(key: str, protocol: str, see: Any, **more: Any) -> StudyOnRecord:
+    return replace(ONE, key=key, condition=replace(CONDITION, protocol=protocol, see=see), **more)
+
+
+SEEING = shown("seeing", "creation_preference", "images")
+BLIND = shown("blind", "creation_preference", "none")
+GRADED = shown("graded", "creation_factuality", "none")
+
+
+def test_grades_beside_preferences_make_no_board_of_their_own():
+    assert choose([SEEING, GRADED], Choice()) == [SEEING]
+    assert choose([GRADED], Choice()) == [GRADED]
+    assert choose([SEEING, GRADED], Choice(protocol="creation_factuality")) == [GRADED]
+    with refused(MixedError, "--see: images, none", code="EH-CHOOSE-SEVERAL"):
+        choose([SEEING, BLIND, GRADED], Choice())
+    assert choose([SEEING, BLIND, GRADED], Choice(see="none")) == [BLIND]
+    with refused(MixedError, "--see none", "images", code="EH-CHOOSE-NOTHING"):
+        choose([SEEING, GRADED], Choice(see="none"))
+
+
+def test_a_run_of_grades_is_part_of_the_board_of_the_preferences_beside_them():
+    assert choose([SEEING, GRADED], Choice(study="graded")) == [SEEING]
+    other = replace(SEEING, key="other", rater=replace(JUDGE, name="xai/judge"))
+    assert choose([SEEING, other, GRADED], Choice(study="graded")) == [SEEING]
+    with refused(MixedError, "--see: images, none", code="EH-CHOOSE-SEVERAL"):
+        choose([SEEING, BLIND, GRADED], Choice(study="graded"))
+    assert choose([SEEING, BLIND, GRADED], Choice(study="graded", see="none")) == [BLIND]
+    assert choose([SEEING, GRADED], Choice(study="graded", protocol="creation_factuality")) == [GRADED]
+
+
+def test_a_run_and_what_another_judge_was_shown_do_not_go_together():
+    assert choose([SEEING, BLIND], Choice(study="blind", see="none")) == [BLIND]
+    with refused(MixedError, "no image", "--see images", "--run", code="EH-CHOOSE-UNLIKE"):
+        choose([SEEING, BLIND], Choice(study="blind", see="images"))
+
+
+def test_all_that_fits_is_of_however_many_boards():
+    vain = replace(BLIND, key="vain", decided=False)
+    everything = [SEEING, BLIND, GRADED, vain]
+    assert fitting(everything, Choice()) == everything
+    assert fitting(everything, Choice(see="none")) == [BLIND, GRADED, vain]
+    assert fitting(everything, Choice(see="none", protocol="creation_factuality")) == [GRADED]
+    with refused(MixedError, "--see caption", code="EH-CHOOSE-NOTHING"):
+        fitting(everything, Choice(see="caption"))

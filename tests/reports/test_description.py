@@ -16,10 +16,11 @@ from evenhand.describe.verbs import VerbCount
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.format.charts import MANY, ChartError, svg
 from evenhand.format.sheet import Sheet
-from evenhand.reports.description.charts import description_charts, plot
+from evenhand.reports.description.charts import PICTURES, description_charts, plot
 from evenhand.reports.description.page import description_page
 from evenhand.reports.description.sheets import SHOWN, long_sheet, sheets
 from evenhand.reports.description.sunburst import VERBS, noun_sectors, verb_sectors
+from evenhand.reports.description.task_overview import task_overview
 from tests.refusals import refused
 
 WRITE = VerbCount(verb="write", count=3, nouns=(("poem", 1), ("story", 1)))
@@ -49,6 +50,66 @@ def described(name: str = "one", *, items: int = 4, **changed: Any) -> Descripti
 
 def sheet_of(found: list[Sheet], title: str) -> dict[str, tuple[str, ...]]:
     return {row[0]: row[1:] for sheet in found if sheet.title == title for row in sheet.rows}
+
+
+def creation(*tasks: tuple[str, str, int], name: str = "one") -> Description:
+    """By category, task and number of items."""
+    made = [
+        Item(label=f"{task} {place}", instruction="Write.", category=category, task=task)
+        for category, task, number in tasks
+        for place in range(number)
+    ]
+    made.append(Item(label="without", instruction="Write."))
+    benchmark = Benchmark(name=name, items=tuple(made), licence="CC0", citation="-", protocols=())
+    return describe(benchmark, DescriptionContext(), name=name)
+
+
+def test_tasks_stand_under_their_categories_in_the_papers_order_then_others():
+    found = creation(
+        ("mine", "my_own", 9),
+        ("Creative Multimodal Understanding", "meme_explanation", 2),
+        ("Literary Writing", "landscape_to_poem", 3),
+        ("Literary Writing", "haiku_of_my_own", 4),
+        ("Literary Writing", "story_continue", 1),
+    )
+    assert found.tasks_by_category[0].as_json() == {
+        "category": "Literary Writing",
+        "items": 8,
+        "tasks": [
+            {"task": "story_continue", "items": 1},
+            {"task": "landscape_to_poem", "items": 3},
+            {"task": "haiku_of_my_own", "items": 4},
+        ],
+    }
+    assert [one.category for one in found.tasks_by_category] == [
+        "Literary Writing", "Creative Multimodal Understanding", "mine",
+    ]  # fmt: skip
+    drawn = svg(task_overview(found))
+    for words in ("5 tasks in 3 categories, 19 items", "landscape to poem", "3 tasks, 8 items", "my own"):
+        assert words in drawn
+    assert drawn.index("Literary Writing") < drawn.index("Creative Multimodal Understanding") < drawn.index("mine")
+
+
+def test_data_without_tasks_has_no_overview_of_them_and_asking_for_it_is_refused(tmp_path: Path):
+    plain = described("plain")
+    bare = replace(plain, tasks_by_category=())
+    assert "tasks" in description_charts([plain])
+    assert "tasks" not in description_charts([bare])
+    with refused(ChartError, "tasks", "categories", code="EH-CHART-EMPTY"):
+        plot([bare], tmp_path / "x.svg", ["tasks"])
+
+
+def test_only_the_pictures_that_are_asked_for_are_drawn(tmp_path: Path):
+    plot([described("one")], tmp_path / "tasks.svg", ["tasks"])
+    drawn = (tmp_path / "tasks.svg").read_text()
+    assert "Tasks of one" in drawn
+    assert "Categories of one" not in drawn
+    plot([described("one"), described("two")], tmp_path / "both.png", ["tasks", "categories"])
+    assert (tmp_path / "both.png").read_bytes()[:4] == b"\x89PNG"
+
+
+def test_every_picture_has_its_name_on_the_list():
+    assert set(description_charts([described("one")])) <= set(PICTURES)
 
 
 def test_benchmarks_stand_side_by_side_with_a_dash_for_what_one_lacks():
@@ -155,7 +216,7 @@ def test_a_sector_too_thin_has_no_label_and_a_long_word_is_cut():
 def test_every_part_has_its_picture_and_names_what_it_shows():
     objects = (ObjectCount(name="dog", count=1000, images=3), ObjectCount(name="cat", count=1, images=1))
     charts = description_charts([described("one", objects=objects), described("two")])
-    assert list(charts) == ["categories", "lengths", "roles", "verbs", "images", "objects"]
+    assert list(charts) == ["categories", "tasks", "lengths", "roles", "verbs", "images", "objects"]
     drawn = {name: svg(chart) for name, chart in charts.items()}
     assert "Categories of one" in drawn["categories"]
     assert "Categories of two" in drawn["categories"]
@@ -196,7 +257,7 @@ def test_the_page_holds_tables_and_pictures_and_needs_nothing_from_elsewhere():
     page = description_page([described("<one>"), described("two")], ["A note & more."])
     assert "<title>What &lt;one&gt; and two hold</title>" in page
     assert "<li>A note &amp; more.</li>" in page
-    assert page.count("<svg") == 5
+    assert page.count("<svg") == 6
     assert '<th scope="row">c0</th><td>2</td><td>2</td>' in page
     assert "<one>" not in page
     assert not any(word in page for word in ("src=", "href=", "@import", "<script", "url(http"))

@@ -103,7 +103,7 @@ def test_the_page_tells_scores_chance_places_coverage_and_what_is_left_out():
     assert "Grade Score 0.556" in said
     assert "0.580 " in said  # what a random judge scores with three options
     assert "27 of 30 rows scored; 87 of 90 trials have a choice (3 refused)." in said
-    assert "3 rows have a rotation without a choice and no score." in said
+    assert "3 rows have a showing without a choice and no score." in said
     assert "Rows left out: 4 with fewer than two options." in said
     assert "0.500 and 0.5" in said
     assert "What the paper found" not in said

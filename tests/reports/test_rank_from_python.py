@@ -65,7 +65,7 @@ def test_a_board_as_text_is_the_printed_table_without_colour():
     text = str(eh.rank(FRAME))
     assert text.startswith("a frame\nBradley-Terry from 12 rows on 3 items, 3 models\n")
     assert "\x1b" not in text
-    assert "swap consistency" in text
+    assert "Can this judge be trusted?" in text
 
 
 def test_notes_are_all_sentences_of_the_document():

@@ -218,7 +218,7 @@ def test_the_summary_says_who_leads_what_it_cost_and_where_the_judge_wavers(ledg
     numbered(10).judged(ledger, some_faults)
     said = summary(report(ledger))
     assert said[0] == (
-        "2 models met in 19 votes on 10 items of numbers, judged by openai/judge under p; "
+        "2 models met in 19 votes on 10 items of numbers, judged by openai/judge under p (shown the images); "
         "19 of 20 showings have a verdict."
     )
     assert said[1].startswith("amber leads with ")

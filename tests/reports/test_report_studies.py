@@ -5,7 +5,8 @@ from typing import Any
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.trial import Condition
 from evenhand.ledger.read.projection import StudyOnRecord
-from evenhand.reports.page.studies import boards_among, with_grades
+from evenhand.reports.board.choosing import boards_among
+from evenhand.reports.page.studies import with_grades
 
 PREFERENCE, FACTUALITY = "creation_preference", "creation_factuality"
 
@@ -68,6 +69,19 @@ def test_each_baseline_has_a_table_of_its_own():
     report = with_grades(board, found)
     assert [paper.baseline for paper in report.papers] == ["gpt", "reference"]
     assert sorted(keys(report.graded)) == ["g", "h"]
+
+
+def test_a_run_of_grades_leads_the_table_of_its_own_baseline_alone():
+    board = [study("p", PREFERENCE), study("q", PREFERENCE, against="gpt")]
+    graded = [
+        study("g", FACTUALITY), study("h", FACTUALITY, against="gpt"), study("w", FACTUALITY, temperature=1.0),
+        study("x", FACTUALITY, against="gpt", temperature=1.0), study("y", FACTUALITY, against="gpt", temperature=0.5),
+    ]  # fmt: skip
+    report = with_grades(board, [*board, *graded], run="w")
+    assert [(one.baseline, keys(one.factuality)) for one in report.papers] == [("gpt", ["h"]), ("reference", ["w"])]
+    unlike = [study(one, PREFERENCE, temperature=0.7, against=of) for one, of in (("p", "reference"), ("q", "gpt"))]
+    report = with_grades(unlike, [*unlike, *graded], run="w")
+    assert [(one.baseline, keys(one.factuality)) for one in report.papers] == [("gpt", []), ("reference", ["w"])]
 
 
 def test_other_protocols_have_no_grades():

@@ -55,12 +55,13 @@ def _validator(operation: tuple[str, str], status: str) -> Draft202012Validator:
     path, method = operation
     described = description()["paths"][path][method]["responses"]
     shape = described[status if status in described else f"{status[0]}XX"]["content"]["application/json"]["schema"]
-    return Draft202012Validator({**shape, "components": _closed(description()["components"])})
+    return Draft202012Validator({**shape, "components": _closed()})
 
 
-def _closed(described: Any) -> Any:
+@cache
+def _closed() -> Any:
     """Fields may be added to a document, but not behind its description's back."""
-    closed = deepcopy(described)
+    closed = deepcopy(description()["components"])
     for one in closed["schemas"].values():
         if "properties" in one:
             one.setdefault("additionalProperties", False)

@@ -3,15 +3,14 @@
 import re
 import socket
 import ssl
-import threading
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
+from typing import TextIO
 
 import httpx2 as httpx
-import uvicorn
 from fastapi import APIRouter, FastAPI
 
 from evenhand.domain.call import Message, Reply, Request
@@ -27,6 +26,7 @@ from evenhand.site.accounts.store import Invite, Role, invite
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.settings import Site, VisitorLimits, site_at
 from evenhand.site.serving import server_config
+from tests.hosting import hosting_site
 from tests.refusals import tells
 from tests.site.described import as_described
 
@@ -106,7 +106,12 @@ def links(page: httpx.Response, start: str) -> list[str]:
 
 @contextmanager
 def served(
-    ledger: Ledger, *, limits: VisitorLimits | None = None, public_url: str | None = None, more: APIRouter | None = None
+    ledger: Ledger,
+    *,
+    limits: VisitorLimits | None = None,
+    public_url: str | None = None,
+    more: APIRouter | None = None,
+    log: TextIO | None = None,
 ) -> Generator[House]:
     """In a thread of its own; `more` are pages beside ours.
 
@@ -115,19 +120,12 @@ def served(
     with closing(socket.create_server(("127.0.0.1", 0))) as bound:
         port = int(bound.getsockname()[1])
         site = site_at("127.0.0.1", port, public_url=public_url, limits=limits or GENEROUS)
-        config = server_config(ledger, site, host="127.0.0.1", port=port)
+        config = server_config(ledger, site, host="127.0.0.1", port=port, log=log)
         if more is not None:
             assert isinstance(config.app, FastAPI)
             config.app.include_router(more)
-        server = uvicorn.Server(config)
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [bound]})
-        thread.start()
-        try:
-            with ExitStack() as leaving:
-                yield House(url=f"http://127.0.0.1:{port}", ledger=ledger, site=site, leaving=leaving)
-        finally:
-            server.should_exit = True
-            thread.join()
+        with hosting_site(config, bound), ExitStack() as leaving:
+            yield House(url=f"http://127.0.0.1:{port}", ledger=ledger, site=site, leaving=leaving)
 
 
 GENEROUS = VisitorLimits(
@@ -135,7 +133,11 @@ GENEROUS = VisitorLimits(
     burst=10_000,
     guesses_per_minute=10_000,
     uploads_per_minute=10_000,
+    passing_per_second=10_000,
+    passing_burst=10_000,
+    under_way=10_000,
     patience=60,
+    moment=60,
     glance=60,
 )
 """So that only the tests about limits meet one."""

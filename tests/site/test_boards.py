@@ -138,6 +138,17 @@ def test_battles_against_the_reference_are_not_listed_where_they_are_withheld(ga
     assert hidden["battles"] == []
 
 
+def test_a_battle_shows_the_licence_and_the_origin_of_its_images(ledger: Ledger):
+    data = fill(ledger, sample=True)
+    image, *_ = items_of(ledger, data)[0].images
+    ledger.images.addresses.tell({image: "CC BY-SA 2.0"}, {image: "Ann <b>, https://e.org/1"})
+    with served(ledger) as house:
+        visitor = house.visitor()
+        page = visitor.get(battle_of(house, only_board(visitor), "amber", BLUE)).text
+    assert "Licence: CC BY-SA 2.0" in page
+    assert "Ann &lt;b&gt;, https://e.org/1" in page
+
+
 def test_a_battle_shows_both_answers_both_orders_and_the_judges_words(ledger: Ledger):
     fill(ledger, sample=True)
     with served(ledger) as house:
@@ -255,8 +266,9 @@ def test_a_board_is_new_when_something_new_is_on_record(ledger: Ledger):
         assert visitor.get(f"/api/boards/{board}").json()["votes"] == 72
         item = items_of(ledger, data)[0]
         ledger.add_responses([Response(item=item.digest, model="amber", text="another answer")], replace=True)
-        # What was said about the answer that stands no more is left out: one item, three opponents, two orders.
-        assert visitor.get(f"/api/boards/{board}").json()["votes"] == 66
+        # What was said about the answer that stands no more is left out: one item, three opponents, two orders. And of
+        # its battles against the reference the other five, which were told together with the one.
+        assert visitor.get(f"/api/boards/{board}").json()["votes"] == 56
         assert visitor.get(battle_of(house, board, "amber", BLUE)).status_code == 404
         assert visitor.get(battle_of(house, board, BLUE, "=cmd()")).status_code == 200
 

@@ -319,14 +319,23 @@ def test_a_full_study_has_no_place_for_a_third(stocked: Stocked):
     assert "taken" in refused.text
 
 
+def options(page: httpx.Response) -> list[str]:
+    """Whom the owner can give a place to."""
+    return re.findall(r'<option value="(\w+)"', page.text)
+
+
 def test_an_owner_gives_places_and_removes_a_study_that_nobody_touched(stocked: Stocked):
     owner = stocked.house.signed_in("owner")
     grace = stocked.house.signed_in("annotator", "Grace")
     study = stocked.study(owner)
-    token = form_token(owner.get(f"/admin/studies/{study}"))
-    person = people(stocked.ledger)[1]
-    given = owner.post(f"/admin/studies/{study}/places", data={"csrf": token, "person": person.id})
+    stocked.house.signed_in("annotator", "Linus")
+    before = owner.get(f"/admin/studies/{study}")
+    token = form_token(before)
+    owners, person, linus = (one.id for one in people(stocked.ledger))
+    assert options(before) == [owners, person, linus]
+    given = owner.post(f"/admin/studies/{study}/places", data={"csrf": token, "person": person})
     assert given.status_code == 303
+    assert options(owner.get(f"/admin/studies/{study}")) == [owners, linus]
     assert "Which follows?" in grace.get("/compare").text
     assert owner.post(f"/admin/studies/{study}/places", data={"csrf": token, "person": "nobody"}).status_code == 404
     assert owner.post(f"/admin/studies/{study}/remove", data={"csrf": token}).status_code == 409

@@ -3,16 +3,27 @@
 import http.client
 import json
 import re
-from collections.abc import Iterator
+import select
+import socket
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import pytest
 from fastapi.routing import APIRoute
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.accounts.store import Invite, invite, people, revoke_invitation
+from evenhand.site.accounts.store import Invite, Person, invite, people, revoke_invitation
 from evenhand.site.app import ROUTERS
+from evenhand.site.http.audit_log import events
+from evenhand.site.http.connection import OpenConnections
+from evenhand.site.http.rate_limits import RateLimits
+from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import SiteError, VisitorLimits, site_at
+from evenhand.site.http.visitor import Visitor, network, site_network
 from tests.refusals import refused
 from tests.site.house import House, come_in, form_token, served
 
@@ -341,3 +352,298 @@ def test_an_address_that_others_reach_needs_a_public_url():
             site_at("127.0.0.1", 80, public_url=url)
     assert site_at("0.0.0.0", 80, public_url="https://Board.example.org/").hosts == {"board.example.org"}
     assert "[::1]:80" in site_at("::1", 80).hosts
+
+
+def held(house: House, count: int, *, source: str = "127.0.0.1", said: bytes = b"") -> list[socket.socket]:
+    """So many connections that say no more than this."""
+    where = urlsplit(house.url)
+    assert where.hostname is not None
+    assert where.port is not None
+    made = [
+        socket.create_connection((where.hostname, where.port), timeout=30, source_address=(source, 0))
+        for _ in range(count)
+    ]
+    for one in made:
+        if said:
+            one.sendall(said)
+        house.leaving.callback(one.close)
+    return made
+
+
+def ended(connections: Sequence[socket.socket]) -> int:
+    """How many of them the server has ended, once nothing more is heard of any."""
+    silent, over = list(connections), 0
+    while heard := select.select(silent, [], [], 0.5)[0]:
+        over += sum(_is_over(one) for one in heard)
+        silent = [one for one in silent if one not in heard]
+    return over
+
+
+def _is_over(connection: socket.socket) -> bool:
+    try:
+        return connection.recv(1) == b""
+    except ConnectionResetError:  # ended before what we had said was read
+        return True
+
+
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: "], ids=["silent", "half a request"])
+def test_whoever_holds_connections_shuts_nobody_out_and_loses_the_oldest(ledger: Ledger, said: bytes):
+    limits = VisitorLimits(connections=60, connections_of_one=20)
+    with served(ledger, limits=limits) as house:
+        from_there = held(house, 80, source="127.0.0.7", said=said)
+        assert house.visitor().get("/").status_code == 200
+        assert [ended(from_there[:60]), ended(from_there[60:])] == [60, 0]
+
+
+def test_many_addresses_that_hold_connections_together_shut_nobody_out(ledger: Ledger):
+    limits = VisitorLimits(connections=60, connections_of_one=20)
+    with served(ledger, limits=limits) as house:
+        first = held(house, 2, source="127.0.0.99")
+        floods = [held(house, 19, source=f"127.0.0.{number}") for number in range(2, 12)]
+        assert house.visitor().get("/").status_code == 200
+        assert ended(first) == 0  # who has few keeps them
+        flood = [connection for one in floods for connection in one]
+        assert len(flood) - ended(flood) <= 60
+
+
+@dataclass(eq=False)
+class Idle:
+    """A connection as far as making way goes."""
+
+    open_ones: OpenConnections
+    address: str
+    asked: bool = True
+    idle: bool = True
+    idle_since: float = 0.0
+
+    @property
+    def at_site(self) -> str:
+        return site_network(self.address)
+
+    def add(self) -> "Idle":
+        assert self.open_ones.add(cast("Any", self), network(self.address))
+        return self
+
+    def make_way(self) -> None:
+        self.idle = False
+        self.open_ones.drop(cast("Any", self), network(self.address))
+
+
+def test_the_networks_of_one_ipv6_site_make_way_together_and_the_longest_idle_first():
+    ones = OpenConnections(most=9, most_of_one=9)
+    browser = [Idle(ones, "192.0.2.7").add() for _ in range(4)]
+    site = [Idle(ones, f"2001:db8:0:{number}::1", idle_since=9.0 - number).add() for number in range(5)]
+    Idle(ones, "198.51.100.1").add()
+    assert [one.idle for one in browser] == [True] * 4
+    assert [one.idle for one in site] == [True] * 4 + [False]
+
+
+def test_a_browser_that_keeps_several_connections_keeps_them_beside_addresses_that_never_ask():
+    ones = OpenConnections(most=40, most_of_one=20)
+    browser = [Idle(ones, "192.0.2.7").add() for _ in range(6)]
+    # Three arrive in a second: 34 fit beside the browser, and by then the oldest of them had time to ask.
+    silent = [Idle(ones, f"198.51.100.{number}", asked=False, idle_since=number / 3).add() for number in range(1, 81)]
+    assert [one.idle for one in browser] == [True] * 6
+    assert [one.idle for one in silent] == [False] * 46 + [True] * 34  # the oldest of them went
+
+
+def test_addresses_that_asked_once_and_stay_do_not_shut_out_whoever_has_just_come(ledger: Ledger):
+    limits = VisitorLimits(connections=40, connections_of_one=20)
+    with served(ledger, limits=limits) as house:
+        ask = f"GET /healthz HTTP/1.1\r\nHost: {urlsplit(house.url).netloc}\r\n\r\n".encode()
+        for source in ("127.0.0.2", "127.0.0.3"):
+            for one in held(house, 20, source=source, said=ask):
+                assert one.recv(4096).startswith(b"HTTP/1.1 200")
+        for number in range(10):
+            newcomer = held(house, 1, source=f"127.0.1.{number}")[0]
+            while_on_its_way = held(house, 1, source="127.0.0.4", said=ask)[0]
+            assert while_on_its_way.recv(4096).startswith(b"HTTP/1.1 200")
+            newcomer.sendall(ask)
+            assert newcomer.recv(4096).startswith(b"HTTP/1.1 200")
+
+
+def test_a_connection_that_is_being_answered_is_not_ended_for_another(ledger: Ledger):
+    limits = VisitorLimits(connections=60, connections_of_one=3)
+    with served(ledger, limits=limits) as house:
+        head = f"POST /leave HTTP/1.1\r\nHost: {urlsplit(house.url).netloc}\r\nContent-Length: 5\r\n\r\n".encode()
+        busy = held(house, 3, said=head)
+        deadline = time.monotonic() + 20
+        while (answer := held(house, 1, said=b"x")[0]).recv(20)[:12] != b"HTTP/1.1 503":
+            assert time.monotonic() < deadline, answer
+        assert ended(busy) == 0
+        assert "refused: too many connections" in house.logged()
+
+
+def test_one_network_of_ipv6_is_one_visitor():
+    near, same, other = "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"
+    assert Visitor(address=near).name == Visitor(address=same).name != Visitor(address=other).name
+    assert Visitor(address="::ffff:192.0.2.7").name == Visitor(address="192.0.2.7").name
+    assert Visitor(address="fe80::1%eth0").name == Visitor(address="fe80::2").name
+    assert Visitor(address="testclient").name == "testclient"
+
+
+async def test_guesses_from_one_network_of_ipv6_are_locked_out_together(ledger: Ledger):
+    watch = RateLimits(ledger, VisitorLimits(guesses_per_minute=10))
+    for number in range(10):
+        await watch.attacked(Visitor(address=f"2001:db8::{number:x}"), "refused: invitation unknown", "")
+    with pytest.raises(Refusal):
+        await watch.admit(Visitor(address="2001:db8::ffff"))
+    await watch.admit(Visitor(address="2001:db8:0:1::1"))
+
+
+async def number_admitted(watch: RateLimits, visitors: Iterable[Visitor]) -> int:
+    """How many of them were admitted."""
+    count = 0
+    for visitor in visitors:
+        with suppress(Refusal):
+            await watch.admit(visitor)
+            count += 1
+    return count
+
+
+def networks(count: int, each: int, site: str = "2001:db8:7") -> list[Visitor]:
+    """Of one IPv6 site, each asking so often."""
+    return [Visitor(address=f"{site}:{number:x}::1") for number in range(count) for _ in range(each)]
+
+
+async def test_the_networks_of_one_ipv6_site_ask_within_a_limit_together(ledger: Ledger):
+    watch = RateLimits(ledger, VisitorLimits(requests_per_second=20, burst=200), clock=lambda: 0.0)
+    assert await number_admitted(watch, networks(100, 40)) == 4 * 200
+    assert await number_admitted(watch, networks(1, 40, site="2001:db8:8")) == 40  # another site
+    known = Person(id="ada", role="annotator", name="Ada", at=0.0)
+    assert await number_admitted(watch, [Visitor(address="2001:db8:7::1", person=known)] * 40) == 40
+    near = [Visitor(address=f"192.0.2.{number}") for number in range(100) for _ in range(40)]
+    assert await number_admitted(watch, near) == 100 * 40  # addresses of IPv4 have nothing in common
+    assert [one.what for one in events(ledger)] == ["refused: too many requests of a site"]
+
+
+async def test_guesses_from_the_networks_of_one_ipv6_site_are_locked_out_together(ledger: Ledger):
+    watch = RateLimits(ledger, VisitorLimits(guesses_per_minute=10), clock=lambda: 0.0)
+    for visitor in networks(20, 5):
+        await watch.attacked(visitor, "refused: invitation unknown", "")
+    assert len(events(ledger)) == 4 * 10 + 1  # and that the site is locked out
+    assert await number_admitted(watch, networks(100, 1)) == 0
+    assert await number_admitted(watch, networks(1, 1, site="2001:db8:8")) == 1
+    for number in range(20):
+        for _ in range(5):
+            await watch.attacked(Visitor(address=f"192.0.2.{number}"), "refused: invitation unknown", "")
+    assert await number_admitted(watch, [Visitor(address="192.0.2.1")]) == 1
+
+
+async def test_all_who_ask_a_lot_together_have_a_limit_which_others_do_not_meet(ledger: Ledger):
+    limits = VisitorLimits(passing_per_second=0.001, passing_burst=30, requests_per_second=0.001, burst=100)
+    watch = RateLimits(ledger, limits)
+    floods = [Visitor(address=f"192.0.2.{number}") for number in range(10)]
+    admitted = 0
+    for visitor in floods * 100:
+        with suppress(Refusal):
+            await watch.admit(visitor)
+            admitted += 1
+    assert admitted == 10 * 25 + 30  # what each may ask unasked for, and what all may together
+    with pytest.raises(Refusal, match="Too many"):
+        await watch.admit(floods[0])
+    for _ in range(25):
+        await watch.admit(Visitor(address="192.0.2.200"))
+    known = Person(id="ada", role="annotator", name="Ada", at=0.0)
+    for _ in range(100):
+        await watch.admit(Visitor(address="192.0.2.1", person=known))
+
+
+async def test_letters_of_all_together_have_a_limit(ledger: Ledger):
+    watch = RateLimits(ledger, VisitorLimits(letters_per_hour=10, letters_in_all=30))
+    reached = 0
+    for number in range(300):
+        with suppress(Refusal):
+            await watch.admit_letter(Visitor(address=f"192.0.2.{number % 34}"))
+            reached += 1
+    assert reached == 30
+
+
+async def test_three_addresses_cannot_use_up_the_letters_of_all(ledger: Ledger):
+    watch = RateLimits(ledger, VisitorLimits(letters_per_hour=10, letters_in_all=30), clock=lambda: 0.0)
+
+    async def reached(address: str, times: int) -> int:
+        count = 0
+        for _ in range(times):
+            with suppress(Refusal):
+                await watch.admit_letter(Visitor(address=address))
+                count += 1
+        return count
+
+    assert [await reached(f"192.0.2.{number}", 10) for number in range(3)] == [10, 10, 1]
+    assert [await reached(f"198.51.100.{number}", 2) for number in range(10)] == [1] * 9 + [0]
+
+
+async def test_the_networks_of_one_ipv6_site_share_what_is_kept_for_those_who_did_not_write(ledger: Ledger):
+    watch = RateLimits(ledger, VisitorLimits(letters_per_hour=10, letters_in_all=30), clock=lambda: 0.0)
+    reached = 0
+    for number in range(40):
+        with suppress(Refusal):
+            await watch.admit_letter(Visitor(address=f"2001:db8:0:{number:x}::1"))
+            reached += 1
+    assert reached == 20
+    await watch.admit_letter(Visitor(address="2001:db8:1::1"))
+
+
+def test_whoever_announces_a_body_that_is_too_large_and_never_sends_it_is_answered_soon(ledger: Ledger):
+    with served(ledger, limits=VisitorLimits()) as house:
+        head = f"POST /submissions/x HTTP/1.1\r\nHost: {urlsplit(house.url).netloc}\r\nContent-Length: 99999999\r\n\r\n"
+        (one,) = held(house, 1, said=head.encode())
+        one.settimeout(25)
+        assert one.recv(12) == b"HTTP/1.1 413"
+
+
+def test_requests_of_one_visitor_under_way_leave_room_for_others(ledger: Ledger):
+    with served(ledger, limits=VisitorLimits(under_way=3, connections_of_one=100)) as house:
+        head = (
+            f"POST /leave HTTP/1.1\r\nHost: {urlsplit(house.url).netloc}\r\nContent-Length: 5\r\n"
+            "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+        )
+        many = held(house, 10, source="127.0.0.7", said=head.encode())
+        told = [one.recv(12) for one in first_heard(many, 7)]
+        assert told == [b"HTTP/1.1 429"] * 7
+        assert house.visitor().get("/").status_code == 200
+
+
+def first_heard(connections: Sequence[socket.socket], count: int) -> list[socket.socket]:
+    """So many of them on which the server says something, and not one more."""
+    silent, heard = list(connections), list[socket.socket]()
+    while ready := select.select(silent, [], [], 30 if len(heard) < count else 0.5)[0]:
+        heard += ready
+        silent = [one for one in silent if one not in ready]
+    assert len(heard) == count
+    return heard
+
+
+def test_whoever_does_not_read_what_they_asked_for_is_cut_off(ledger: Ledger):
+    with served(ledger, limits=VisitorLimits(seconds=2, connections=6, connections_of_one=6)) as house:
+        where = urlsplit(house.url)
+        deaf: list[socket.socket] = []
+        for _ in range(6):
+            one = socket.socket()
+            one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            one.connect((where.hostname, where.port))
+            one.sendall(f"GET /openapi.json HTTP/1.1\r\nHost: {where.netloc}\r\n\r\n".encode() * 80)
+            house.leaving.callback(one.close)
+            deaf.append(one)
+        deadline = time.monotonic() + 40
+        while house.visitor().get("/healthz").status_code != 200:
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+
+
+def test_a_refused_network_leaves_nothing_behind():
+    class Busy:
+        idle = False
+        idle_since = 0.0
+        at_site = ""
+
+    ones = OpenConnections(most=1, most_of_one=1)
+    first = Busy()
+    assert ones.add(cast("Any", first), "192.0.2.1")
+    for number in range(100):
+        assert not ones.add(cast("Any", Busy()), f"198.51.100.{number}")
+    assert len(ones) == 1
+    ones.drop(cast("Any", first), "192.0.2.1")
+    assert len(ones) == 0
+    assert ones.add(cast("Any", Busy()), "198.51.100.1")

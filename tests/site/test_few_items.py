@@ -6,15 +6,13 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.few_items import FEWEST, TOO_FEW, few_cells
+from evenhand.reports.board.released import FEWEST, TOO_FEW
 from tests.ledger.scene import speaking
 from tests.site.house import JUDGE, House, judge, served
 
@@ -132,14 +130,6 @@ def test_of_an_opened_benchmark_nothing_is_left_out(fair: Fair):
     assert counts(document(fair.house.visitor(), board, category="single"))["amber"] == (4, 0)
 
 
-@given(st.lists(st.integers(min_value=1, max_value=12), min_size=1, max_size=8))
-def test_whatever_is_left_out_of_a_pair_is_on_five_items_at_least_or_all_there_is(items: list[int]):
-    left_out = few_cells(dict(enumerate(items)), len(items))
-    hidden = sum(items[cell] for cell in left_out)
-    assert all(items[cell] >= FEWEST for cell in range(len(items)) if cell not in left_out)
-    assert hidden == 0 or hidden >= FEWEST or hidden == sum(items)
-
-
 def test_what_answers_say_to_the_judge_is_told_of_all_items_and_of_no_category(fair: Fair):
     speaking(fair.house.ledger, {"amber": ("verdict",)})
     board, visitor = fair.board(human=False), fair.house.visitor()
@@ -151,3 +141,12 @@ def test_what_answers_say_to_the_judge_is_told_of_all_items_and_of_no_category(f
     assert written() == 13
     # With those of seven items, the one of the single item would follow from the board by category.
     assert written(category="many") is None
+
+
+def test_the_head_of_a_page_says_which_version_it_is_and_the_owners_has_none(fair: Fair):
+    board, visitor = fair.board(human=False), fair.house.visitor()
+    assert document(visitor, board)["version"] == 1
+    assert "Version 1 of 2" in visitor.get(f"/boards/{board}").text
+    owner = fair.house.signed_in("owner")
+    assert "version" not in document(owner, board)
+    assert "Version 1 of 2" not in owner.get(f"/boards/{board}").text

@@ -48,6 +48,11 @@ async def test_an_instruction_becomes_an_item_of_a_version_that_loads(garden: Ga
     owner = garden.person("Olga", "owner")
     proposal = ada.wrote(1)
     assert ben.client.get(f"/caption/{garden.id}").headers["location"].endswith(proposal)
+    # The hint of VisIT-Bench's Fig. 12, for whoever hears the page too.
+    step = ben.client.get(f"/caption/{garden.id}/{proposal}").text
+    assert 'id="caption-hint"' in step
+    assert "several different good answers" in step
+    assert 'aria-describedby="caption-hint ' in step
     assert ben.caption(proposal, "A red dot on white.").status_code == 303
     async with answering() as model:
         await worked(garden.ledger, model.base_url)
@@ -340,6 +345,14 @@ def test_a_name_is_taken_once(garden: Garden):
     assert again.status_code == 422
     assert "choose another name" in again.text
     assert len(growing_benchmarks(garden.ledger)) == 1
+
+
+def test_what_is_too_long_is_sent_back_to_be_shortened_unless_it_is_ten_times_too_long(garden: Garden):
+    owner = garden.person("Olga", "owner")
+    for length, again in ((200_000, True), (200_001, False)):
+        refused = owner.post("/admin/growing", name="pond", licence="CC0", skills="x" * length)
+        assert refused.status_code == 422
+        assert ('value="pond"' in refused.text) is again
 
 
 async def test_an_erased_name_is_nowhere_and_the_work_stays(garden: Garden):

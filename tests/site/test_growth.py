@@ -5,17 +5,8 @@ from hypothesis import strategies as st
 
 from evenhand.domain.event import Event
 from evenhand.site.living.cache import KnownProposals
-from evenhand.site.living.events import (
-    Answer,
-    Caption,
-    Instruction,
-    Rules,
-    Said,
-    Verification,
-    Word,
-    may_caption,
-    may_verify,
-)
+from evenhand.site.living.events import Answer, Caption, Instruction, Rules, Said, Verification, Word
+from evenhand.site.living.following import may_caption, may_verify
 from evenhand.site.living.growth import Assignments, Step, step_skip
 from evenhand.site.living.settings import Example, GrowingBenchmark, LivingTerms, Skill
 

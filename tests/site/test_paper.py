@@ -64,7 +64,7 @@ def table(page: str, number: int) -> dict[str, list[str]]:
 
 
 def score(here: Workplace, benchmark: str) -> dict[str, Any]:
-    ran = here.run("score", benchmark, "--judge", "openai/gpt-4o", "--json", "--bootstrap", "0")
+    ran = here.run("score", benchmark, "--judge", "openai/gpt-4o", "--json")
     assert ran.code == 0, ran.err
     return ran.document
 
@@ -158,6 +158,8 @@ def test_elo_matches_and_wins_against_the_reference_are_those_of_score(here: Wor
     assert [part["part"] for part in parts] == ["single", "multiple"]
     for number, part in enumerate(parts, start=1):
         as_score_prints(table(page.text, number), {one["model"]: one for one in part["models"]})
+        for one in part["models"]:
+            assert f"{one['elo_lower']:.0f} to {one['elo_upper']:.0f}" in page.text
 
 
 def as_score_prints(rows: dict[str, list[str]], expected: dict[str, Any]) -> None:

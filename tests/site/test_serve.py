@@ -35,7 +35,7 @@ def serving(folder: Path, *arguments: str) -> Generator[tuple["subprocess.Popen[
     ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
-        found = re.search(r"http\S+", line)
+        found = re.search(r'http[^\s"]+', line)
         assert found, line + process.stderr.read()
         try:
             yield process, found[0]

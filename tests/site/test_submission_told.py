@@ -90,3 +90,19 @@ def test_where_nobody_has_rated_the_empty_file_of_ratings_is_explained(desk: Des
     assert "No person has rated answers to this benchmark yet, so the file of ratings is empty." in words_of(
         team.client.get(path).text
     )
+
+
+@pytest.mark.parametrize("name", ["аmber", "ａmber", "ámber"])
+def test_a_model_that_looks_like_another_in_other_letters_is_refused(team: Team, name: str):
+    assert refusal_of(team.begin(model=name), "'amber'") == (422, "EH-MODEL-NAME")
+    assert team.begin(model="Amber").status_code == 303  # the very name, which a board shows with its team
+    assert team.begin(model="amber grey").status_code == 303
+
+
+def test_what_another_team_has_not_published_is_not_told_by_a_refusal(desk: Desk, team: Team):
+    others = desk.team("Crows")
+    one = judged(others, model="Raven")
+    assert team.begin(model="Rаven").status_code == 303
+    tell(desk.ledger, one, Published(), person=others.id)
+    assert refusal_of(team.begin(model="Rаven"), "'Raven'") == (422, "EH-MODEL-NAME")
+    assert others.begin(model="Rаven").status_code == 303  # one's own

@@ -20,7 +20,7 @@ from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.store import access_keys, end_access
 from tests.site.desk import POLICY, TERMS, Desk, Team, opened
-from tests.site.house import GENEROUS, SCRIPT, House, form_token, refusal_of, served
+from tests.site.house import GENEROUS, SCRIPT, House, form_token, numbers, refusal_of, served
 
 LARGE = 50 * 1024 * 1024
 
@@ -250,6 +250,19 @@ def test_100000_rows_are_read_to_the_end(desk: Desk, script: Script):
     assert "Rows that say the same again" in " ".join(found["check"]["notes"])
 
 
+def test_answers_to_what_the_data_cannot_ask_are_passed_over_and_counted(desk: Desk, script: Script):
+    """As by the command line: a case without an image is in the published file, and so in everybody's answers."""
+    answers = desk.answers() + b'{"item": "item 99", "response": "blind"}\n{"item": "x%", "response": "wrong"}\n'
+    unknown = script.checked(script.began(), answers)
+    assert (unknown["faults"], unknown["check"]["unknown"]["count"]) == (2, 2)
+    bench = numbers(desk.ledger)
+    desk.ledger.register_benchmark(replace(bench, left_out=frozenset({"item 99", "item 1"})))
+    desk.ledger.register_benchmark(bench)
+    found = script.checked(script.began(model="Macaw"), answers)
+    assert (found["faults"], [one["item"] for one in found["check"]["unknown"]["entries"]]) == (1, ["x%"])
+    assert "left out of the data, passed over: 1 (item 99)" in " ".join(found["check"]["notes"])
+
+
 def test_formula_cells_stay_the_text_they_are(desk: Desk, script: Script):
     submission = script.began()
     cells = ['=HYPERLINK("http://evil.example")', "+1", "-1", "@SUM(A1)", "\t=1", SCRIPT]
@@ -279,10 +292,11 @@ def test_more_than_the_most_is_refused_whether_it_says_so_or_not(desk: Desk, scr
         for _ in range(51):
             yield bytes(1 << 20)
 
-    for data in (bytes(LARGE + 1), bytes(54_000_000), unmeasured()):
+    for data, read in ((bytes(LARGE + 1), True), (bytes(54_000_000), False), (unmeasured(), False)):
         refused = script.client.put(f"/api/submissions/{submission}/file", params={"name": "a.csv"}, content=data)
         assert refused.status_code == 413
         assert "MB" in refused.json()["error"] or "KB" in refused.json()["error"]
+        assert read or refused.headers["connection"] == "close"  # what may still come of it is no request
     assert desk.stands(submission).upload is None
     assert script.checked(submission, desk.answers())["faults"] == 0
 

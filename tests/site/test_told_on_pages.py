@@ -159,10 +159,28 @@ def test_a_withdrawn_submission_stands_nowhere(house: House):
 
 def test_the_owner_sees_what_was_spent_where_something_was(house: House):
     desk = opened(house)
-    one = desk.team().confirmed()
+    team = desk.team()
+    one = team.confirmed()
     owner = house.signed_in("owner", "Olive")
     tell(house.ledger, one, ESTIMATE, person=None)
     assert "$3.25 estimated, at most" in words_of(owner.get("/admin/submissions").text)
+    likely = replace(
+        ESTIMATE, likely_usd=1.2, likely_lower=1.1, likely_upper=1.3, likely_by="9 replies", reach=41.2, reach_by="luck"
+    )
+    tell(house.ledger, one, likely, person=None)
+    assert "$1.20 likely; at most $3.25" in words_of(owner.get("/admin/submissions").text)
+    page = words_of(owner.get(f"/admin/submissions/{one}").text)
+    for words in (
+        "$1.20 ($1.10 to $1.30)",
+        "±41 points (95 %)",
+        "The likely cost: 9 replies.",
+        "The interval: luck.",
+        "likely $1.20, at most $3.25",
+    ):
+        assert words in page
+    assert "within ±41 points (95 %); luck." in words_of(team.client.get(f"/submissions/{one}").text)
+    (listed,) = owner.get("/api/all-submissions").json()["submissions"]
+    assert (listed["estimate"]["likely_usd"], listed["estimate"]["reach"]) == (1.2, 41.2)
     desk.approve(one)
     page = words_of(owner.get("/admin/submissions").text)
     assert "$0.00 spent" in page

@@ -18,7 +18,8 @@ from evenhand.ledger.store.claims import claim_calls, holder_name
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.runs import charged_to
 from evenhand.ledger.store.worker_notes import worker_notes
-from evenhand.site.living.events import FIRST_WAIT, Caption, Instruction, Rules, Word
+from evenhand.site.living.events import Caption, Instruction, Rules, Word
+from evenhand.site.living.following import FIRST_WAIT
 from evenhand.site.living.settings import NewBenchmark, begin_growing, set_terms
 from evenhand.site.living.store import find_proposal, propose, say
 from evenhand.worker.loop import PRESENT, InPart, Rhythm, Stopping, Work, work

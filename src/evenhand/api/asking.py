@@ -1,8 +1,10 @@
 """Who is asked, and on which terms: a judge, and the model that reads its replies where the judge does not."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 
+from evenhand.domain.call import Request
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext, Pacing
@@ -56,6 +58,12 @@ class Contact:
     @property
     def counts_images_as_openai(self) -> bool:
         return self.model.endpoint is not None and self.model.endpoint.provider.name == "openai"
+
+    def check(self, requests: Iterable[Request]) -> tuple[str, ...]:
+        """As NamedModel's, for dry runs, of those that go to this model. Raises as the run would, but for a key."""
+        own = [one for one in requests if (one.endpoint, one.model) == (self.model.identity, self.model.model)]
+        said = (self.model.check(one, explicit=self.explicit) for one in own or [None])
+        return tuple(dict.fromkeys(chain(*said)))
 
     def call_context(self, ledger: Ledger) -> CallContext:
         """Raises Misuse where a key is missing or a setting would be ignored."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from evenhand.api.items import ItemChoice
 from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, answers_in, carry_out_all, finished, unwatched
-from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.api.ledgers import GivenLedger
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.audit.design import AuditStudy, Design, design
@@ -15,7 +15,7 @@ from evenhand.audit.report_card import AuditReport, audit_report, keep_report
 from evenhand.audit.trials import Makers, ShownTwins, Sources
 from evenhand.audit.twins import Twins, twins_for
 from evenhand.benchmarks.answers.responses_file import ResponseSet, read_responses, reference_responses
-from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
+from evenhand.benchmarks.catalog import OWN_PROTOCOL, bundled_answers, load_benchmark
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
@@ -185,18 +185,13 @@ async def audit_async(
 
     Raises Misuse, LedgerError or ProtocolError; what was answered before is on record.
     """
-    try:
-        rules = parse_rules(require if isinstance(require, str) else ", ".join(require)) if require else ()
-        of_families = parse_families(families)
-    except ValueError as refusal:
-        raise Misuse(str(refusal)) from refusal
+    scale = _scale(require, families)
     named = Terms(
         base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or (), extractor=extractor
     )
-    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings)
+    asker = NotebookAsker.of(named, terms, ledger=ledger, settings=settings)
     subject = with_fetched(load_benchmark(SAMPLE) if benchmark is None else benchmark, asker.ledger.images)
-    shown, choice, twins = showing or _first_showing(subject, protocol), ItemChoice.given(items), twins_for(subject)
-    refuse_other_kinds(shown.protocol, shown.protocol.name)
+    shown, choice, twins = _shown(subject, showing, protocol), ItemChoice.given(items), twins_for(subject)
     plan = AuditPlan(
         benchmark=subject,
         twins=twins,
@@ -209,18 +204,33 @@ async def audit_async(
         parts=parts,
         settings={"judge": judge, **choice.as_json()},
     )
-    return await _audited(plan, asker.ledger, rules, of_families, replace=replace)
+    return await _audited(plan, asker.ledger, scale, replace=replace)
 
 
-async def _audited(
-    plan: AuditPlan, ledger: Ledger, rules: Sequence[GateRule], families: Families, *, replace: bool
-) -> AuditReport:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Scale:
+    """What the replies are held against."""
+
+    rules: Sequence[GateRule]
+    families: Families
+
+
+def _scale(require: str | Sequence[str], families: Sequence[str]) -> _Scale:
+    """Raises Misuse."""
+    try:
+        rules = parse_rules(require if isinstance(require, str) else ", ".join(require)) if require else ()
+        return _Scale(rules=rules, families=parse_families(families))
+    except ValueError as refusal:
+        raise Misuse(str(refusal)) from refusal
+
+
+async def _audited(plan: AuditPlan, ledger: Ledger, scale: _Scale, *, replace: bool) -> AuditReport:
     """The plan carried out, once all of it is found possible, and its report kept where a reply was read."""
     audit = plan.made(ledger)
     ledger.register_benchmark(plan.benchmark)
     ledger.add_responses(plan.answers, replace=replace)
     finished(await ask(audit, command="audit (Python)"))
-    report = audit_report(ledger, audit.design, rules=rules, seed=plan.seed, families=families)
+    report = audit_report(ledger, audit.design, rules=scale.rules, seed=plan.seed, families=scale.families)
     if report.coverage.with_verdict:
         keep_report(ledger, report)
     return report
@@ -229,11 +239,12 @@ async def _audited(
 audit = plain(audit_async)
 
 
-def _first_showing(benchmark: Benchmark, protocol: Protocol | str | None) -> Showing:
-    named = protocol or next(iter(benchmark.protocols), None)
-    if named is None:
-        raise Misuse(f"{benchmark.name} has no protocol of its own; give one.")
-    return Showing(protocol=load_protocol(named) if isinstance(named, str) else named)
+def _shown(benchmark: Benchmark, showing: Showing | None, protocol: Protocol | str | None) -> Showing:
+    named = protocol or next(iter(benchmark.protocols), OWN_PROTOCOL)
+    if showing is None:
+        showing = Showing(protocol=load_protocol(named) if isinstance(named, str) else named)
+    refuse_other_kinds(showing.protocol, showing.protocol.name)
+    return showing
 
 
 def _answers(benchmark: Benchmark, given: ResponseSet | Sequence[Response] | None) -> Sequence[Response]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from evenhand.api.jobs import AskedShowing, Done, JudgingJob, Watching, answers_in, carry_out_all, finished, unwatched
-from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.api.ledgers import GivenLedger
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
@@ -19,7 +19,15 @@ from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Readout
 from evenhand.engine.run.plan import Retrying
-from evenhand.engine.tasks.grading import Grading, PreparedGrade, most_options, prepare_grade
+from evenhand.engine.run.quote import DryRun, added_up
+from evenhand.engine.tasks.grading import (
+    Grading,
+    PreparedGrade,
+    most_options,
+    possible_third_showings,
+    prepare_grade,
+    third_showings,
+)
 from evenhand.engine.tasks.judging import Showing
 from evenhand.ledger.read.choices import keep_options
 from evenhand.ledger.store.record import Ledger
@@ -27,6 +35,7 @@ from evenhand.models.prices import Price
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
 from evenhand.reports.grade.report import GradeReport, graded_cell
+from evenhand.stats.reliability.grade_score.orders import Showings
 from evenhand.stats.reliability.grade_score.scored_rows import Policy
 
 Prompt: TypeAlias = Literal[1, 2, 3, 4]
@@ -54,12 +63,14 @@ class GradeJob:
     ledger: Ledger
     data: Data
     cells: tuple[GradingCell, ...]
+    third: bool
+    """Whether a row whose showings leave a tie is shown once more."""
 
     def report(self, done: Sequence[Done], *, policy: Policy) -> GradeReport:
         """Of the cells that were begun."""
         best = {one.item.label: one.best for one in self.data.selected.sets if one.best is not None}
         cells = (
-            graded_cell(cell.prepared, self.ledger, prompt=cell.prompt, policy=policy, best=best)
+            graded_cell(cell.prepared, self.ledger, prompt=cell.prompt, policy=policy, best=best, third=self.third)
             for cell in self.cells[: len(done)]
         )
         return GradeReport(
@@ -68,6 +79,21 @@ class GradeJob:
             left_out={str(reason): count for reason, count in self.data.selected.left_out.items()},
             runs=tuple(one.ended.run for one in done),
         )
+
+    def dry_run(self) -> DryRun:
+        quoted = [one.order.dry_run() for one in self.cells]
+        if self.third:
+            thirds = (replace(one.order, prepared=possible_third_showings(one.prepared)) for one in self.cells)
+            quoted += [one.dry_run().perhaps() for one in thirds]
+        return added_up(quoted)
+
+    def third_of(self, place: int) -> JudgingJob | None:
+        """What the ties of the cell at this place lead to; None where there are none, or nobody wants it."""
+        if not self.third or place >= len(self.cells):
+            return None
+        cell = self.cells[place]
+        third = third_showings(cell.prepared, cell.prepared.option_rows(cell.prepared.choices(self.ledger)))
+        return None if third is None else replace(cell.order, prepared=third)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,15 +111,16 @@ class GradePlan:
     asked: Sequence[AskedPrompt]
     ways: Sequence[bool]
     """Without the unrelated option, with it, or both."""
-    replicates: int = 1
-    seed: int = 0
+    grading: Grading
+    """How the rows are shown; the ways say whether with the unrelated option."""
+    third: bool = False
     settings: Mapping[str, Json]
     retrying: Retrying | None = None
 
     def job(self, ledger: Ledger) -> GradeJob:
         """A cell for each judge, prompt and way, all on the same rows and on one budget."""
         cells = [self._cell(ledger, one, unrelated=unrelated) for one in self.asked for unrelated in self.ways]
-        return GradeJob(ledger=ledger, data=self.data, cells=tuple(cells))
+        return GradeJob(ledger=ledger, data=self.data, cells=tuple(cells), third=self.third)
 
     def _cell(self, ledger: Ledger, one: AskedPrompt, *, unrelated: bool) -> GradingCell:
         data, judge = self.data, one.asked.judge
@@ -104,7 +131,7 @@ class GradePlan:
             judge=judge.rater,
             model=judge.model.model,
             showing=one.showing,
-            grading=Grading(unrelated=unrelated, replicates=self.replicates, seed=self.seed),
+            grading=replace(self.grading, unrelated=unrelated),
             fence_secret=ledger.fence_secret(),
         )
         order = JudgingJob(
@@ -145,10 +172,13 @@ async def ask(
     """One cell after the other; what ends one early ends them all."""
 
     def before(place: int) -> None:
-        keep_options(job.ledger, list(job.cells[place].prepared.asking.responses.values()))
+        if place < len(job.cells):
+            keep_options(job.ledger, list(job.cells[place].prepared.asking.responses.values()))
 
     orders = [cell.order for cell in job.cells]
-    return await carry_out_all(orders, command=command, watching=watching, before=before, after=after)
+    return await carry_out_all(
+        orders, command=command, watching=watching, before=before, after=after, following=job.third_of
+    )
 
 
 async def grade_async(
@@ -162,6 +192,8 @@ async def grade_async(
     selection: Selection | None = None,
     readout: Readout = "free",
     policy: Policy = "strict",
+    showings: Showings = "rotations",
+    third_showing: bool = False,
     replicates: int = 1,
     seed: int = 0,
     base_url: str | None = None,
@@ -175,7 +207,9 @@ async def grade_async(
 
     `source` is a file of prompts with their outputs, or a benchmark with the answers of several models to it.
     `selection` says which rows: a limit, a sample, none with too many options or characters. `unrelated` adds an answer
-    to another prompt to each row; None asks both ways. The other settings are as `judge` has them.
+    to another prompt to each row; None asks both ways. `showings` says in which orders: the rotations, "all" there are,
+    or a number drawn by the seed; `third_showing` shows a row whose choices are tied once more. The other settings are
+    as `judge` has them.
 
     >>> score = eh.grade("options.jsonl", judge="openai/gpt-4o", base_url=server)
     >>> score
@@ -185,31 +219,44 @@ async def grade_async(
 
     Raises Misuse, LedgerError or BenchmarkError; what was answered before is on record.
     """
-    asked_prompts = (prompts,) if isinstance(prompts, int) else tuple(dict.fromkeys(prompts))
-    if not asked_prompts or not set(asked_prompts) <= set(PROMPTS):
-        raise Misuse(f"prompts are some of {', '.join(map(str, PROMPTS))}, not {prompts!r}.")
     named = Terms(base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or ())
-    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings).without_extractor()
-    ways = (False, True) if unrelated is None else (unrelated,)
-    most = widest(protocol_of(asked_prompts[0]), readout, selection and selection.max_options, unrelated=True in ways)
+    asker = NotebookAsker.of(named, terms, ledger=ledger, settings=settings).without_extractor()
+    prompted, ways = _prompts(prompts), (False, True) if unrelated is None else (unrelated,)
     benchmark, pool = _pool(source, responses)
     rows = selection or Selection()
-    data = data_of(benchmark, pool, replace(rows, max_options=most, seed=rows.seed or seed))
-    asked: list[AskedPrompt] = []
-    for name in [judge] if isinstance(judge, str) else dict.fromkeys(judge):
-        for prompt in asked_prompts:
-            showing = Showing(protocol=protocol_of(prompt), readout=readout)
-            one = asker.asked(name, showing, benchmark)
-            asked.append(AskedPrompt(prompt=prompt, asked=one.asked, showing=one.showing))
+    most = widest(protocol_of(prompted[0]), readout, rows.max_options, unrelated=True in ways)
     plan = GradePlan(
-        data=data, asked=asked, ways=ways, replicates=replicates, seed=seed, settings={"benchmark": benchmark.name}
+        data=data_of(benchmark, pool, replace(rows, max_options=most, seed=rows.seed or seed)),
+        asked=_asked(asker, [judge] if isinstance(judge, str) else judge, prompted, readout, benchmark),
+        ways=ways,
+        grading=Grading(replicates=replicates, seed=seed, showings=showings),
+        third=third_showing,
+        settings={"benchmark": benchmark.name},
     )
     job = plan.job(asker.ledger)
-    done = finished(await ask(job, command="grade (Python)"))
-    return job.report(done, policy=policy)
+    return job.report(finished(await ask(job, command="grade (Python)")), policy=policy)
 
 
 grade = plain(grade_async)
+
+
+def _prompts(given: Prompt | Sequence[Prompt]) -> tuple[Prompt, ...]:
+    prompts = (given,) if isinstance(given, int) else tuple(dict.fromkeys(given))
+    if not prompts or not set(prompts) <= set(PROMPTS):
+        raise Misuse(f"prompts are some of {', '.join(map(str, PROMPTS))}, not {given!r}.")
+    return prompts
+
+
+def _asked(
+    asker: NotebookAsker, judges: Sequence[str], prompts: Sequence[Prompt], readout: Readout, benchmark: Benchmark
+) -> list[AskedPrompt]:
+    """Every judge under every prompt."""
+    asked: list[AskedPrompt] = []
+    for judge in dict.fromkeys(judges):
+        for prompt in prompts:
+            one = asker.asked(judge, Showing(protocol=protocol_of(prompt), readout=readout), benchmark)
+            asked.append(AskedPrompt(prompt=prompt, asked=one.asked, showing=one.showing))
+    return asked
 
 
 def _pool(

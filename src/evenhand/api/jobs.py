@@ -13,6 +13,7 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
+from evenhand.engine.run.expected import Expected, expected
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun, dry_run
 from evenhand.engine.run.stopping import StopSign
@@ -40,10 +41,20 @@ class JudgingJob:
     """Sentences about what is not asked and why."""
 
     def dry_run(self) -> DryRun:
+        """Raises Misuse where the run would be refused before it sends anything, but for a key."""
         chunks = self.prepared.plan(self.ledger, retrying=self.retrying)
         judge = self.asked.judge
         second = self.prepared.second_calls(self.ledger, self.asked.second_quote)
-        return dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
+        quoted = dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
+        quoted.adapted = judge.check(quoted.kinds.values())
+        if second is not None and self.asked.other is not None:
+            quoted.adapted += self.asked.other.check([second.longest])
+        return quoted
+
+    def expected(self, quoted: DryRun) -> Expected | None:
+        """What it is likely to cost; `quoted` is the job's own dry run."""
+        asking = self.prepared.asking
+        return expected(quoted, self.asked.judge.quote, self.ledger, rater=asking.rater.key, condition=asking.condition)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,18 +281,25 @@ async def carry_out_all(
     watching: Watching = unwatched,
     before: Callable[[int], None] = lambda _: None,
     after: Callable[[int, Done], None] = lambda _, __: None,
+    following: Callable[[int], JudgingJob | None] = lambda _: None,
 ) -> list[Done]:
-    """One after the other on one budget; what ends one early ends them all. `before` and `after` are told which."""
+    """One after the other on one budget; what ends one early ends them all. `before` and `after` are told which.
+
+    `following`: what a job that is done leads to; it is carried out after all others.
+    """
     done: list[Done] = []
+    jobs = list(jobs)
     budget, studies = jobs[0].asked.judge.budget, [job.prepared.study.key for job in jobs]
     budget.open(jobs[0].ledger, f"{command} {content_hash('budget', sorted(studies))}")
     try:
-        for place, job in enumerate(jobs):
+        for place, job in enumerate(jobs):  # and those that are added to them meanwhile
             before(place)
             done.append(await carry_out(job, command=command, watching=watching))
             after(place, done[-1])
             if done[-1].cut_short:
                 break
+            if (next_one := following(place)) is not None:
+                jobs.append(next_one)
     finally:
         budget.close(done=len(done) == len(jobs) and all(one.ended.complete for one in done))
     return done

@@ -15,11 +15,11 @@ from evenhand.api.jobs import (
     finished,
     published_matching,
 )
-from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.api.ledgers import GivenLedger
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
-from evenhand.domain.errors import Misuse
+from evenhand.benchmarks.catalog import OWN_PROTOCOL
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
@@ -36,8 +36,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.prices import Price
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
-from evenhand.reports.board.choosing import Choice, choose
-from evenhand.reports.page.studies import boards_among
+from evenhand.reports.board.choosing import Choice, boards_among, choose
 
 COMMAND = "judge (Python)"
 
@@ -151,18 +150,13 @@ async def judge_async(
         extractor_base_url=extractor_base_url,
         pacing=pacing,
     )
-    asker = NotebookAsker(ledger=ledger_at(ledger), terms=named.before(terms), settings=settings)
+    asker = NotebookAsker.of(named, terms, ledger=ledger, settings=settings)
     subject, choice = with_fetched(benchmark, asker.ledger.images), ItemChoice.given(items)
-    protocols: list[AskedProtocol] = []
-    for shown in [showing] if showing else showings(subject, protocol):
-        one = asker.asked(judge, shown, subject)
-        matched = matching or published_matching(shown.protocol)
-        protocols.append(AskedProtocol(asked=one.asked, showing=one.showing, matching=matched))
     plan = JudgingPlan(
         benchmark=subject,
         items=choice.of(subject, seed=matching.seed if matching else 0),
         responses=[*answers_in(responses), *reference_responses(subject)],
-        protocols=protocols,
+        protocols=_asked(asker, judge, subject, [showing] if showing else showings(subject, protocol), matching),
         settings={"benchmark": subject.name, "judge": judge, **choice.as_json()},
     )
     return await _judged(plan, asker.ledger, replace=replace)
@@ -173,10 +167,22 @@ judge = plain(judge_async)
 
 def showings(benchmark: Benchmark, protocol: Protocol | str | Sequence[Protocol | str] | None) -> list[Showing]:
     """One for each protocol named, else for each of the benchmark's own."""
-    named = [protocol] if isinstance(protocol, Protocol | str) else list(protocol or benchmark.protocols)
-    if not named:
-        raise Misuse(f"{benchmark.name} has no protocol of its own; give one.")
+    own = benchmark.protocols or (OWN_PROTOCOL,)
+    named = [protocol] if isinstance(protocol, Protocol | str) else list(protocol or own)
     return [Showing(protocol=one if isinstance(one, Protocol) else load_protocol(one)) for one in dict.fromkeys(named)]
+
+
+def _asked(
+    asker: NotebookAsker, judge: str, benchmark: Benchmark, showings: Sequence[Showing], matching: Matching | None
+) -> list[AskedProtocol]:
+    """One for each showing; without a matching, as its protocol was published."""
+    asked = [asker.asked(judge, shown, benchmark) for shown in showings]
+    return [
+        AskedProtocol(
+            asked=one.asked, showing=one.showing, matching=matching or published_matching(one.showing.protocol)
+        )
+        for one in asked
+    ]
 
 
 async def _judged(plan: JudgingPlan, ledger: Ledger, *, replace: bool) -> JudgeRun:

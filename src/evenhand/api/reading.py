@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
+from evenhand.domain.trial import See
 from evenhand.domain.verdict import Levels, NoVerdict, Verdict, verdict_json
 from evenhand.format.result import Result
 from evenhand.reports.board.ranking import AskedUnit, HasBattles
@@ -113,32 +114,45 @@ def align(
     judge: str | Sequence[str] = (),
     protocol: str | None = None,
     variant: str | None = None,
+    see: See | None = None,
+    run: str | Sequence[str] = (),
     levels: Levels | None = None,
+    columns: Mapping[str, str] | None = None,
+    winner_words: Mapping[str, str] | None = None,
     against: str | None = None,
     disagreements: int = 10,
     seed: int = 0,
 ) -> "AlignmentReport":
     """How near judges come to people, beside what people reach among themselves.
 
-    Of files of preferences (item, rater, rater_kind, model_a, model_b, verdict), or without any of the ledger, of which
-    `benchmark`, `protocol` and `variant` choose a part. `judge`: the raters held against people; all models by default.
+    Of files of preferences (item, rater, rater_kind, model_a, model_b, verdict or winner; `columns` and `winner_words`
+    are ours by the files' own), or without any of the ledger, of which `benchmark`, `protocol`, `variant` and `see`
+    (what a judge was shown) choose a part, or `run` the boards that runs are part of. `judge`: the raters held against
+    people; all models by default.
 
     >>> eh.align("people.csv")
     m held against people: 4 cases on 4 items
 
     Raises AlignmentError where nobody can be compared, and ExchangeError where a file does not fit.
     """
+    from evenhand.exchange.judgements.preferences_file import PreferenceForm
     from evenhand.reports.alignment.evidence import AlignmentChoice, of_files, of_ledger
     from evenhand.reports.alignment.report import align as aligned
 
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
     if paths:
-        if benchmark or protocol or variant or ledger is not None:
-            raise Misuse("benchmark, protocol, variant and ledger choose from a ledger: leave them out beside files.")
-        said = of_files(tuple(paths), levels=levels, judges=judges)
+        if benchmark or protocol or variant or see or run or ledger is not None:
+            raise Misuse(
+                "benchmark, protocol, variant, see, run and ledger choose from a ledger: leave them out beside files."
+            )
+        form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {})
+        said = of_files(tuple(paths), levels=levels, judges=judges, form=form)
     else:
-        wanted = AlignmentChoice(benchmark=benchmark, judges=judges, protocol=protocol, variant=variant)
+        runs = (run,) if isinstance(run, str) else tuple(run)
+        wanted = AlignmentChoice(
+            benchmark=benchmark, judges=judges, protocol=protocol, variant=variant, see=see, runs=runs
+        )
         said = of_ledger(ledger_at(ledger, create=False), wanted)
     return aligned(said, against=against, most=disagreements, seed=seed)
 
@@ -180,8 +194,8 @@ def read_verdicts(
 ) -> ReadVerdicts:
     """The verdicts in raw replies got elsewhere, read as the protocol reads them; asks nobody.
 
-    `replies` is the path of a JSONL file (item, reply, and optionally shown, options, token), records with these
-    fields, or the bare texts; a text alone is a path.
+    `replies` is the path of a JSONL file (reply, and optionally item, shown, options, token), records with these
+    fields, or the bare texts; a text alone is a path. What names no item is called by its number.
 
     >>> found = eh.read_verdicts(["Both are fine.", "Overall, Response B is better."], protocol="visit_pairwise")
     >>> found

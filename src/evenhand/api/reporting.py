@@ -5,24 +5,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
-from evenhand.api.choosing import Chosen, chosen_studies
 from evenhand.api.judging import JudgeRun
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
-from evenhand.domain.trial import Readout
+from evenhand.domain.trial import Readout, See
 from evenhand.files.outputs import Place, Target
 from evenhand.format.charts import stacked, write_out
 from evenhand.format.result import Result
 from evenhand.format.sheet import written
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.choosing import Choice, choose_of_run, study_of_run
 from evenhand.reports.board.table import reliability_sentences
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, long_sheet
-from evenhand.reports.page.studies import boards_among, with_grades
+from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.words import notes, sampling, summary
 from evenhand.reports.page.writing import write_report
 
@@ -76,13 +76,16 @@ def report(
     protocol: str | None = None,
     readout: Readout | None = None,
     variant: str | None = None,
+    see: See | None = None,
+    run: str | None = None,
     form: Form | None = None,
     seed: int = 0,
     force: bool = False,
 ) -> ReportResult:
     """Writes one HTML file that can be mailed, or tables where `out` ends in .md, .tex or .csv, or `form` says so.
 
-    `source` is a run or a ledger, by default the usual one; where that holds several boards the other words choose.
+    `source` is a run or a ledger, by default the usual one; where that holds several boards the other words choose:
+    `see` what the judge was shown, `run` the board that a run is part of.
     A file that is there and was not written by a report is written over with `force` only.
 
     >>> page = eh.report(judged, "report.html")
@@ -95,9 +98,9 @@ def report(
     written_as = form or form_of(target)
     target.check()
     ledger = source.ledger if isinstance(source, JudgeRun) else ledger_at(source, create=False)
-    chosen = Chosen(benchmark=benchmark, judge=judge, protocol=protocol, readout=readout, variant=variant)
+    choice = Choice(benchmark=benchmark, judge=judge, protocol=protocol, readout=readout, variant=variant, see=see)
     among = source.on_record() if isinstance(source, JudgeRun) else None
-    made = report_on(ledger, chosen, seed=seed, among=among).report
+    made = report_on(ledger, choice, run, seed=seed, among=among).report
     if written_as == "html":
         more = write_report(made, target).as_json()
     else:
@@ -114,13 +117,19 @@ class ReportMade:
 
 
 def report_on(
-    ledger: Ledger, chosen: Chosen, *, seed: int = 0, among: Sequence[StudyOnRecord] | None = None
+    ledger: Ledger,
+    choice: Choice,
+    run: str | None = None,
+    *,
+    seed: int = 0,
+    among: Sequence[StudyOnRecord] | None = None,
 ) -> ReportMade:
     """Raises MixedError where one board must be chosen."""
     found = studies(ledger) if among is None else list(among)
-    # Who names a protocol means that one; else preferences and grades of the same answers are one report.
-    board = chosen_studies(ledger, chosen, among=found if chosen.protocol else boards_among(found))
-    return ReportMade(report=report_of(ledger, with_grades(board.studies, found), seed=seed), notes=board.notes)
+    board = choose_of_run(ledger, choice, run, among=found)
+    study = study_of_run(ledger, run) if run else None
+    made = with_grades(board.studies, found, see=choice.see, run=study)
+    return ReportMade(report=report_of(ledger, made, seed=seed), notes=board.notes)
 
 
 def charts_of(report: Report) -> "alt.VConcatChart":

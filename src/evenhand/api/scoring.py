@@ -3,13 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import ClassVar, cast
 
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.benchmarks.catalog import benchmark_names
+from evenhand.benchmarks.files.models_file import ModelGroups, read_model_groups
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
-from evenhand.domain.trial import Readout
+from evenhand.domain.trial import Readout, See
 from evenhand.domain.vote import Joining
 from evenhand.format.near_names import hint
 from evenhand.format.result import Result
@@ -63,15 +65,21 @@ def score(
     protocol: str | None = None,
     readout: Readout | None = None,
     variant: str | None = None,
+    see: See | None = None,
     run: str | Sequence[str] = (),
     against: str | None = None,
     by: str | None = None,
     compare_variants: bool = False,
     join: Joining = "visit",
     bootstrap: int = 200,
+    k: float = 4,
     seed: int = 0,
+    groups: Mapping[str, str] | str | Path | None = None,
 ) -> Scored:
     """The table of a benchmark as its paper makes it, from what the ledger holds; `evenhand score` is the command.
+
+    `groups` says which group each model is of, by its name or in a models file: creation-mmbench then has the gaps
+    between the groups.
 
     >>> eh.score("visit-bench-sample", ledger=judged, bootstrap=0)
     visit-bench-sample as its paper scores it, judged by openai/gpt-4o
@@ -84,15 +92,24 @@ def score(
         protocol=protocol,
         readout=readout,
         variant=variant,
+        see=see,
         runs=(run,) if isinstance(run, str) else tuple(run),
         against=against,
         by=by,
         compare_variants=compare_variants,
         join=join,
         rounds=bootstrap,
+        k=k,
         seed=seed,
+        groups=model_groups(groups),
     )
     return score_of(asked, partial(ledger_at, ledger, create=False))
+
+
+def model_groups(given: Mapping[str, str] | str | Path | None) -> ModelGroups | None:
+    if given is None or isinstance(given, str | Path):
+        return None if given is None else read_model_groups(Path(given))
+    return ModelGroups(of=dict(given), source="the given groups")
 
 
 def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
@@ -108,5 +125,8 @@ def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
         )
     if asked.by and asked.by not in paper.by:
         raise Misuse(f"{asked.benchmark} has no table by {asked.by}; it has one by {' or '.join(paper.by)}.")
+    if asked.groups is not None and (asked.compare_variants or not paper.grouped):
+        where = "next to --compare-variants" if paper.grouped else f"in the table of {asked.benchmark}"
+        raise Misuse(f"There are no groups of models {where}; leave out --groups.")
     ledger = opened()
     return Scored(found=paper.table(ledger, asked), ledger=ledger)

@@ -11,6 +11,7 @@ from platformdirs import user_cache_path
 
 from evenhand.api.asking import AskedModels, Contact, Given, no_image
 from evenhand.api.jobs import AskedShowing, refuse_adapted
+from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
@@ -59,6 +60,13 @@ class NotebookAsker:
     settings: Settings | None
     """Given by name, these go over the protocol's own; those of the terms stand whole."""
 
+    @classmethod
+    def of(
+        cls, named: Terms, others: Terms | None, *, ledger: "GivenLedger | None", settings: Settings | None
+    ) -> "NotebookAsker":
+        """`named`: what was given by name, which goes before the `others`."""
+        return cls(ledger=ledger_at(ledger), terms=named.before(others), settings=settings)
+
     def without_extractor(self) -> "NotebookAsker":
         return replace(self, terms=replace(self.terms, extractor=None))
 
@@ -76,7 +84,7 @@ class NotebookAsker:
         )
         refuse_adapted(contact, self.ledger)
         asked = AskedModels(judge=contact, other=_extractor(terms, showing))
-        return AskedShowing(asked=asked, showing=asked.asking(showing))
+        return AskedShowing(asked=asked, showing=asked.asking(showing.of(benchmark.items)))
 
 
 def _extractor(terms: Terms, showing: Showing) -> Contact | None:
@@ -120,7 +128,7 @@ def _contact(
     explicit: frozenset[str] = frozenset(),
     image: Callable[[str], bytes] = no_image,
 ) -> Contact:
-    quote = Quote(model.endpoint, PriceList(terms.prices), image)
+    quote = Quote(model.endpoint, PriceList(terms.prices), image, tokenizer=model.tokenizer())
     if terms.max_cost is not None and not _is_number(terms.max_cost):
         raise Misuse(f"max_cost is a number of dollars, not {terms.max_cost}.")
     if terms.max_cost is not None and not quote.known:

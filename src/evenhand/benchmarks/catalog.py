@@ -1,18 +1,23 @@
 """Which benchmarks there are, bundled or installed, and how to load one by name."""
 
+from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
 from typing import cast
 
 from evenhand.benchmarks.benchmark import BenchmarkInfo, ChoosingLoader, Loader, count, read_infos
 from evenhand.benchmarks.data_error import BenchmarkError, near, quoted
-from evenhand.benchmarks.files.items_file import read_items
+from evenhand.benchmarks.files.own_items import OWN_FORMATS, OwnForm, is_own_file, read_own_items
 from evenhand.benchmarks.grown_name import with_grown_name
 from evenhand.domain.item import Benchmark
+from evenhand.installed import points_of
 
+OWN_PROTOCOL = "pairwise"
+"""Under which items of one's own are judged when no other protocol is asked for."""
 GROUP = "evenhand.benchmarks"
 """Entry points of installed benchmarks: the benchmark's name = a package with benchmark.toml and load.py like ours."""
 
@@ -20,7 +25,7 @@ GROUP = "evenhand.benchmarks"
 def benchmark_names() -> tuple[str, ...]:
     """Bundled names, then installed ones; nothing is imported to list them."""
     bundled = [info.name for info in _bundled()]
-    installed = sorted({point.name for point in entry_points(group=GROUP)} - set(bundled))
+    installed = sorted({point.name for point in points_of(GROUP)} - set(bundled))
     return (*bundled, *installed)
 
 
@@ -29,12 +34,12 @@ def find_benchmark(name: str) -> BenchmarkInfo:
     for info in _bundled():
         if info.name == name:
             return info
-    for point in entry_points(group=GROUP):
+    for point in points_of(GROUP):
         if point.name == name:
             return _installed(point)
     if Path(name).is_file():
         raise BenchmarkError(
-            f"{name} is a file, and items are read from .jsonl only: a JSON object on each line, with `item` (its "
+            f"{name} is a file, and items are read from {', '.join(OWN_FORMATS)}: a row for each, with `item` (its "
             "name) and `instruction`, and with `images`, `caption` or `reference` where there are any.",
             code="EH-BENCHMARK-UNKNOWN",
         )
@@ -42,7 +47,7 @@ def find_benchmark(name: str) -> BenchmarkInfo:
     close = near(name, names)
     hint = f"did you mean {quoted(close)}?" if close else f"there are {quoted(names)}."
     raise BenchmarkError(
-        f"There is no benchmark `{name}`; {hint} A file of your own is given by its path, ending .jsonl.",
+        f"There is no benchmark `{name}`; {hint} A file of your own is given by its path (items.csv).",
         code="EH-BENCHMARK-UNKNOWN",
     )
 
@@ -55,24 +60,37 @@ def describe_benchmark(name: str) -> BenchmarkInfo:
     return replace(info, counts=count(_load(info, info.items)))
 
 
-def load_benchmark(name: str | Path, path: Path | str | None = None, *, reference: str | None = None) -> Benchmark:
-    """The benchmark of that name with the data at `path`, or of a .jsonl file whose path is given as the name.
+def load_benchmark(
+    name: str | Path,
+    path: Path | str | None = None,
+    *,
+    reference: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    image_root: Path | str | None = None,
+) -> Benchmark:
+    """The benchmark of that name with the data at `path`, or of a file of items whose path is given as the name.
 
-    `reference`: what plays as the reference, where the benchmark offers several. Raises BenchmarkError.
+    `reference`: what plays as the reference, where the benchmark offers several. Of a file of items: `columns` says
+    what those of other names mean, `image_root` from which folder it names its images. Raises BenchmarkError.
 
     >>> bench = eh.load_benchmark("visit-bench-sample")
     >>> len(bench.items), bench.protocols
     (22, ('visit_pairwise',))
     """
     name = str(name)
-    if name.lower().endswith(".jsonl"):
+    if is_own_file(name):
         if reference is not None:
             raise BenchmarkError(
                 f"{name} has its own references and no choice of them; leave out `{reference}`.",
                 code="EH-REFERENCE-UNKNOWN",
             )
-        return _own_file(name, path)
+        root = None if image_root is None else Path(image_root)
+        return _own_file(name, path, OwnForm(columns=columns or {}, image_root=root))
     info = find_benchmark(name)
+    if columns or image_root is not None:
+        raise BenchmarkError(
+            f"{name} knows its own columns and images; --columns and --image-root are for a file of your own items."
+        )
     if info.items is not None and path is not None:
         raise BenchmarkError(f"{name} is bundled and takes no data; leave out {path}.")
     data = info.items or path
@@ -93,29 +111,33 @@ def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:
     return (answers,) if answers else ()
 
 
-def _own_file(name: str, path: Path | str | None) -> Benchmark:
+def _own_file(name: str, path: Path | str | None, form: OwnForm) -> Benchmark:
     if path is not None:
         raise BenchmarkError(f"{name} is itself a file of items; leave out {path}.")
-    read = read_items(Path(name))
+    read = read_own_items(Path(name), form)
     loaded = Benchmark(
         name=Path(name).stem,
         items=read.items,
         licence="not stated",
         citation="not stated",
-        protocols=(),
+        protocols=(OWN_PROTOCOL,),
         pictures=read.pictures,
+        licences=read.licences,
+        origins=read.origins,
+        sources=read.sources,
         notes=read.notes,
     )
     return with_grown_name(loaded, Path(name))
 
 
-def _bundled() -> list[BenchmarkInfo]:
+@cache
+def _bundled() -> tuple[BenchmarkInfo, ...]:
     here = Path(__file__).parent
-    return [
+    return tuple(
         info
         for toml in sorted(here.glob("*/benchmark.toml"))
         for info in read_infos(toml.parent, f"{__package__}.{toml.parent.name}")
-    ]
+    )
 
 
 def _installed(point: EntryPoint) -> BenchmarkInfo:

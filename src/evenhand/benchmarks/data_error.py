@@ -1,6 +1,6 @@
 """What is wrong with a data file, collected so that a person can mend it in one go."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -44,6 +44,12 @@ class ResponsesError(DataError):
     code = "EH-ANSWERS"
 
 
+class IntakeError(DataError):
+    """Rows that cannot be taken into a growing benchmark; none was."""
+
+    code = "EH-ROWS"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FilePlace:
     """Where in a file: the data row counted from 1, and the file's line where rows have lines."""
@@ -70,11 +76,14 @@ class Problems:
     def __init__(self, error: type[DataError]) -> None:
         self._error = error
         self._met: list[tuple[FilePlace, str]] = []
+        self._kinds: dict[str, str] = {}
         self._codes: set[str | None] = set()
 
-    def add(self, place: FilePlace, sentence: str, *, code: str | None = None) -> None:
-        """`code`: of the error, if all problems have the same."""
+    def add(self, place: FilePlace, sentence: str, *, code: str | None = None, kind: str | None = None) -> None:
+        """`code`: of the error, if all problems have the same. `kind`: problems of one kind are told once."""
         self._met.append((place, sentence))
+        if kind is not None:
+            self._kinds[sentence] = kind
         self._codes.add(code)
 
     @property
@@ -95,7 +104,7 @@ class Problems:
         ordered = sorted(self._met, key=lambda problem: (files.index(problem[0].path), problem[0].row or 0))
         if len(ordered) == 1:
             raise self._error("{}: {}".format(*ordered[0]), code=code)
-        told = _told_once(ordered)
+        told = _told_once(ordered, self._kinds)
         lines = [f"{len(ordered)} problems were found and nothing was loaded."]
         lines += [f"- {text}" for text, _ in told[:_SHOWN]]
         more = sum(number for _, number in told[_SHOWN:])
@@ -104,20 +113,33 @@ class Problems:
         raise self._error("\n".join(lines), code=code)
 
 
-def _told_once(ordered: Iterable[tuple[FilePlace, str]]) -> list[tuple[str, int]]:
+def _told_once(ordered: Iterable[tuple[FilePlace, str]], kinds: Mapping[str, str]) -> list[tuple[str, int]]:
     """Each problem with how many it stands for: what is wrong with three rows of a file or more is told of the first,
     and the others are named."""
-    places: dict[tuple[Path, str], list[FilePlace]] = {}
+    alike: dict[tuple[Path, str], list[tuple[FilePlace, str]]] = {}
     for place, sentence in ordered:
-        places.setdefault((place.path, sentence), []).append(place)
+        alike.setdefault((place.path, kinds.get(sentence, sentence)), []).append((place, sentence))
     told: list[tuple[str, int]] = []
-    for (_, sentence), here in places.items():
-        rows = [str(place.row) for place in here if place.row is not None]
-        if len(here) < _ALIKE or len(rows) < len(here):
-            told += [(f"{place}: {sentence}", 1) for place in here]
+    for here in alike.values():
+        rows = list(dict.fromkeys(str(place.row) for place, _ in here if place.row is not None))
+        if len(here) < _ALIKE or len(rows) < _ALIKE:
+            told += [(f"{place}: {sentence}", 1) for place, sentence in here]
         else:
-            told.append((f"{here[0]}: {sentence} The same in rows {listed(rows[1:])}.", len(here)))
+            place, sentence = here[0]
+            told.append((f"{place}: {sentence} The same in rows {listed(rows[1:])}.", len(here)))
     return told
+
+
+def lmms_eval_fault(columns: Iterable[str]) -> str | None:
+    """A sentence where these are the columns of a samples file of lmms-eval."""
+    found = set(columns)
+    if "doc_id" not in found or not found & {"resps", "filtered_resps"}:
+        return None
+    return (
+        "This is a samples file of lmms-eval, which names no model and holds its texts in lists. Write a row with "
+        "`item` (its doc_id), `model` and `response` (the first of filtered_resps) for each of its rows: "
+        "docs/how-to/move-from-others.md has the few lines of Python."
+    )
 
 
 def no_such_file(path: Path) -> str:

@@ -5,7 +5,6 @@ A folder may have come from a stranger: what its files say is kept apart from wh
 
 import os
 import stat
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from io import StringIO
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evenhand.domain.errors import EvenhandError
+from evenhand.format.toml_text import read_toml
 
 TOML, DOTENV = "evenhand.toml", ".env"
 _MOST_BYTES = 1 << 20
@@ -116,7 +116,7 @@ def _toml(path: Path, shown: str) -> dict[str, Any]:
     if not os.path.lexists(path):
         return {}
     try:
-        document = tomllib.loads(_text(path))
+        document = read_toml(_text(path))
     except RecursionError:
         raise WrongUse(
             f"{path} cannot be read: tables or lists lie in each other too deep.", code="EH-SETTINGS"

@@ -55,20 +55,20 @@ INSIDE = FolderRule(words="a name, or a path inside the folder", fault=_outside)
 MODEL = FolderRule(words="a model of a provider, or `local/smollm2`; no file of weights", fault=_weights)
 STORE = FolderRule(words="a SQLite file inside the folder", fault=_other_store)
 
-# Not here, with the cause where it is not plain: `price` and a higher limit would undo a budget; `replicates`,
-# `prompts`, `mode`, `max-tokens`, `reasoning-effort` and `timeout` multiply what the same work costs (a call cut off is
-# billed, and asked again); `with-reference` and `replies` give away what is withheld; `detector` is loaded and run;
-# `public-key` says whose receipts are believed, and a forger's folder would name its own.
+# Not here, with the cause where it is not plain: `price`, `go-on` and a higher limit would undo a budget; `replicates`,
+# `showings`, `third-showing`, `prompts`, `mode`, `max-tokens`, `reasoning-effort` and `timeout` multiply what the same
+# work costs (a call cut off is billed, and asked again); `with-reference` and `replies` give away what is withheld;
+# `detector` is loaded and run; `public-key` says whose receipts are believed, and a forger's folder would name its own.
 MAY_SET: Mapping[str, FolderRule] = {
     **dict.fromkeys(("judge", "model"), MODEL),
-    **dict.fromkeys(("benchmark", "data", "responses", "protocol"), INSIDE),
+    **dict.fromkeys(("benchmark", "data", "image_root", "responses", "protocol"), INSIDE),
     **dict.fromkeys(("max_connections", "max_retries", "rpm", "tpm", "max_cost", "budget"), NO_MORE),
     "store": STORE,
     **dict.fromkeys(
         (
             # Which answers, and how they are shown to a judge.
             "models", "reference", "variant", "against", "new", "pairs", "battles", "reference_battles", "orders",
-            "limit", "sample", "category", "items", "seed", "see", "readout", "fence", "image_detail",
+            "columns", "limit", "sample", "category", "items", "seed", "see", "readout", "fence", "image_detail",
             "max_image_edge", "temperature", "top_p", "sampling_seed", "descriptions_by", "dry_run", "part",
             "prompt", "max_options", "max_characters", "per_task",
             # How a board is worked out.
@@ -76,9 +76,10 @@ MAY_SET: Mapping[str, FolderRule] = {
             "unclustered", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline", "by",
             "by_cluster", "repeats", "compare_variants", "levels", "disagreements", "policy", "require", "assume",
             "family", "run", "item",
-            "model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column",
+            "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column",
+            "rater_column", "picture",
             # How it is told.
-            "json", "format", "quiet", "all", "last", "flips", "spreadsheet",
+            "json", "format", "quiet", "all", "explain", "boards", "last", "flips", "spreadsheet",
         ),
         ANY,
     ),

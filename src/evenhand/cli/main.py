@@ -36,6 +36,7 @@ COMMANDS = {
     "export": "Write judgements, battles, answers or a board from the ledger to a file.",
     "serve": "The boards as pages, an API, and the owner's pages.",
     "worker": "Do what people ask for on the pages: fetch images, have models answer and judge.",
+    "growing": "The benchmarks that people let grow: what each asks of them, rows from other datasets taken in.",
     "submit": "Send a model's answers to a server that takes submissions, and follow them.",
     "verify": "Check a submission's receipt against the ledger, digit by digit.",
     "ledger": "Size, backup and integrity of the ledger.",
@@ -61,6 +62,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "protocols",
     ),
     "people": (
+        "growing",
         "sample",
         "submit",
         "verify",

@@ -9,7 +9,7 @@ import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, get_args
 
 import click
 from click.core import ParameterSource
@@ -18,10 +18,13 @@ from evenhand.api.items import ItemChoice
 from evenhand.api.ledgers import USUAL_STORE, store_fault
 from evenhand.cli.environment import UNTRUSTED, WrongUse
 from evenhand.cli.folder import Setting, settings_taken
-from evenhand.domain.trial import Readout
+from evenhand.domain.trial import Readout, See
 from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
 from evenhand.format.sheet import Format
+
+if TYPE_CHECKING:
+    from evenhand.domain.item import Benchmark
 
 Command: TypeAlias = Callable[..., None]
 Flag: TypeAlias = Callable[[Command], Command]
@@ -229,16 +232,75 @@ def store() -> str:
     return option("--store", default=USUAL_STORE, show_default=True, callback=usual_store, help="The ledger's URL.")
 
 
-def data() -> Path | None:
-    return option("--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled.")
+_COLUMNS_EXAMPLE = "question=instruction,img=images"
+_OF_ANSWERS = ("model", "response")
+"""Columns that no file of items has."""
 
 
-def reference() -> str | None:
-    return option(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnFileOptions:
+    """How files of one's own items, and of answers to them, are to be read."""
+
+    columns: str | None = option(
+        "--columns",
+        metavar="THEIRS=OURS,…",
+        help="What columns of your own files are, of items (question=instruction,img=images) or answers (who=model).",
+    )
+    image_root: Path | None = option(
+        "--image-root",
+        type=click.Path(path_type=Path),
+        help="The folder from which your own file of items names its images; its own by default.",
+    )
+
+    def load(self, name: str, *, data: Path | None = None, reference: str | None = None) -> "Benchmark":
+        """The benchmark of that name. Raises BenchmarkError."""
+        from evenhand.benchmarks.catalog import load_benchmark
+
+        given = columns_of(self.columns, _COLUMNS_EXAMPLE) or {}
+        columns = {theirs: ours for theirs, ours in given.items() if ours not in _OF_ANSWERS} or None
+        return load_benchmark(name, data, reference=reference, columns=columns, image_root=self.image_root)
+
+    @property
+    def of_answers(self) -> dict[str, str]:
+        """Our names by those of a file of answers."""
+        given = columns_of(self.columns, _COLUMNS_EXAMPLE) or {}
+        return {theirs: ours for theirs, ours in given.items() if ours in ("item", "id", *_OF_ANSWERS)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DataOptions:
+    """Where a benchmark's data is."""
+
+    data: Path | None = option(
+        "--data", type=click.Path(path_type=Path), help="The benchmark's file, where it is not bundled."
+    )
+    reference: str | None = option(
         "--reference",
         metavar="NAME",
         help="What plays as the reference, where the data offers several (visit-bench: given, verified-gpt4).",
     )
+    own: OwnFileOptions
+
+    def load(self, name: str) -> "Benchmark":
+        """The benchmark of that name. Raises BenchmarkError."""
+        return self.own.load(name, data=self.data, reference=self.reference)
+
+
+def columns_of(text: str | None, example: str) -> dict[str, str] | None:
+    """What --columns says; None where it says nothing. Raises WrongUse."""
+    columns = pairs_of(text, "--columns", example) if text else None
+    if columns and len(set(columns.values())) < len(columns):
+        raise WrongUse("--columns calls two columns by one name; each field has one.")
+    return columns
+
+
+def pairs_of(text: str, flag: str, example: str) -> dict[str, str]:
+    """Of THEIRS=OURS,… Raises WrongUse."""
+    pairs = [part.partition("=") for part in text.split(",") if part.strip()]
+    found = {theirs.strip(): ours.strip() for theirs, _, ours in pairs}
+    if not all(theirs and ours for theirs, ours in found.items()) or len(found) < len(pairs):
+        raise WrongUse(f"{flag} is {text!r}; write THEIRS=OURS with commas between, each once, such as {example}.")
+    return found
 
 
 def allow_partial() -> bool:
@@ -246,6 +308,12 @@ def allow_partial() -> bool:
         "--allow-partial",
         is_flag=True,
         help="Take what can be taken of a file of answers with missing, unknown or contradicting items.",
+    )
+
+
+def explain() -> bool:
+    return option(
+        "--explain", is_flag=True, help="Every sentence: all cautions, what columns mean, how it was worked out."
     )
 
 
@@ -285,6 +353,10 @@ def readout() -> Readout | None:
     return option("--readout", type=click.Choice(["free", "constrained", "token"]), help="Readout mode.")
 
 
+def see() -> See | None:
+    return option("--see", type=click.Choice(get_args(See)), help="Of a judge who was shown this of the image.")
+
+
 def variant() -> str | None:
     return option("--variant", help="Of which variant of the answers.")
 
@@ -310,6 +382,7 @@ class ChoosingOptions:
     protocol: str | None = option("--protocol", help="Under which protocol.")
     readout: Readout | None = readout()
     variant: str | None = variant()
+    see: See | None = see()
     run: str | None = option("--run", help="The board that this run is part of, with all runs judged and shown alike.")
 
 

@@ -2,7 +2,7 @@
 
 import click
 
-from evenhand.benchmarks.data_error import BenchmarkError, DownloadError, ResponsesError
+from evenhand.benchmarks.data_error import BenchmarkError, DownloadError, IntakeError, ResponsesError
 from evenhand.cli.environment import WrongUse
 from evenhand.describe.errors import DescribeError
 from evenhand.domain.errors import UNEXPECTED, USAGE, CallFailure, EvenhandError, Misuse, code_of
@@ -30,6 +30,7 @@ _WRONG_USE = (
     ChartError,
     BenchmarkError,
     ResponsesError,
+    IntakeError,
     ProtocolError,
     ImageError,
     ExchangeError,

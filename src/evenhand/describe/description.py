@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.benchmarks.benchmark import Counts, count
+from evenhand.benchmarks.creation_mmbench.tasks import categories
 from evenhand.describe.image_kinds import Label
 from evenhand.describe.lengths import Lengths, lengths
 from evenhand.describe.objects import Detector, ObjectCount, count_objects
@@ -69,6 +70,20 @@ class DescriptionContext:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CategoryTasks:
+    category: str
+    tasks: Counted
+    """As the paper lists them, then others, the commonest first."""
+
+    @property
+    def items(self) -> int:
+        return sum(number for _, number in self.tasks)
+
+    def as_json(self) -> dict[str, Json]:
+        return {"category": self.category, "items": self.items, "tasks": counted_json("task", "items", self.tasks)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Description:
     name: str
     """Different from those beside it."""
@@ -76,6 +91,8 @@ class Description:
     licence: str
     counts: Counts
     tasks: Counted
+    sources: Counted
+    """Items of each dataset or address that they were taken from; empty where the data tells none."""
     criteria: tuple[int, int]
     """Items with subjective criteria, and with criteria of factuality."""
     lengths: Mapping[str, Lengths | None]
@@ -86,6 +103,9 @@ class Description:
     """None: not read."""
     without_verb: int
     """Instructions in which no verb was found."""
+    tasks_by_category: tuple["CategoryTasks", ...]
+    """Creation-MMBench's categories in the paper's order, then others, the largest first; items without both are in
+    none."""
     objects: tuple[ObjectCount, ...] | None
     """None: not looked for."""
     notes: tuple[str, ...]
@@ -104,12 +124,14 @@ class Description:
             "criteria": {"subjective": subjective, "factuality": factuality},
             "categories": counted_json("category", "items", self.counts.categories),
             "tasks": counted_json("task", "items", self.tasks),
+            "sources": counted_json("source", "items", self.sources),
             "requests": self.requests.as_json(),
             "lengths": {kind: one and one.as_json() for kind, one in self.lengths.items()},
             "pictures": self.pictures.as_json(),
             "verbs": None if self.verbs is None else [verb.as_json() for verb in self.verbs],
             "without_verb": None if self.verbs is None else self.without_verb,
             "objects": None if self.objects is None else [one.as_json() for one in self.objects],
+            "tasks_by_category": [one.as_json() for one in self.tasks_by_category],
             "notes": list(self.notes),
         }
 
@@ -134,6 +156,7 @@ def describe(
         licence=benchmark.licence,
         counts=count(benchmark),
         tasks=commonest(item.task for item in items if item.task),
+        sources=commonest(benchmark.sources[item.label] for item in items if item.label in benchmark.sources),
         criteria=(
             sum(item.subjective_criteria is not None for item in items),
             sum(item.factuality_criteria is not None for item in items),
@@ -144,8 +167,38 @@ def describe(
         verbs=None if asked is None else verb_counts(asked),
         without_verb=0 if asked is None else asked.count(None),
         objects=context.detector and count_objects(context.detector, at_hand(benchmark, context.store)),
+        tasks_by_category=_tasks_by_category(items),
         notes=_not_at_hand(shown),
     )
+
+
+def _tasks_by_category(items: Sequence[Item]) -> tuple[CategoryTasks, ...]:
+    published = {one.name: one.tasks for one in categories()}
+    found: dict[str, list[str]] = {}
+    for item in items:
+        if item.category and item.task:
+            found.setdefault(item.category, []).append(item.task)
+    groups = [
+        CategoryTasks(category=name, tasks=_in_order(commonest(tasks), published.get(name, ())))
+        for name, tasks in found.items()
+    ]
+    places = list(published)
+    return tuple(
+        sorted(
+            groups,
+            key=lambda one: (
+                places.index(one.category) if one.category in published else len(places),
+                -one.items,
+                one.category,
+            ),
+        )
+    )
+
+
+def _in_order(counted: Counted, published: Sequence[str]) -> Counted:
+    """Those that the paper lists in its order, then the others in theirs."""
+    place = {name: number for number, name in enumerate(published)}
+    return tuple(sorted(counted, key=lambda pair: place.get(pair[0], len(place))))
 
 
 def _not_at_hand(shown: ImageFacts) -> tuple[str, ...]:

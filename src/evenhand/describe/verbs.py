@@ -1,8 +1,10 @@
 """What instructions ask for: the verb and its direct noun, as in VisIT-Bench's Fig. 10."""
 
+import sys
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from evenhand.describe.errors import DescribeError
@@ -52,8 +54,7 @@ class VerbReader:
                 f"Verbs and nouns were not read: they need the extra `describe` ({missing.name} is missing): "
                 "from the clone: pip install '.[describe]'."
             ) from missing
-        load: Any = vars(model)["load"]
-        self._language: Any = load(exclude=["ner"])
+        self._language = _loaded(model.__name__)
         self._verbs: frozenset[str] = frozenset(
             self._language.get_pipe("lemmatizer").lookups.get_table("lemma_index")["verb"]
         )
@@ -61,6 +62,12 @@ class VerbReader:
     def read(self, instructions: Iterable[str]) -> list[RequestedVerbs | None]:
         """One for each instruction; None where no verb is found."""
         return [_asked(parsed, self._verbs) for parsed in self._language.pipe(map(_opened, instructions))]
+
+
+@cache
+def _loaded(name: str) -> Any:
+    """Once in a process: it takes most of a second."""
+    return vars(sys.modules[name])["load"](exclude=["ner"])
 
 
 def verb_counts(asked: Sequence[RequestedVerbs | None]) -> tuple[VerbCount, ...]:

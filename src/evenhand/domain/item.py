@@ -2,8 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from html import escape
+from textwrap import shorten
 
 from evenhand.domain.identity import Json, content_hash
+
+_SHOWN = 10
+"""Items that a notebook shows of a benchmark."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,7 +101,13 @@ class Benchmark:
     addresses: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
     """SHA-256 of the images that are available, by the URL or file name under which the data names them."""
     licences: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
-    """What the data says of an image's licence and origin, by the image's name in the items."""
+    """What the data says of an image's licence, by the image's name in the items."""
+    origins: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
+    """Whose an image is and where it comes from, by its name likewise."""
+    sources: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
+    """The dataset or the address that an item was taken from, by the item's label, where the data tells it."""
+    left_out: frozenset[str] = field(default=frozenset[str](), compare=False)
+    """Labels of what the data holds and cannot be asked: files of answers may answer it."""
     notes: tuple[str, ...] = ()
     """Sentences about the data that a user must be told once."""
     digest: str = field(init=False)
@@ -113,3 +124,13 @@ class Benchmark:
         counts = ((len(self.items), "item"), (pictures, "image"))
         held = ", ".join(f"{number:,} {noun}{'' if number == 1 else 's'}" for number, noun in counts)
         return f"Benchmark {self.name}{label}: {held}{asked}"
+
+    def _repr_html_(self) -> str:
+        """The same line, and of the first items what is asked."""
+        shown = self.items[:_SHOWN]
+        rows = [(one.label, one.category or "–", shorten(one.instruction, 120), str(len(one.images))) for one in shown]
+        cells = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        heads = "".join(f"<th>{name}</th>" for name in ("item", "category", "instruction", "images"))
+        more = len(self.items) - len(shown)
+        rest = f"<p>{more:,} more in <code>items</code>.</p>" if more else ""
+        return f"<p>{escape(repr(self))}</p><table><thead><tr>{heads}</tr></thead><tbody>{cells}</tbody></table>{rest}"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evenhand.domain.identity import Json
+from evenhand.domain.trial import Condition, seen
 from evenhand.domain.verdict import NoVerdict, Verdict
 
 
@@ -22,4 +23,9 @@ class Judgement:
     cost_usd: float | None = None
     """None where a price is unknown; never 0 for unknown."""
     notes: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    """Log-odds and mass of a constrained readout, settings that were adapted."""
+    """Log-odds and mass of a constrained readout, settings that were adapted; of an imported one, what its row said."""
+
+    def shown(self, condition: Condition) -> str | None:
+        """What the rater saw of the image; of an imported judgement as its row said, None where it said nothing."""
+        said = self.notes.get("see")
+        return said if isinstance(said, str) else seen(condition)

@@ -6,6 +6,14 @@ from evenhand.domain.identity import content_hash
 
 REFERENCE = "reference"
 
+_PUBLISHED = frozenset({REFERENCE, "humanverifiedreference", "humanverifiedgpt4reference"})
+"""The letters of the names that VisIT-Bench's boards and files give it."""
+
+
+def is_reference(name: str) -> bool:
+    """Whether a file's name of a model, or of a column, means the reference, however it is spelt."""
+    return "".join(char for char in name.casefold() if char.isalnum()) in _PUBLISHED
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Response:

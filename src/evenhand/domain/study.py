@@ -45,6 +45,8 @@ class Study:
     seed: int = 0
     variant: str = ""
     purpose: Purpose = "board"
+    option_orders: str = ""
+    """Of purpose grade: in which orders the options are shown, where it is not in their rotations."""
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -70,6 +72,7 @@ class Study:
             **({"new": self.new, "reference_battles": self.reference_battles} if self.pairing == "placing" else {}),
             **({"showings": [list(one) for one in self.showings]} if self.pairing == "given" else {}),
             **({"first_replicate": self.first_replicate} if self.first_replicate else {}),
+            **({"option_orders": self.option_orders} if self.option_orders else {}),
         }
 
 

@@ -20,6 +20,10 @@ FIRST_WAIT = 60.0
 """Seconds until judging goes on after calls have failed; twice as long after each further failure in a row."""
 LONGEST_WAIT = 3600.0
 
+Despite: TypeAlias = Literal["", "without_reference", "with_reference"]
+"""What the owner decided about answers that speak to the judge: none had to be taken; judged, but never against the
+reference, about which each such battle would be a question; judged and shown as any other."""
+
 _LABEL = "submission-"
 
 
@@ -74,6 +78,31 @@ class Estimated:
     """None where no price is known."""
     terms: str = ""
     """`Terms.drawn` of the terms it was made under; empty where that is not told."""
+    likely_usd: float | None = None
+    """What it is likely to cost, with the range; None where no price is known, or nobody told."""
+    likely_lower: float | None = None
+    likely_upper: float | None = None
+    likely_by: str = ""
+    """What that was worked out from; empty where nobody told."""
+    reach: float | None = None
+    """What it buys: points to each side of its rating, at 95 %."""
+    reach_by: str = ""
+    orders: int = 0
+    """Answers that tell the judge what to do."""
+    verdicts: int = 0
+    """Answers that write a verdict, or a grade."""
+    steering: tuple[str, ...] = ()
+    """The first of both kinds: the item's label, and the words."""
+
+    @property
+    def steers(self) -> bool:
+        """Whether the owner has to decide about it."""
+        return bool(self.orders or self.verdicts)
+
+    @property
+    def unpriced(self) -> "Estimated":
+        """As one says it who knows no price."""
+        return replace(self, cost_usd=None, likely_usd=None, likely_lower=None, likely_upper=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +117,7 @@ class Approved:
     reference_battles: int
     """Of the battles."""
     seed: int
+    despite: Despite = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,6 +223,11 @@ class SubmissionState:
         return self.stage == "draft" and self.upload is not None and not self.upload.faults
 
     @property
+    def steers(self) -> bool:
+        """Whether its answers speak to the judge, as far as was looked."""
+        return self.estimated is not None and self.estimated.steers
+
+    @property
     def on_the_board(self) -> bool:
         """Whether its verdicts count on a board."""
         return self.stage not in ("withdrawn", "refused")
@@ -242,7 +277,7 @@ def _confirms(before: SubmissionState, said: Confirmed) -> bool:
 
 def _by_owner(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     match event.said:
-        case Approved() as said if before.stage == "confirmed":
+        case Approved() as said if before.stage == "confirmed" and (said.despite or not before.steers):
             return replace(before, stage="approved", approved=said, approval_seq=event.seq)
         case Refused(reason=reason) if before.stage not in ("draft", "refused", "withdrawn"):
             return replace(before, stage="refused", reason=reason, published=False)

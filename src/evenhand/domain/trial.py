@@ -33,6 +33,11 @@ class Condition:
         object.__setattr__(self, "key", content_hash("condition", content))
 
 
+def seen(condition: Condition | None) -> str | None:
+    """What was shown of the image; None where nobody knows, as of what was imported."""
+    return condition.see if condition is not None and condition.prompt_hash else None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trial:
     item: str

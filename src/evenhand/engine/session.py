@@ -155,12 +155,13 @@ def _little_garbage() -> Generator[None]:
 
     It need not search them all the time, nor all that was there before them. Without this it takes a tenth of the CPU.
     """
-    if gc.get_freeze_count():
+    threshold = gc.get_threshold()
+    # Whoever runs this has seen to it. What is frozen is counted one by one, which takes long where it is much.
+    if threshold[0] >= NEW_OBJECTS or gc.get_freeze_count():
         yield
         return
-    threshold = gc.get_threshold()
     gc.freeze()
-    gc.set_threshold(max(NEW_OBJECTS, threshold[0]) if threshold[0] else 0, *threshold[1:])
+    gc.set_threshold(NEW_OBJECTS if threshold[0] else 0, *threshold[1:])
     try:
         yield
     finally:

@@ -1,6 +1,6 @@
 """Battles of two models, from files and frames of anybody's making, as comparisons to be rated."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, TypeAlias
@@ -132,7 +132,8 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     table, columns = battles.table, battles.columns
     layout = layout_of(table, columns)
     # What `export --battles` wrote says it in words.
-    cells = _cells(table, layout, columns.winner_as or ("words" if layout.joined else None))
+    in_words = "words" if layout.joined else None
+    cells = _cells(table, layout, columns.winner_as or in_words, columns.winner_words)
     in_vain = tuple(replace(one, models=_in_one_spelling(one.models)) for one in battles.in_vain)
     comparisons = _with_models(_comparisons(battles, layout, cells), in_vain)
     # Another tool's reader that gives weights has shared them already.
@@ -172,9 +173,9 @@ def _item_name(table: ColumnSource, column: str | None, items: Labels | None, co
     return str(table.take(column)[int((items.codes == code).argmax())])
 
 
-def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None) -> _Cells:
+def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None, words: Mapping[str, str]) -> _Cells:
     sides = sides_of(table, layout)
-    verdicts = verdicts_of(table, layout, sides.models, winner_as)
+    verdicts = verdicts_of(table, layout, sides.models, winner_as, words)
     if not len(verdicts.sign):
         raise table.fault("There are no rows; at least one battle is needed.", code=EMPTY)
     return _Cells(

@@ -24,9 +24,10 @@ class ScoreTable:
     """Of the benchmarks whose column NAME has a column NAME_se beside it: the scores' standard errors."""
 
 
-def read_scores(path: Path) -> ScoreTable:
+def read_scores(path: Path, *, fewest: int = 2) -> ScoreTable:
     """The first column names the models; a column NAME_se has the standard errors of the column NAME.
 
+    `fewest` columns of scores are needed: one where others stand beside the file.
     All of the file, or ExchangeError with all that is wrong with it.
     """
     problems = Problems(ExchangeError)
@@ -35,10 +36,9 @@ def read_scores(path: Path) -> ScoreTable:
     name, *others = dict.fromkeys(column for row in rows for column in row.fields)
     of_errors = [column for column in others if column.endswith(ERROR) and column.removesuffix(ERROR) in others]
     benchmarks = [column for column in others if column not in of_errors]
-    if len(benchmarks) < 2:
-        problems.add(
-            FilePlace(path=path), f"Two columns of scores are needed besides `{name}`; found {quoted(benchmarks)}."
-        )
+    if len(benchmarks) < fewest:
+        needed = "A column of scores is" if fewest == 1 else "Two columns of scores are"
+        problems.add(FilePlace(path=path), f"{needed} needed besides `{name}`; found {quoted(benchmarks)}.")
     models: dict[str, FilePlace] = {}
     for row in rows:
         model = str(row.fields.get(name, "")).strip()

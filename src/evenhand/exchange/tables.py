@@ -1,7 +1,5 @@
 """A table as a file: JSONL, CSV or Parquet by the file's suffix; written whole or not at all."""
 
-import csv
-import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +9,7 @@ from evenhand.benchmarks.data_error import FORMAT
 from evenhand.domain.identity import Json
 from evenhand.exchange.errors import ExchangeError
 from evenhand.files.outputs import Place, replacing
-from evenhand.format.printable import no_formula
+from evenhand.format.printable import csv_text, no_formula
 
 if TYPE_CHECKING:
     import polars as pl
@@ -62,13 +60,8 @@ def jsonl_lines(table: ExchangeTable) -> Iterator[bytes]:
 
 
 def csv_bytes(table: ExchangeTable, *, spreadsheet: bool = False) -> bytes:
-    text = io.StringIO(newline="")
-    # Its line end of two characters makes the writer quote cells that hold either of them.
-    writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow(table.columns)
-    for row in table.rows:
-        writer.writerow([_cell(row[name], spreadsheet=spreadsheet) for name in table.columns])
-    return text.getvalue().encode()
+    rows = ([_cell(row[name], spreadsheet=spreadsheet) for name in table.columns] for row in table.rows)
+    return csv_text(table.columns, rows).encode()
 
 
 def _cell(value: Json, *, spreadsheet: bool) -> str:

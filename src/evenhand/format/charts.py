@@ -95,11 +95,13 @@ def dashed(at: float, channel: str = "x") -> Any:
 
 
 def bars_with_numbers(
-    rows: Sequence[Mapping[str, Any]], *, form: str, colour: str = ACCENT, **across: Any
+    rows: Sequence[Mapping[str, Any]], *, form: str, colour: str = ACCENT, named: Any = None, **across: Any
 ) -> tuple[Any, Any]:
-    """From `start` to `value` of each `name`, from the top down, with the value behind the bar."""
+    """From `start` to `value` of each `name`, from the top down, with the value behind the bar. `named`: the axis of
+    the names, where it is not the usual one."""
     alt = the_altair()
-    names = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=alt.Axis(labelLimit=260))
+    axis = named or alt.Axis(labelLimit=260)
+    names = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=axis)
     base = alt.Chart(alt.Data(values=list(rows))).encode(y=names)
     bars = base.mark_bar(color=colour, height={"band": 0.72}).encode(x=alt.X("start:Q", **across), x2="value:Q")
     numbers = base.mark_text(align="left", dx=5, color=INK, fontSize=11)

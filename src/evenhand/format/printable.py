@@ -1,6 +1,9 @@
-"""Words that others wrote, made fit for a terminal and a page."""
+"""Words that others wrote, made fit for a terminal, a page and a spreadsheet."""
 
+import csv
+import io
 import re
+from collections.abc import Iterable
 
 # A lone carriage return lets the end of a line hide its beginning; half of a surrogate pair cannot be encoded, and
 # some terminals are sent it as the control character it stands for; U+202A to U+202E and U+2066 to U+2069 turn the
@@ -31,3 +34,15 @@ def is_formula(cell: str) -> bool:
 def no_formula(cell: str) -> str:
     """With an apostrophe before it where a spreadsheet would run it."""
     return f"'{cell}" if is_formula(cell) else cell
+
+
+def csv_text(headings: Iterable[str], rows: Iterable[Iterable[object]], *, line_end: str = "\r\n") -> str:
+    """Cells are written as they come: `no_formula` guards what a spreadsheet may open.
+
+    A line end of two characters makes the writer quote cells that hold either of them.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator=line_end)
+    writer.writerow(headings)
+    writer.writerows(rows)
+    return text.getvalue()

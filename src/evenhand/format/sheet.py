@@ -1,13 +1,11 @@
 """A table of words and numbers as text for a terminal, CSV, Markdown or LaTeX."""
 
-import csv
-import io
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from evenhand.format.printable import no_formula, printable
+from evenhand.format.printable import csv_text, no_formula, printable
 
 Format: TypeAlias = Literal["table", "csv", "md", "latex"]
 
@@ -22,8 +20,10 @@ _NUMBERS = re.compile(r"[-+−]?[\d.,]+(?: ?%)?(?: to [-+−]?[\d.,]+(?: ?%)?)?\
 class Sheet:
     title: str
     headings: tuple[str, ...]
-    """The first column holds names, every other one numbers."""
+    """The first column, or the first `names`, hold names, every other one numbers."""
     rows: tuple[tuple[str, ...], ...]
+    names: int = 1
+    """Columns that tell a row from others: they stand in every part of a table too wide for a terminal."""
 
     def __post_init__(self) -> None:
         widths = {len(row) for row in self.rows} - {len(self.headings)}
@@ -36,10 +36,11 @@ class Sheet:
         kept = [
             place
             for place in range(len(self.headings))
-            if place == 0 or not self.rows or any(row[place] != MISSING for row in self.rows)
+            if place < self.names or not self.rows or any(row[place] != MISSING for row in self.rows)
         ]
         rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
-        return Sheet(title=self.title, headings=tuple(self.headings[place] for place in kept), rows=rows)
+        headings = tuple(self.headings[place] for place in kept)
+        return Sheet(title=self.title, headings=headings, rows=rows, names=self.names)
 
 
 def written(sheets: Sequence[Sheet], form: Format, notes: Sequence[str] = (), *, opening: Sequence[str] = ()) -> str:
@@ -66,11 +67,7 @@ def _one_line(text: str) -> str:
 
 
 def _csv(sheet: Sheet) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(sheet.headings)
-    writer.writerows([_csv_cell(cell) for cell in row] for row in sheet.rows)
-    return out.getvalue()
+    return csv_text(sheet.headings, (map(_csv_cell, row) for row in sheet.rows), line_end="\n")
 
 
 def _csv_cell(cell: str) -> str:

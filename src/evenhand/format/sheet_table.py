@@ -21,7 +21,7 @@ def print_sheet(sheet: Sheet, console: Console) -> None:
     console.print(f"[bold]{escape(sheet.title)}[/bold]")
     console.print()
     least = [_least_width(sheet, place) for place in range(len(sheet.headings))]
-    for columns in _parts(least, console.width):
+    for columns in _parts(least, console.width, names=sheet.names):
         _print_part(sheet, columns, _widths(sheet, columns, least, console.width), console)
 
 
@@ -31,15 +31,16 @@ def _least_width(sheet: Sheet, place: int) -> int:
     return max(map(cell_len, words), default=0)
 
 
-def _parts(least: Sequence[int], width: int) -> list[list[int]]:
-    """The columns that fit beside each other, in order; the first is in every part."""
-    parts = [[0]]
-    room = width - least[0]
-    for place in range(1, len(least)):
+def _parts(least: Sequence[int], width: int, *, names: int) -> list[list[int]]:
+    """The columns that fit beside each other, in order; those of names are in every part."""
+    first = list(range(names))
+    beside = width - sum(least[place] for place in first) - _GAP * (names - 1)
+    parts, room = [[*first]], beside
+    for place in range(names, len(least)):
         needed = least[place] + _GAP
-        if needed > room and len(parts[-1]) > 1:
-            parts.append([0])
-            room = width - least[0]
+        if needed > room and len(parts[-1]) > names:
+            parts.append([*first])
+            room = beside
         parts[-1].append(place)
         room -= needed
     return parts
@@ -62,7 +63,7 @@ def _widths(sheet: Sheet, columns: Sequence[int], least: Sequence[int], width: i
 def _print_part(sheet: Sheet, columns: Sequence[int], widths: dict[int, int], console: Console) -> None:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place in columns:
-        justify = "left" if place == 0 else "right"
+        justify = "left" if place < sheet.names else "right"
         table.add_column(escape(sheet.headings[place]), justify=justify, overflow="fold", width=widths[place])
     for row in sheet.rows:
         table.add_row(*(escape(row[place]) for place in columns))

@@ -56,6 +56,7 @@ _PARAMETERS: Mapping[str, str] = {
     "rater-column": "`BattleColumns(rater=…)`",
     "store": "`ledger`",
     "winner-as": "`BattleColumns(winner_as=…)`",
+    "winner-words": "`BattleColumns(winner_words=…)`",
 }
 """Flags whose parameter has another name."""
 _FLAG = re.compile(r"(?P<quoted>`[^`]*`)|(?<![\w-])--(?P<flag>[a-z][a-z-]*[a-z])")

@@ -1,6 +1,8 @@
 """Which image a URL gave when it was fetched: a line for each beside the stored images, the last of a URL counts."""
 
 import json
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
@@ -13,11 +15,17 @@ FILE_NAME = "addresses.jsonl"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedAddress:
     url: str
-    digest: str
+    """Or the name of an image that was not fetched, of which only its terms are told."""
+    digest: str | None
+    """None: nothing was fetched."""
     at: float
     """Seconds since the epoch."""
     licence: str | None = None
-    """What the data says of the image's licence and origin."""
+    """What the data says of the image's licence."""
+    origin: str | None = None
+    """Whose it is and where it comes from."""
+    data: str | None = None
+    """Digest of the benchmark's data that says so: two benchmarks may say otherwise of one image."""
 
 
 class ImageAddresses:
@@ -28,14 +36,39 @@ class ImageAddresses:
 
     def digests(self) -> dict[str, str]:
         """SHA-256 by URL."""
-        return {url: digest for url, digest, _ in self._lines()}
+        return {one.url: one.digest for one in self._lines() if one.digest}
 
-    def licences(self) -> dict[str, str]:
-        """What was said of an image's licence and origin when it was fetched, by URL; the last that was said."""
-        return {url: licence for url, _, licence in self._lines() if licence}
+    def licences(self, data: str | None = None) -> dict[str, str]:
+        """What was said of an image's licence, by its URL or name; the last that was said, by these data if they did.
 
-    def _lines(self) -> list[tuple[str, str, str | None]]:
-        """URL, digest and licence."""
+        The same picture from another address may be under another one.
+        """
+        return {one.url: one.licence for one in self._nearest_last(data) if one.licence}
+
+    def origins(self, data: str | None = None) -> dict[str, str]:
+        return {one.url: one.origin for one in self._nearest_last(data) if one.origin}
+
+    def _nearest_last(self, data: str | None) -> list[FetchedAddress]:
+        """Other data's lines, then those of none, then those of these data."""
+        return sorted(self._lines(), key=lambda one: 2 if one.data == data else int(one.data is None))
+
+    def tell(self, licences: Mapping[str, str], origins: Mapping[str, str], data: str | None = None) -> None:
+        """Of images that need not be fetched, by their names; what these data have said is not said again."""
+        own, at = [one for one in self._lines() if one.data == data], time.time()
+        known = {one.url: one.licence for one in own if one.licence}
+        known_origins = {one.url: one.origin for one in own if one.origin}
+        news = [
+            FetchedAddress(
+                url=name, digest=None, at=at, licence=licences.get(name), origin=origins.get(name), data=data
+            )
+            for name in dict.fromkeys((*licences, *origins))
+            if licences.get(name) not in (None, known.get(name))
+            or origins.get(name) not in (None, known_origins.get(name))
+        ]
+        if news:
+            self._append(news)
+
+    def _lines(self) -> list[FetchedAddress]:
         try:
             lines = self.path.read_bytes().split(b"\n")
         except FileNotFoundError:
@@ -45,17 +78,33 @@ class ImageAddresses:
 
     def add(self, fetched: FetchedAddress) -> None:
         """On disk when it returns."""
-        fields = {"url": fetched.url, "sha256": fetched.digest, "at": fetched.at, "licence": fetched.licence}
-        append_line(self.path, json.dumps(fields).encode("ascii"), within=self.path.parent.parent)
+        self._append([fetched])
+
+    def _append(self, lines: Sequence[FetchedAddress]) -> None:
+        append_line(self.path, b"\n".join(map(_line, lines)), within=self.path.parent.parent)
 
 
-def _parsed(line: bytes) -> tuple[str, str, str | None] | None:
+def _line(fetched: FetchedAddress) -> bytes:
+    fields = {"url": fetched.url, "sha256": fetched.digest, "at": fetched.at, "licence": fetched.licence}
+    if fetched.origin:
+        fields["origin"] = fetched.origin
+    if fetched.data:
+        fields["data"] = fetched.data
+    return json.dumps(fields).encode("ascii")
+
+
+def _parsed(line: bytes) -> FetchedAddress | None:
     try:
         value: object = json.loads(line)
     except ValueError:
         return None
     fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
-    url, digest, licence = fields.get("url"), fields.get("sha256"), fields.get("licence")
-    if not isinstance(url, str) or not isinstance(digest, str):
+    url = fields.get("url")
+    digest, licence, origin, data = (_text(fields.get(name)) for name in ("sha256", "licence", "origin", "data"))
+    if not isinstance(url, str) or not (digest or licence or origin):
         return None
-    return url, digest, licence if isinstance(licence, str) else None
+    return FetchedAddress(url=url, digest=digest, at=0.0, licence=licence, origin=origin, data=data)
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None

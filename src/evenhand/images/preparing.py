@@ -1,4 +1,7 @@
-"""An image as it is sent to a model endpoint: unchanged where every endpoint shows it alike, else plain RGB."""
+"""An image as it is sent to a model endpoint: unchanged where every endpoint shows it alike, else plain RGB.
+
+And small pictures of images, for pages that carry them along.
+"""
 
 import io
 from dataclasses import dataclass
@@ -11,6 +14,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _JPEG_QUALITY = 95
+_THUMBNAIL_QUALITY = 62
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,3 +84,17 @@ def _encoded(picture: "Image", *, as_jpeg: bool, icc_profile: bytes | None) -> P
         return PreparedImage(data=out.getvalue(), media_type="image/jpeg")
     picture.save(out, "PNG", icc_profile=icc_profile)
     return PreparedImage(data=out.getvalue(), media_type="image/png")
+
+
+def thumbnail(data: bytes, *, edge: int) -> bytes:
+    """WebP of the first frame, upright, its longer edge at most so many pixels. Raises ImageError as `inspect` does."""
+    from PIL.Image import Resampling
+
+    from evenhand.images import decoding
+
+    frame = decoding.first_frame(data, sniff(data), DEFAULT_LIMITS)
+    picture = decoding.upright_rgb(frame.image)
+    picture.thumbnail((edge, edge), Resampling.LANCZOS)
+    out = io.BytesIO()
+    picture.save(out, "WEBP", quality=_THUMBNAIL_QUALITY, method=4)
+    return out.getvalue()

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand.domain.call import Request
 from evenhand.domain.errors import Misuse
 from evenhand.models.client import ModelClient
 from evenhand.models.endpoint import Endpoint, resolve
+from evenhand.models.prices import TokenCounter
 from evenhand.models.wire.body import Pictures
 from evenhand.models.wire.timeouts import Timeouts
 from evenhand.models.wires import ClientOptions, client_of, find_wire
@@ -26,6 +28,34 @@ class NamedModel:
     endpoint: Endpoint | None
     """None for an embedded model."""
     weights: "LocalWeights | None" = None
+
+    def check(self, request: Request | None, *, explicit: frozenset[str]) -> tuple[str, ...]:
+        """What of the request's defaults would be sent otherwise, in sentences; needs no key and sends nothing.
+
+        `request` None: nothing is left to be asked. Raises Misuse where the request would be refused before it is sent.
+        """
+        if self.weights is not None:
+            from evenhand.models.local.client import check_local
+
+            if request is not None:
+                check_local(self.weights, request)
+            return ()
+        assert self.endpoint is not None
+        self.endpoint.check_settings(explicit)
+        if request is None or find_wire(self.endpoint.provider.name) is not None:
+            return ()
+        from evenhand.models.wire.body import BodyShape, BodyWriter
+
+        written = BodyWriter(self.endpoint, explicit=explicit, pictures=None)
+        return written.fixed(request, BodyShape.of(self.endpoint)).adapted
+
+    def tokenizer(self) -> TokenCounter | None:
+        """Its own, where it is at hand: an embedded model's is."""
+        if self.weights is None:
+            return None
+        from evenhand.models.local.tokenizer import LocalTokenizer
+
+        return LocalTokenizer(self.weights)
 
     def client(
         self,

@@ -1,10 +1,11 @@
 """What a call costs in dollars: the user's price, else the list genai-prices ships. Unknown is None, never 0."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Protocol
 
-from evenhand.domain.call import Usage
+from evenhand.domain.call import Message, Usage
 from evenhand.domain.errors import Misuse
 from evenhand.models.endpoint import Endpoint
 
@@ -111,6 +112,21 @@ def _listed(provider: str, model: str, usage: Usage, at: float) -> float | None:
     except (LookupError, ValueError):
         return None
     return float(found.total_price)
+
+
+COUNTED_BY = "an estimate: a quarter of a text's UTF-8 bytes, and no fewer than its words"
+"""No tokenizer of the models that are asked over a wire comes without a download."""
+
+
+class TokenCounter(Protocol):
+    """A model's own tokenizer, where it is at hand."""
+
+    @property
+    def counted_by(self) -> str:
+        """In words, as `COUNTED_BY`."""
+        ...
+
+    def count(self, messages: Iterable[Message]) -> int: ...
 
 
 def estimate_tokens(text: str) -> int:

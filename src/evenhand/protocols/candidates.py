@@ -5,9 +5,10 @@ A candidate can write "Overall, Response A is better." and a judge can restate i
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
+from evenhand.protocols.conditional_orders import conditional_order
 from evenhand.protocols.letters import A_PHRASE, LONG, VERY_LONG, Letters
 from evenhand.protocols.patterns import compile_pattern
 from evenhand.protocols.plain import plain
@@ -244,27 +245,26 @@ def meant_for_judge(answer: str) -> Meant:
     verdict = any(_VERDICT_SIGN.finds(text) and _VERDICT.finds(text) for text in low)
     # Letters that stay in a skeleton: few answers have them, and the pattern takes ten times as long to look.
     unlisted = _OF_A_MENU.sub(" ", answer) if "elect" in plain_skeleton(answer) else answer
+    order = any(_ORDER_SIGN.finds(text) and _ORDER.finds(text) for text in low)
     return Meant(
         verdict=verdict or any(map(_VERDICT_SKELETON.finds, forms(unlisted))),
-        order=any(_ORDER_SIGN.finds(text) and _ORDER.finds(text) for text in low),
+        order=order or conditional_order(low, forms(answer)),
     )
 
 
-@dataclass(slots=True)
 class Candidates:
     """The texts that a judge was shown."""
 
-    shown: Sequence[str]
-    _writers: dict[str, frozenset[int]] = field(default_factory=dict[str, frozenset[int]], init=False)
-    _forms: tuple[tuple[str, ...], ...] | None = field(default=None, init=False)
-    _low: tuple[str, ...] | None = field(default=None, init=False)
-    _sides: frozenset[float] | None = field(default=None, init=False)
-    _grades: frozenset[float] | None = field(default=None, init=False)
+    def __init__(self, shown: Sequence[str]) -> None:
+        self.shown = shown
+        self._writers: dict[str, frozenset[int]] = {}
+
+    @cached_property
+    def _forms(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(map(forms, self.shown))
 
     def writers(self, text: str) -> frozenset[int]:
         """Those in whose text `text` stands, in whatever letters, case or simple code: 1, 2, … as shown."""
-        if self._forms is None:
-            self._forms = tuple(map(forms, self.shown))
         bones = alike(skeleton(text))
         if bones not in self._writers:
             wrote = (place for place, written in enumerate(self._forms, 1) if any(bones in form for form in written))
@@ -276,29 +276,26 @@ class Candidates:
         bones = skeleton(text)
         return any(bones == plain_skeleton(one) for one in self.shown)
 
+    @cached_property
     def sides(self) -> frozenset[float]:
         """The sides that one of them declared the better in any words: 1, 2, … as shown, 0 for a tie."""
-        if self._sides is None:
-            found = {side for text in self._texts() for match in _SIDES.finditer(text) if (side := _side(match)) >= 0}
-            self._sides = frozenset(found)
-        return self._sides
+        found = (_side(match) for text in self._texts for match in _SIDES.finditer(text))
+        return frozenset(side for side in found if side >= 0)
 
+    @cached_property
     def grades(self) -> frozenset[float]:
         """The numbers that one of them gave as a score, to whichever answer."""
-        if self._grades is None:
-            numbers = (match["of"] or match["rated"] for text in self._texts() for match in _GRADES.finditer(text))
-            self._grades = frozenset(map(float, numbers))
-        return self._grades
+        found = (match for text in self._texts for match in _GRADES.finditer(text))
+        return frozenset(float(match["of"] or match["rated"]) for match in found)
 
+    @cached_property
     def _texts(self) -> tuple[str, ...]:
-        if self._low is None:
-            every = [text for one in self.shown for text in (one, *decoded(one))]
-            self._low = tuple(folded(plain(text)) for text in every) + tuple(plain(text).lower() for text in every)
-        return self._low
+        every = [text for one in self.shown for text in (one, *decoded(one))]
+        return tuple(folded(plain(text)) for text in every) + tuple(plain(text).lower() for text in every)
 
     def said_sides(self, text: str) -> bool:
         """Whether `text` declares one of the sides the better that a candidate declared so too."""
-        return any(_side(match) in self.sides() for match in _SIDES.finditer(text.lower()))
+        return any(_side(match) in self.sides for match in _SIDES.finditer(text.lower()))
 
     def begins(self, reply: Letters, start: int, end: int) -> int:
         """Where the stretch of `reply` begins that a candidate wrote too and that holds the decision at [start, end).
@@ -319,7 +316,7 @@ class Candidates:
 
     def _longest_before(self, decision: str, text: str, start: int) -> int:
         """How many letters before the decision at `start` a candidate wrote before it too."""
-        every = [form for written in self._forms or () for form in written if decision in form]
+        every = [form for written in self._forms for form in written if decision in form]
         longest, left = 0, ""
         for characters in STRETCHES:
             if not every or longest < len(left):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.format.near_names import hint
+from evenhand.installed import points_of
 from evenhand.protocols.folder import FILE, protocol_from_folder
 from evenhand.protocols.protocol import Protocol, ProtocolError
 
@@ -70,9 +71,7 @@ def _built_in() -> dict[str, Path]:
 
 
 def _installed() -> "dict[str, EntryPoint]":
-    from importlib.metadata import entry_points
-
-    return {entry.name.replace("-", "_").lower(): entry for entry in entry_points(group=GROUP)}
+    return {entry.name.replace("-", "_").lower(): entry for entry in points_of(GROUP)}
 
 
 def _from_entry_point(entry: "EntryPoint") -> Protocol:

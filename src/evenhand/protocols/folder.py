@@ -1,6 +1,5 @@
 """A protocol from a folder: protocol.toml and prompt files. Data only: nothing in the folder is run."""
 
-import tomllib
 from dataclasses import fields
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import get_args
@@ -10,6 +9,7 @@ from evenhand.domain.rater import Settings
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels
 from evenhand.format.near_names import hint
+from evenhand.format.toml_text import read_toml
 from evenhand.prompts import Template, TemplateError
 from evenhand.protocols.protocol import (
     ALL_CANDIDATES,
@@ -23,7 +23,7 @@ from evenhand.protocols.protocol import (
     slot_refusal,
 )
 from evenhand.protocols.reading import Kind
-from evenhand.protocols.reading_table import constrained_readout, reading_rule
+from evenhand.protocols.reading_table import constrained_readout, grading_rule, reading_rule
 from evenhand.protocols.table import Table
 
 FILE = "protocol.toml"
@@ -61,6 +61,7 @@ def _load(folder: Path, *, prompt: str | None, extracts: bool) -> Protocol:
         turns=turns,
         option=_option(table, prompts),
         extraction=_extraction(table, folder, kind=kind, levels=levels),
+        grading=grading_rule(table, kind=kind, prompt=prompts.chosen),
         constrained=constrained_readout(table, kind=kind, levels=levels),
         seeing=_seeing(table, slots),
         settings=_settings(table),
@@ -111,7 +112,7 @@ def _published(table: Table) -> tuple[str, ...]:
 
 def _toml(path: Path) -> dict[str, object]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise ProtocolError(
             f"{path} does not exist; a protocol's folder holds a {FILE}.", code="EH-FILE-MISSING"

@@ -57,7 +57,7 @@ class DecisionContext:
     """It closes the reply, and nobody wrote it: only what is surely the judge's beats it, whatever leads to it."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class Decided:
     value: Value
     captured: str
@@ -111,11 +111,10 @@ class DecisionOrigin:
 
     def rank(self, decided: Decided, *, kind: Kind, alone: bool, closing: bool) -> DecisionContext:
         """`alone`: no other value was found, so that OWN and WRITTEN come to the same."""
-        start, end = decided.start, decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
-        quoting = self._quoting
+        start, end = decided.start, self._end(decided)
         if self._is_fenced(start, end):
             return DecisionContext(Rank.ANOTHERS)
-        if alone and closing and quoting.is_bare(start, end):  # as nearly every reply ends
+        if alone and closing and self._quoting.is_bare(start, end):
             return DecisionContext(Rank.OWN)
         led = self._led(start, end)
         if alone and led.plainly and closing:
@@ -133,6 +132,15 @@ class DecisionOrigin:
             return replace(standing, against=bool(favoured) and favoured not in writers)
         standing = self._unwritten(decided, end, led, meant=self._meant(decided, kind), alone=alone)
         return replace(standing, closes=closing and not led.quoted)
+
+    def _end(self, decided: Decided) -> int:
+        return decided.start + len(self.text[decided.start : decided.end].rstrip(_END_MARKS))
+
+    def is_closed_by(self, decided: Sequence[Decided]) -> bool:
+        """Whether all of these, in their order, close the reply and are bare: each of `rank` OWN if it is alone."""
+        if self._fenced or len(self.closing(decided)) < len(decided):
+            return False
+        return all(self._quoting.is_bare(one.start, self._end(one)) for one in decided)
 
     def _led(self, start: int, end: int) -> _Led:
         quoting = self._quoting
@@ -211,8 +219,8 @@ class DecisionOrigin:
             at = max(at, one.end)
         rest = Candidates([". ".join([*parts, self.text[at:]])])
         if kind == "grades":
-            return bool(rest.grades() - {value})
-        return bool(rest.sides() - {_side(value, kind)})
+            return bool(rest.grades - {value})
+        return bool(rest.sides - {_side(value, kind)})
 
     def _is_fenced(self, start: int, end: int) -> bool:
         return any(begin <= start and end <= stop for begin, stop in self._fenced)
@@ -288,8 +296,8 @@ class DecisionOrigin:
         if isinstance(decided.value, NotOffered):
             return self._candidates.said_sides(decided.captured)
         if kind == "grades":
-            return decided.value in self._candidates.grades()
-        return _side(decided.value, kind) in self._candidates.sides()
+            return decided.value in self._candidates.grades
+        return _side(decided.value, kind) in self._candidates.sides
 
     def _begins(self, start: int, end: int) -> int:
         if (start, end) not in self._beginnings:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 import re2
 
@@ -15,8 +15,7 @@ class PatternError(EvenhandError, ValueError):
     code = "EH-PATTERN"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundDecision:
+class FoundDecision(NamedTuple):
     start: int
     end: int
     groups: tuple[str | None, ...]
@@ -58,7 +57,7 @@ class Pattern:
         for match in self.regexp.finditer(data):
             start, end = match.span()
             # re2 takes twice as long for groups().
-            spans = [match.span(group) for group in range(1, self.groups + 1)]
+            spans = map(match.span, range(1, self.groups + 1))
             groups = tuple([data[left:right].decode() if left >= 0 else None for left, right in spans])
             if ascii_only:
                 yield FoundDecision(start, end, groups)

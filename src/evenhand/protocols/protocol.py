@@ -13,6 +13,7 @@ from evenhand.prompts import Template
 from evenhand.protocols.candidates import Meant, meant_for_judge
 from evenhand.protocols.closing import token_notice
 from evenhand.protocols.fence import fence_notice, fenced
+from evenhand.protocols.grading import GradingRule
 from evenhand.protocols.offered import Constrained, Reading
 from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, has_form_of_decision, read
 from evenhand.protocols.skeleton import decoded, plain_answer, unmasked
@@ -102,6 +103,8 @@ class Protocol:
     """How each candidate is written into the slot of all of them: its slots are `number` and `response`."""
     extraction: "Protocol | None" = None
     """How a second call finds the decision in a free reply that has no readable one."""
+    grading: GradingRule | None = None
+    """How the grades are read that are asked for next to a choice; None where none are."""
     constrained: Constrained | None = None
     seeing: Seeing = field(default_factory=Seeing)
     settings: Settings = field(default_factory=Settings)
@@ -128,6 +131,8 @@ class Protocol:
         content: list[Json] = [READER_VERSION, self.kind, self.levels, self.rule.source, answers]
         if self.extraction:
             content.append(self.extraction.reader)
+        if self.grading:
+            content.append(["grades", self.grading.source])
         object.__setattr__(self, "reader", content_hash("reader", content))
 
     def _hash_of_words(self) -> str:

@@ -3,8 +3,8 @@
 import re
 from bisect import bisect_left
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import IntEnum
+from functools import cached_property
 
 from evenhand.protocols.leads import (
     ACCORDING,
@@ -55,7 +55,7 @@ _CLOSING_MARK = re.compile('["”’»」`]')
 _LIST_ITEM = re.compile(r"\s*(?:[-+•*|>]|\(?[0-9]{1,2}[.)]|\(?[a-z][.)])\s")
 _NEW_SENTENCE = re.compile(r"[\])}\"'”’]*(?:[.!?…。！？][\])}\"'”’]*\s+(?![a-z])|\s+(?=[A-Z]))")
 _BARE_LEAD = re.compile(r"[\s\-+•*#>0-9.)|\"'“‘«„(\[`_~{]*")
-_SENTENCE_END = re.compile(r"(?<![\"“«(])(?<![\"“«(]\.\.)[.!?…。！？][\"'”’)\]]*\s")
+_SENTENCE_END = re.compile(r"[.!?…。！？](?<![\"“«(].)(?<![\"“«(]\.\..)[\"'”’)\]]*\s")
 
 
 class Depth(IntEnum):
@@ -71,18 +71,13 @@ class Depth(IntEnum):
     """It stands in a sentence that names a candidate, or under a line that does."""
 
 
-@dataclass(slots=True)
 class Quoting:
-    plain: str
-    writers: Callable[[str], frozenset[int]] = field(default=lambda _: frozenset())
-    """The candidates that wrote a text, by their places as shown."""
-    _found: bool = field(default=False, init=False)
-    _double: list[int] = field(default_factory=list[int], init=False)
-    _single: list[int] = field(default_factory=list[int], init=False)
-    _brackets: list[int] = field(default_factory=list[int], init=False)
-    _code: list[int] = field(default_factory=list[int], init=False)
-    _last: tuple[int, str] = field(default=(-1, ""), init=False)
-    """The place asked for last, and what announces it."""
+    def __init__(self, plain: str, writers: Callable[[str], frozenset[int]]) -> None:
+        """`writers`: the candidates that wrote a text, by their places as shown."""
+        self.plain = plain
+        self.writers = writers
+        self._leads: dict[int, str] = {}
+        """What announces each place that was asked for."""
 
     def quotes(self, start: int, end: int) -> bool:
         """In quotation marks, code, a block quote or parentheses."""
@@ -90,8 +85,6 @@ class Quoting:
             return True
         if len(self.plain) - end < _WINDOW and not _CLOSER.search(self.plain, end):
             return False  # at the reply's end, where nothing is closed any more
-        if not self._found:
-            self._find_marks()
         return (
             self._in_code(start, end)
             or self._between(self._double, start, end)
@@ -99,14 +92,22 @@ class Quoting:
             or self.in_parentheses(start, end)
         )
 
-    def _find_marks(self) -> None:
-        self._found = True
-        text = self.plain
-        self._double = _places(text, _DOUBLE)
-        self._single = [place for place in _places(text, _SINGLE) if not _is_apostrophe(text, place)]
-        self._brackets = _places(text, _PARENTHESES)
-        if "`" in text or "~~" in text or "</" in text:
-            self._code = [run.start() for run in _CODE.finditer(text)]
+    @cached_property
+    def _double(self) -> list[int]:
+        return _places(self.plain, _DOUBLE)
+
+    @cached_property
+    def _single(self) -> list[int]:
+        return [place for place in _places(self.plain, _SINGLE) if not _is_apostrophe(self.plain, place)]
+
+    @cached_property
+    def _brackets(self) -> list[int]:
+        return _places(self.plain, _PARENTHESES)
+
+    @cached_property
+    def _code(self) -> list[int]:
+        may_have = "`" in self.plain or "~~" in self.plain or "</" in self.plain
+        return [run.start() for run in _CODE.finditer(self.plain)] if may_have else []
 
     def _line_start(self, place: int) -> int:
         return self.plain.rfind("\n", 0, place) + 1
@@ -139,8 +140,11 @@ class Quoting:
         return opens and self.plain[marks[right]] in _CLOSERS.get(self.plain[opener], "")
 
     def is_bare(self, start: int, end: int) -> bool:
-        """Neither in marks nor behind words that lead to it."""
-        return not self._announcement(start) and not self.quotes(start, end)
+        """Neither in marks nor behind words that lead to it, but for a heading with nothing before it."""
+        lead = self._announcement(start)
+        if lead and HEADING.fullmatch(lead) and not self._then_spoken_of(start, end):
+            lead = self._announcement(start - len(lead))
+        return not lead and not self.quotes(start, end)
 
     def announced(self, start: int) -> bool:
         """As a candidate's text, by what stands right before it: "Response B says:", "a string that decodes to"."""
@@ -170,7 +174,9 @@ class Quoting:
     def is_own(self, start: int) -> bool:
         """Behind words such as "my final verdict is"."""
         lead = self._announcement(start)
-        return lead != "" and OWN.search(lead) is not None and not SAYING_SOMETHING.search(lead)
+        if not lead or not OWN.search(lead):
+            return False
+        return HEADING.fullmatch(lead) is not None or not SAYING_SOMETHING.search(lead)
 
     @staticmethod
     def _is_the_judges(lead: str) -> bool:
@@ -201,6 +207,10 @@ class Quoting:
             )
         ):
             return True
+        return self._then_spoken_of(start, end)
+
+    def _then_spoken_of(self, start: int, end: int) -> bool:
+        """By the words that follow on its line."""
         line_end = self.plain.find("\n", end)
         line_end = len(self.plain) if line_end < 0 else line_end
         if end >= line_end or (_NEW_SENTENCE.match(self.plain, end, line_end) and not self.quotes(start, end)):
@@ -262,10 +272,12 @@ class Quoting:
 
     def _announcement(self, start: int) -> str:
         """What stands before a place in its sentence, or the line that introduces it."""
-        if self._last[0] != start:
+        known = self._leads.get(start)
+        if known is None:
             lead = self._lead(start)
-            self._last = (start, self._introduction(start) if _BARE_LEAD.fullmatch(lead) else lead)
-        return self._last[1]
+            bare = not lead or _BARE_LEAD.fullmatch(lead)
+            known = self._leads[start] = self._introduction(start) if bare else lead
+        return known
 
     def _lead(self, start: int) -> str:
         """What stands before a place in its sentence, on its line."""
@@ -286,6 +298,8 @@ class Quoting:
                 return ""
             end = place - 1
             place = self._line_start(end)
+            if place == end:
+                continue
             line = self.plain[max(place, end - _WINDOW) : end]
             words = line.rstrip(" *_`\"'“”")
             colon = words.endswith((":", "："))
@@ -323,7 +337,8 @@ def _is_heading(words: str) -> bool:
 
 
 def _mentions_following(line: str) -> bool:
-    return FOLLOWING.search(line[-40:]) is not None
+    end = line[-40:]
+    return "follow" in end.lower() and FOLLOWING.search(end) is not None
 
 
 def _places(text: str, marks: str) -> list[int]:

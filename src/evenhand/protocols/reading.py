@@ -32,7 +32,7 @@ _GRADED_AGAIN = re.compile(
     re.IGNORECASE,
 )
 """Behind a grade on its line: "10/10 is what it asks for; it gets 3/10"."""
-_BRACKETED = re.compile(r"\[[^\[\]\n]{1,60}\]")
+_LOOSELY_BRACKETED = re.compile(r"\[(?=[^\[\]\n ]* )[^\[\]\n]{1,60}\]")
 _A_SENTENCE = 12
 _A_LINE = 200
 _MANY = 1_000_000
@@ -89,7 +89,7 @@ def read(
             return NoVerdict(reason="unreadable", detail="The line with this trial's token is missing.")
         text, shown, fence = said, (), None
     if rule.ignore_space:
-        text = _BRACKETED.sub(_tightened, text)
+        text = _LOOSELY_BRACKETED.sub(_tightened, text)
     origin = DecisionOrigin(text, shown, fence=fence)
     for pattern in (rule.pattern, rule.unmarked):
         if pattern is None:
@@ -110,7 +110,7 @@ def has_form_of_decision(rule: ReadingRule, text: str) -> bool:
     # Behind a token stands the decision alone, and its pattern may be loose.
     parts = text.split("\n") if rule.token else [text]
     if rule.ignore_space:
-        parts = [_BRACKETED.sub(_tightened, part) for part in parts]
+        parts = [_LOOSELY_BRACKETED.sub(_tightened, part) for part in parts]
     for part, pattern in itertools.product(parts, (rule.pattern, rule.unmarked)):
         for found in pattern.found_in(part) if pattern else ():
             words = part[found.start : found.end].strip()
@@ -129,13 +129,11 @@ def _decision(
     rule: ReadingRule, found: Sequence[FoundDecision], origin: DecisionOrigin, *, options: int | None
 ) -> Verdict | NoVerdict | None:
     """None where nothing was found that can be the judge's own."""
-    groups = rule.pattern.groups if rule.kind == "grades" else 1
-    by_group: list[list[Decided]] = [[] for _ in range(groups)]
-    for match in found:
-        captures = match.groups if rule.kind == "grades" else [next(filter(None, match.groups))]
-        for group, captured in enumerate(captures):
-            if captured is not None:
-                by_group[group].append(_decided(rule, match, captured, origin, options))
+    by_group = _by_group(rule, found, origin, options)
+    groups = len(by_group)
+    once = [decided[0] for decided in by_group if len(decided) == 1]
+    if len(once) == groups and origin.is_closed_by(sorted(once, key=_by_place)):  # as nearly every reply
+        return _verdict(rule, [one.value for one in once], options)
     standings = _standings(rule, by_group, origin)
     values: list[Value] = []
     for decided in by_group:
@@ -152,6 +150,19 @@ def _decision(
     if len(values) < groups:
         return NoVerdict(reason="unreadable", detail=f"Only {len(values)} of {groups} grades were found.")
     return _verdict(rule, values, options)
+
+
+def _by_group(
+    rule: ReadingRule, found: Sequence[FoundDecision], origin: DecisionOrigin, options: int | None
+) -> list[list[Decided]]:
+    """For grades one list a response, else one."""
+    by_group: list[list[Decided]] = [[] for _ in range(rule.pattern.groups if rule.kind == "grades" else 1)]
+    for match in found:
+        captures = match.groups if rule.kind == "grades" else [next(filter(None, match.groups))]
+        for group, captured in enumerate(captures):
+            if captured is not None:
+                by_group[group].append(_decided(rule, match, captured, origin, options))
+    return by_group
 
 
 def _decided(
@@ -178,7 +189,7 @@ def _standings(
         alone |= dict.fromkeys(group[-MOST_DECISIONS:], len({one.value for one in group}) == 1)
     before: Decided | None = None
     lines = 1 if rule.kind == "grades" else 0  # one score a line
-    in_order = sorted(alone, key=lambda one: one.start)
+    in_order = sorted(alone, key=_by_place)
     closing = origin.closing(in_order)
     for one in in_order:
         standing = origin.rank(one, kind=rule.kind, alone=alone[one], closing=one in closing)
@@ -188,6 +199,10 @@ def _standings(
         standings[one] = standing
         before = one
     return standings
+
+
+def _by_place(decided: Decided) -> int:
+    return decided.start
 
 
 def _by_rank(standing: DecisionContext) -> Rank:
@@ -209,6 +224,8 @@ def _doubt(
     standings: Mapping[Decided, DecisionContext], origin: DecisionOrigin,
 ) -> str | None:  # fmt: skip
     """Why this value, which the ranks chose among those decided, may still be a candidate's; None where it is not."""
+    if len(decided) == 1 and standings[decided[0]].rank == Rank.OWN:
+        return None
     if _is_in_passing(rule, value, decided, standings, origin):
         return "What decides is named in passing, after another decision."
     if _differs_from_the_close(value, decided, standings, origin):
@@ -244,7 +261,7 @@ def _is_in_passing(
         for one in others
         if one.start < chosen.start
     }
-    return bool(before) and origin.is_in_passing(chosen, before, among=sorted(standings, key=lambda one: one.start))
+    return bool(before) and origin.is_in_passing(chosen, before, among=sorted(standings, key=_by_place))
 
 
 def _begun(rule: ReadingRule, one: Decided) -> float | None:

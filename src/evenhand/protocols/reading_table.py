@@ -1,10 +1,11 @@
-"""The [reading] and [constrained] tables of a protocol.toml, checked key by key."""
+"""The [reading], [grades] and [constrained] tables of a protocol.toml, checked key by key."""
 
 import math
 from typing import get_args
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Levels, Preference
+from evenhand.protocols.grading import GradingRule
 from evenhand.protocols.offered import Constrained
 from evenhand.protocols.patterns import Pattern, PatternError, compile_pattern
 from evenhand.protocols.reading import Kind, ReadingRule, Take, normal
@@ -56,6 +57,27 @@ def _pattern(table: Table, name: str, source: str, *, ignore_case: bool) -> Patt
     if pattern.groups == 0:
         raise table.wrong(name, "it has no group; the first group is the decision, as in '(A|B)'.")
     return pattern
+
+
+def grading_rule(protocol: Table, *, kind: Kind, prompt: str | None) -> GradingRule | None:
+    """None where nothing is graded beside the choice, or not under this prompt."""
+    table = protocol.table("grades")
+    if table is None:
+        return None
+    if kind != "choice":
+        raise protocol.wrong("grades", f"only a choice has grades beside it, not a protocol of kind {kind}.")
+    prompts = table.texts("prompts")
+    source = table.take("pattern", str)
+    pattern = _pattern(table, "pattern", source, ignore_case=True)
+    if pattern.groups != 2:
+        raise table.wrong("pattern", "it must have two groups: the option's number, and its grade.")
+    bounds = _range(table, "grades")
+    if bounds is None:
+        raise table.wrong("range", "it is missing; it is the lowest and the highest grade.")
+    table.done()
+    if prompts and prompt not in prompts:
+        return None
+    return GradingRule(pattern=pattern, range=bounds, source=[source, list(bounds)])
 
 
 def _range(table: Table, kind: Kind) -> tuple[float, float] | None:

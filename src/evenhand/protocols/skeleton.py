@@ -9,11 +9,11 @@ import codecs
 import html
 import quopri
 import re
-import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache, lru_cache, partial
+from functools import lru_cache, partial
 from urllib.parse import unquote
 
+from evenhand.format.look_alikes import unmasked as unmasked_letters
 from evenhand.protocols.patterns import compile_pattern
 from evenhand.protocols.plain import plain
 
@@ -24,7 +24,6 @@ _KEPT_MARKS = "<>=[]"
 _DROPPED_ASCII = bytes(byte for byte in range(128) if not (chr(byte).isalnum() or chr(byte) in _KEPT_MARKS))
 _SUSPICIOUS = compile_pattern("[^\x00-\x7f\xa0-\xbf\u2010-\u2027\u2030-\u205e]", groupless=True)
 """Anything but ASCII and the typographer's marks, which look like no letter."""
-_LETTER_BY_NAME = re.compile(r"(?:[A-Z]+ )*(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?")
 _TAGS = range(0xE0020, 0xE007F)
 """Invisible twins of the printable ASCII characters."""
 _TAGS_BEGIN = b"\xf3\xa0"
@@ -57,8 +56,6 @@ _QUOTED_PRINTABLE = re.compile(r"(?:=[0-9A-Fa-f]{2}){4,}")
 _BASE32 = re.compile(r"[A-Z2-7]{16,}={0,6}")
 _TAG = re.compile(r"<!--(?:[^-]|-[^-]){0,200}-->|<[^<>]{0,80}>")
 _LATEX_COMMAND = re.compile(r"\\[A-Za-z]{2,20}\*?(?![A-Za-z])|[{}]")
-_MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{9,}")
-"""So many on one letter that putting them in order would take long."""
 _ALIKE, _ALIKE_ASCII = str.maketrans("i10", "llo"), bytes.maketrans(b"i10", b"llo")
 _UPSIDE_DOWN = str.maketrans("ɐqɔpǝɟƃɓɥᴉıɾʞʅɯuodbɹsʇnʌʍxʎz", "abcdefgghiijklmnopqrstuvwxyz")
 _LEET = str.maketrans("0134578@$!|", "oieastbasii")
@@ -94,11 +91,7 @@ def unmasked(text: str) -> str:
     """`text` with look-alike letters as plain Latin ones, without what cannot be seen; case, space and marks stay."""
     if not _is_suspicious(text):
         return text
-    import regex  # knows Unicode's properties, which the standard library does not
-
-    text = unicodedata.normalize("NFKC", _MARKS.sub("", text))
-    text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)
-    return unicodedata.normalize("NFKD", text).translate(_PLAIN)
+    return unmasked_letters(text)
 
 
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
@@ -232,28 +225,6 @@ def _from_codes(chunk: str) -> bytes:
     return bytes(map(int, re.findall("[0-9]+", chunk)))
 
 
-class _Plain(dict[int, str]):
-    """For str.translate: a character's plain Latin twin; no mark that combines with a letter."""
-
-    def __missing__(self, code: int) -> str:
-        self[code] = twin = self._twin(chr(code))
-        return twin
-
-    @staticmethod
-    def _twin(letter: str) -> str:
-        if letter.isascii():
-            return letter
-        if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
-            return ""
-        if (digit := unicodedata.digit(letter, None)) is not None:
-            return str(digit)
-        named = _LETTER_BY_NAME.fullmatch(unicodedata.name(letter, ""))
-        return _twins().get(letter) or (named["letter"] if named else letter)
-
-
-_PLAIN = _Plain()
-
-
 class _Kept(dict[int, int | None]):
     """For str.translate: letters, digits and the marks of a verdict stay."""
 
@@ -264,16 +235,3 @@ class _Kept(dict[int, int | None]):
 
 
 _KEPT = _Kept()
-
-
-@cache
-def _twins() -> dict[str, str]:
-    """From each character that looks like an ASCII letter or mark to it."""
-    from confusable_homoglyphs.confusables import confusables_data  # a megabyte: only where a text needs it
-
-    twins: dict[str, str] = {}
-    for letter, alike in confusables_data.items():
-        plain_ones = [one["c"] for one in alike if one["c"].isascii()]
-        if len(letter) == 1 and not letter.isascii() and plain_ones:
-            twins[letter] = plain_ones[0]
-    return twins

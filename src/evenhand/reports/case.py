@@ -9,7 +9,7 @@ from typing import Any
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
-from evenhand.domain.trial import Condition
+from evenhand.domain.trial import Condition, seen
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_json
 from evenhand.format.verdict_words import by_position
 from evenhand.ledger.read.lookup import CallOnRecord, TrialOnRecord, calls_on_record, responses_by_digest
@@ -81,7 +81,7 @@ def line_document(one: JudgedTrial, rater: Rater, condition: Condition) -> dict[
         "endpoint": rater.endpoint,
         "protocol": condition.protocol,
         "readout": condition.readout,
-        "see": condition.see,
+        "see": one.judgement.shown(condition),
         **_verdict(one.judgement.verdict, one.models),
     }
 
@@ -106,7 +106,7 @@ def trial_document(one: TrialOnRecord) -> dict[str, Any]:
         "settings": one.rater.settings.as_json(),
         "protocol": one.condition.protocol,
         "readout": one.condition.readout,
-        "see": one.condition.see,
+        "see": one.judgements[-1].shown(one.condition) if one.judgements else seen(one.condition),
         "fenced": one.condition.fenced,
         "replicate": one.trial.replicate,
         "attempt": one.trial.attempt,

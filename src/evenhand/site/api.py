@@ -47,7 +47,7 @@ from evenhand.site.documents import (
 )
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.refusal import not_found
-from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.http.service import Changing, FreshOwner, Owner, Serving, Visiting
 from evenhand.site.openapi import PUBLIC, DocumentRouter
 from evenhand.site.owner.pages import DAYS_MOST, NOTE_LONGEST, USES_MOST, erased_name, made_link_back, signed_out, sound
 
@@ -167,6 +167,8 @@ async def me(visiting: Visiting) -> PersonDocument:
 @routes.post("/tokens", summary="A token for scripts; it is shown once", status_code=201)
 async def new_token(serving: Serving, changing: Changing, asked: NewToken) -> TokenDocument:
     person = changing.must_be("owner", "annotator", "team")
+    if person.role == "owner":
+        changing.must_have_just_signed_in()
     granted = await run_in_threadpool(grant_token, serving.ledger, person.id, note=asked.note)
     await serving.watch.note(changing, "made a token", granted.id)
     return {"schema": 1, "id": granted.id, "key": granted.id, "token": granted.token}
@@ -211,6 +213,8 @@ async def new_invitation(
     serving: Serving, owner: Owner, changing: Changing, asked: NewInvitation
 ) -> InvitationDocument:
     made_by = owner.must_be("owner").id
+    if asked.role == "owner":
+        owner.must_have_just_signed_in()
     wanted = sound(Invite(role=asked.role, note=asked.note, uses=asked.uses, lasts=asked.days * DAY, made_by=made_by))
     granted = await run_in_threadpool(invite, serving.ledger, wanted)
     await serving.watch.note(changing, "invited", f"{asked.role}, invitation {granted.id}")
@@ -233,20 +237,20 @@ async def list_people(serving: Serving, owner: Owner) -> PeopleDocument:  # noqa
 
 
 @routes.delete("/people/{person}/name", summary="Erase a person's name; judgements stay (owner)", status_code=204)
-async def delete_name(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
+async def delete_name(serving: Serving, owner: FreshOwner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
     await erased_name(serving, person)
     await serving.watch.note(changing, "erased a name", person)
     return Response(status_code=204)
 
 
 @routes.delete("/people/{person}/keys", summary="Sign a person out everywhere (owner)", status_code=204)
-async def delete_keys(serving: Serving, owner: Owner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
+async def delete_keys(serving: Serving, owner: FreshOwner, changing: Changing, person: Id) -> Response:  # noqa: ARG001
     await signed_out(serving, owner, person)
     return Response(status_code=204)
 
 
 @routes.post("/people/{person}/link", summary="A link back for a person (owner); it is shown once", status_code=201)
-async def post_link(serving: Serving, owner: Owner, changing: Changing, person: Id) -> LinkDocument:  # noqa: ARG001
+async def post_link(serving: Serving, owner: FreshOwner, changing: Changing, person: Id) -> LinkDocument:  # noqa: ARG001
     made = await made_link_back(serving, owner, person)
     return {"schema": 1, "link": made.address, "expires": made.expires}
 
@@ -266,7 +270,7 @@ async def list_benchmarks(serving: Serving, owner: Owner) -> BenchmarksDocument:
 
 
 @routes.put("/benchmarks/{data}", summary="Open or close what is withheld of a benchmark (owner)", status_code=204)
-async def put_opening(serving: Serving, owner: Owner, changing: Changing, data: Id, asked: Opening) -> Response:
+async def put_opening(serving: Serving, owner: FreshOwner, changing: Changing, data: Id, asked: Opening) -> Response:
     if data not in {one.data for one in await run_in_threadpool(benchmarks, serving.ledger)}:
         raise not_found("such benchmark")
     if asked.open:

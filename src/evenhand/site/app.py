@@ -1,14 +1,16 @@
 """The application: its routes behind the gate, and what becomes of every error."""
 
+from asyncio import create_task
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import cache
-from typing import cast
+from typing import TextIO, cast
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -18,6 +20,7 @@ from starlette.types import Scope
 
 from evenhand import __version__
 from evenhand.domain.errors import code_of
+from evenhand.ledger.read.newest import JudgedLast
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.errors import RankError
@@ -27,18 +30,20 @@ from evenhand.site.accounts import request_api, request_pages
 from evenhand.site.boards import pages as board_pages
 from evenhand.site.http import pictures
 from evenhand.site.http.computed import Computed, StillWorking
+from evenhand.site.http.figures_process import Figures, FiguresHere
+from evenhand.site.http.operations import METRICS, Metrics, Operations
 from evenhand.site.http.pages import STATIC, AsciiJson, Pages
 from evenhand.site.http.rate_limits import RateLimits
-from evenhand.site.http.refusal import Refusal
+from evenhand.site.http.refusal import Refusal, busy
 from evenhand.site.http.request_guard import RequestGuard, SecurityHeaders
-from evenhand.site.http.service import Service, Serving, service_of, visitor_of
+from evenhand.site.http.service import Owner, Service, Serving, service_of, visitor_of
 from evenhand.site.http.settings import Site
 from evenhand.site.http.uploads import Uploads
 from evenhand.site.living import api as grow_api
 from evenhand.site.living import owner_api as growing_admin_api
 from evenhand.site.living import owner_pages as growing_admin
 from evenhand.site.living import pages as grow_pages
-from evenhand.site.living import writing_pages
+from evenhand.site.living import writing_api, writing_pages
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.openapi import Described
 from evenhand.site.owner import pages as admin_pages
@@ -71,6 +76,7 @@ ROUTERS = (
     api.routes,
     compare_api.routes,
     grow_api.routes,
+    writing_api.routes,
     growing_admin_api.routes,
     request_api.routes,
     submit_api.routes,
@@ -104,10 +110,12 @@ def _routes() -> tuple[BaseRoute, ...]:
     for router in ROUTERS:
         together.include_router(router)
     together.add_api_route("/api", api_page, methods=["GET"], include_in_schema=False)
+    together.add_api_route(METRICS, metrics_page, methods=["GET"], include_in_schema=False)
     return tuple(together.routes)
 
 
-def make_app(ledger: Ledger, site: Site) -> FastAPI:
+def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: Figures | None = None) -> FastAPI:
+    """`log`: where a line of JSON goes for each request. `figures`: where boards are worked out, if not here."""
     watch = RateLimits(ledger, site.limits)
     service = Service(
         ledger=ledger,
@@ -115,6 +123,8 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
         watch=watch,
         pages=Pages(site),
         computed=Computed(),
+        figures=figures or FiguresHere(ledger),
+        judged=JudgedLast(ledger),
         checks=Checks(ledger),
         uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
         proposals=ProposalCache(ledger),
@@ -123,7 +133,10 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         current_default_thread_limiter().total_tokens = _THREADS
+        ahead = None if figures is None else create_task(service.ahead())
         yield
+        if ahead is not None:
+            ahead.cancel()
         service.computed.close()
 
     app = Described(
@@ -137,13 +150,15 @@ def make_app(ledger: Ledger, site: Site) -> FastAPI:
         routes=[*_routes()],
     )
     app.state.service = service
+    app.state.metrics = metrics = Metrics(ledger)
     app.mount("/static", _LastingFiles(directory=STATIC))
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _not_as_asked)
     app.add_exception_handler(StillWorking, _still_working)
     app.add_exception_handler(RankError, _no_board)
     app.add_exception_handler(LedgerError, _busy)
-    app.add_middleware(RequestGuard, site=site, ledger=ledger, watch=service.watch, answer=answer)
+    app.add_middleware(RequestGuard, site=site, ledger=ledger, watch=service.watch, answer=answer, log=log)
+    app.add_middleware(Operations, ledger=ledger, metrics=metrics, log=log)
     app.add_middleware(SecurityHeaders, site=site)
     return app
 
@@ -188,9 +203,15 @@ async def _no_board(request: Request, error: Exception) -> Response:
 
 
 async def _busy(request: Request, error: Exception) -> Response:
-    # The sentence itself names the ledger's place on disk, which is for the command line.
-    words = "The record cannot be read or written at this moment; try again in a little while."
-    return await answer(request, Refusal(503, words, headers={"Retry-After": "5"}, code=code_of(error)))
+    return await answer(request, busy(cast("LedgerError", error)))
+
+
+async def metrics_page(request: Request, owner: Owner) -> Response:
+    """Only with a token: the gate lets it pass under any name, which a page of another site could use a session by."""
+    if not owner.by_token:
+        raise Refusal(401, "Metrics are given for an owner's token: send it as `Authorization: Bearer …`.")
+    metrics = cast("Metrics", request.app.state.metrics)
+    return await run_in_threadpool(metrics.written)
 
 
 async def api_page(request: Request, serving: Serving) -> Response:

@@ -96,12 +96,15 @@ class BoardDocument(Versioned):
     judge: str | None
     protocol: str | None
     readout: str | None
+    see: str | None
     votes: int
     battles: float
     items: int | None
     clusters: dict[str, Any]
     models: list[BoardModel]
     equal_length: NotRequired[bool]
+    version: NotRequired[int]
+    """Of what is released, where something is withheld; 0 before anything is."""
     unclustered: list[dict[str, Any]] | None
     order_effect: dict[str, Any] | None
     length_effect: dict[str, Any] | None

@@ -1,16 +1,22 @@
 """Serves a ledger over HTTP until it is told to stop."""
 
+import resource
+import signal
 import socket
 import time
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager, suppress
+from typing import NoReturn, TextIO
 
 import uvicorn
+from uvicorn.config import LOGGING_CONFIG
 
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import DAY, Invite, Person, invitations, invite, people, revoke_invitation
 from evenhand.site.app import make_app
-from evenhand.site.http.connection import connection_class
+from evenhand.site.http.connection import OpenConnections, connection_class
+from evenhand.site.http.figures_process import Figures, FiguresProcess
+from evenhand.site.http.operations import logging_as_json
 from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.request_guard import security_headers
 from evenhand.site.http.settings import Site, SiteError
@@ -18,6 +24,20 @@ from evenhand.site.http.visitor import Visitor
 
 _BY_COMMAND = "the owner, by evenhand serve"
 _STOPPING_SECONDS = 10
+_FILES = 8192
+_OTHER_FILES = 300
+"""Of the ledger, its images, uploads and the program."""
+
+
+def owner_links(ledger: Ledger, site: Site) -> list[tuple[str, str]]:
+    """By each owner's name, a link by which they come back; one by which the first comes in, where there is none."""
+    owners = _owners(ledger)
+    if len(owners) < 2:
+        return [("", owner_link(ledger, site))]
+    made = [
+        (one.shown, invite(ledger, Invite(role="owner", note=_BY_COMMAND, lasts=DAY, person=one.id))) for one in owners
+    ]
+    return [(name, f"{site.url}/join/{link.token}") for name, link in made]
 
 
 def owner_link(ledger: Ledger, site: Site) -> str:
@@ -35,23 +55,40 @@ def has_owner(ledger: Ledger) -> bool:
 
 
 def _owner(ledger: Ledger) -> Person | None:
-    return next((person for person in people(ledger) if person.role == "owner" and not person.erased), None)
+    return next(iter(_owners(ledger)), None)
 
 
-def server_config(ledger: Ledger, site: Site, *, host: str, port: int) -> uvicorn.Config:
-    app = make_app(ledger, site)
+def _owners(ledger: Ledger) -> list[Person]:
+    return [person for person in people(ledger) if person.role == "owner" and not person.erased]
+
+
+def server_config(
+    ledger: Ledger,
+    site: Site,
+    *,
+    host: str,
+    port: int,
+    log: TextIO | None = None,
+    figures: Figures | None = None,
+) -> uvicorn.Config:
+    """`figures`: where boards are worked out, if not in this process."""
+    app = make_app(ledger, site, log=log, figures=figures)
     watch: RateLimits = app.state.service.watch
 
     async def refused(address: str, what: str) -> None:
         await watch.attacked(Visitor(address=address), what, "")
 
+    most, of_one = min(site.limits.connections, _room()), site.limits.connections_of_one
+    open_ones = OpenConnections(most=most, most_of_one=most if site.proxied else of_one)
+    app.state.metrics.count_connections(lambda: len(open_ones))
     return uvicorn.Config(
         app,
-        http=connection_class(site.limits.seconds, refused, security_headers(site)),
+        http=connection_class(site.limits.seconds, refused, security_headers(site), open_ones),
         ws="none",
         host=host,
         port=port,
         log_level="warning",
+        log_config=LOGGING_CONFIG if log is None else None,  # None: what it says goes to our own log
         access_log=False,  # addresses of pages hold invitations
         server_header=False,
         # Without a proxy anybody could say to come from anywhere.
@@ -62,10 +99,46 @@ def server_config(ledger: Ledger, site: Site, *, host: str, port: int) -> uvicor
     )
 
 
-def serve(ledger: Ledger, site: Site, *, host: str, port: int, ready: Callable[[], None]) -> None:
-    """Returns on Ctrl-C, when the requests under way are answered; `ready` is called once. Raises SiteError."""
-    with closing(_bound(host, port)) as bound, suppress(KeyboardInterrupt):
-        _Server(server_config(ledger, site, host=host, port=port), ready).run([bound])
+def _room() -> int:
+    """For how many connections there are files, when as many may be open as the system lets us have."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = min(hard, _FILES) if hard != resource.RLIM_INFINITY else _FILES
+    with suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(50, (_FILES if soft == resource.RLIM_INFINITY else soft) - _OTHER_FILES)
+
+
+def serve(
+    ledger: Ledger, site: Site, *, host: str, port: int, ready: Callable[[], None], log: TextIO | None = None
+) -> None:
+    """Returns on Ctrl-C or SIGTERM, when the requests under way are answered; `ready` is called once.
+
+    Raises SiteError.
+    """
+    with (
+        closing(_bound(host, port)) as bound,
+        closing(FiguresProcess(ledger.url)) as figures,
+        logging_as_json(log),
+        suppress(KeyboardInterrupt),
+        _told_to_stop(),
+    ):
+        figures.begin()
+        _Server(server_config(ledger, site, host=host, port=port, log=log, figures=figures), ready).run([bound])
+
+
+@contextmanager
+def _told_to_stop() -> Generator[None]:
+    """The server raises the signal again by which it was stopped: to be told to is no failure of the process."""
+
+    def stop(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -12,9 +12,10 @@ from evenhand.ledger.store.opening import explained
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.audit_log import LogEvent, write_down
 from evenhand.site.living.cache import ProposalCache
-from evenhand.site.living.events import ImageCame, ImageFailed, next_try
+from evenhand.site.living.events import ImageCame, ImageFailed
+from evenhand.site.living.following import missing_images, next_image_try
 from evenhand.site.living.settings import growing_benchmarks
-from evenhand.site.living.store import find_proposal, say
+from evenhand.site.living.store import Proposal, find_proposal, say
 from evenhand.worker.loop import Stopping
 
 LIMITS = FetchLimits(
@@ -46,13 +47,34 @@ class WantedImage:
     growing: str
     proposal: str
     instruction: int
-    person: str
+    place: int
+    """Among the proposal's images, from 0."""
+    person: str | None
     url: str
     licence: str
 
     @property
     def key(self) -> str:
-        return f"proposed image {self.instruction}"
+        return f"proposed image {self.instruction}" + (f" {self.place}" if self.place else "")
+
+
+def _wanted(growing: str, one: Proposal, now: float) -> list[WantedImage]:
+    """Those of its images that are due."""
+    stands = one.standing
+    due = {place: next_image_try(stands, place) for place in missing_images(stands)}
+    return [
+        WantedImage(
+            growing=growing,
+            proposal=one.id,
+            instruction=stands.instruction.seq,
+            place=place,
+            person=stands.instruction.by or None,
+            url=stands.asked.images[place],
+            licence=stands.asked.licence,
+        )
+        for place, at in due.items()
+        if at is not None and at <= now
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,19 +88,8 @@ class ProposedImages:
         found: list[WantedImage] = []
         for growing in growing_benchmarks(self.ledger):
             for one in self.proposals.of(growing.id).proposals:
-                stands = one.standing
-                due = next_try(stands)
-                if stands.stage == "image" and stands.asked.url and due is not None and due <= now:
-                    found.append(
-                        WantedImage(
-                            growing=growing.id,
-                            proposal=one.id,
-                            instruction=stands.instruction.seq,
-                            person=stands.instruction.by,
-                            url=stands.asked.url,
-                            licence=stands.asked.licence,
-                        )
-                    )
+                if one.standing.stage == "image":
+                    found += _wanted(growing.id, one, now)
         return found[:MOST_AT_ONCE]
 
     async def act(self, jobs: Sequence[WantedImage], stopping: Stopping) -> str:  # noqa: ARG002  seconds at most
@@ -100,18 +111,20 @@ class ProposedImages:
 
     def _still_wanted(self, job: WantedImage) -> bool:
         found = find_proposal(self.ledger, job.growing, job.proposal)
-        return (
-            found is not None and found.standing.stage == "image" and found.standing.instruction.seq == job.instruction
-        )
+        if found is None or found.standing.stage != "image" or found.standing.instruction.seq != job.instruction:
+            return False
+        return job.place in missing_images(found.standing)
 
     def _record(self, job: WantedImage, outcome: Outcome) -> None:
         if isinstance(outcome, Fetched):
-            said = ImageCame(about=job.instruction, digest=outcome.info.digest)
+            said = ImageCame(about=job.instruction, digest=outcome.info.digest, place=job.place)
         else:
             # The detail may tell what answers at an address inside; whoever gave the address need not know.
             detail = f"{_WHY[outcome.problem]} {outcome.detail}" if outcome.problem in _OF_THE_FILE else ""
             final = outcome.problem not in _CURABLE
-            said = ImageFailed(about=job.instruction, detail=detail or _WHY[outcome.problem], final=final)
+            said = ImageFailed(
+                about=job.instruction, detail=detail or _WHY[outcome.problem], final=final, place=job.place
+            )
             if outcome.problem in _ATTACKS:
                 write_down(
                     self.ledger, LogEvent(what=f"refused: image {outcome.problem}", person=job.person, detail=job.url)

@@ -4,9 +4,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 
 from evenhand import __version__
-from evenhand.benchmarks.visit_bench.reference_prompt import reference_prompt
 from evenhand.domain.answer_flags import REFUSED, TRUNCATED
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.errors import Misuse
@@ -22,8 +23,10 @@ from evenhand.engine.tasks.item_task import Addressee, nothing_said
 from evenhand.ledger.store.claims import Claimed, claim_calls, held_now
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.prompts import Template
 from evenhand.site.living.cache import ProposalCache
-from evenhand.site.living.events import Answer, AnswerFailed, next_try
+from evenhand.site.living.events import Answer, AnswerFailed
+from evenhand.site.living.following import next_try
 from evenhand.site.living.settings import GrowingBenchmark, growing_benchmarks
 from evenhand.site.living.store import say
 from evenhand.worker.loop import InPart, Stopping
@@ -62,7 +65,7 @@ class Referring:
     study: None = None
 
     def request(self, wanted: WantedAnswer) -> Request:
-        words = reference_prompt(wanted.instruction, caption=wanted.caption)
+        words = _prompt().fill({"instruction": wanted.instruction, "caption": wanted.caption})
         return replace(self.asked.request(words), replicate=wanted.attempt - 1)
 
     def plan(self, wanted: Sequence[WantedAnswer], ledger: Ledger) -> Iterator[PlannedChunk[WantedAnswer]]:
@@ -257,3 +260,10 @@ def _over_budget(growing: GrowingBenchmark, plan: Sequence[PlannedChunk[WantedAn
         f"The budget of '{growing.name}' (${limit:g}) does not allow another answer, which can cost up to "
         f"${dollars_up(next_one)}: raise it to ${least} or more, or take it away."
     )
+
+
+@cache
+def _prompt() -> Template:
+    """From the caption alone, as GPT-4 was asked for VisIT-Bench's references; the words are our own."""
+    path = Path(__file__).parent / "reference_answer.md"
+    return Template.parse(path.read_text(encoding="utf-8").removesuffix("\n"), source=path.name)

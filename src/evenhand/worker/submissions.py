@@ -1,15 +1,19 @@
 """Work: submissions are estimated once their teams have confirmed them, and judged once the owner has approved."""
 
 import asyncio
+import re
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
+from typing import TypedDict
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
+from evenhand.domain.response import Response
 from evenhand.domain.submission import Estimated, SubmissionState
 from evenhand.domain.submission import SubmissionTerms as IntakeTerms
+from evenhand.engine.run.expected import expected
 from evenhand.engine.run.quote import dry_run
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.tasks.joining import Draw, JoinedBoard, joined_board, placing, submitted_answers
@@ -28,9 +32,16 @@ from evenhand.ledger.submissions.store import (
     wanted_of_the_worker,
 )
 from evenhand.ledger.submissions.submitted_models import may_be_shown
+from evenhand.protocols.protocol import Protocol
+from evenhand.reports.board.expected import expected_interval
 from evenhand.worker.board_judge import ModelReady, Seated, seated
 from evenhand.worker.loop import InPart, Stopping
 from evenhand.worker.submission_turn import MakeReceipt, SubmissionJob, SubmissionTurn, TurnTerms
+
+SAMPLES = 5
+"""Answers that speak to the judge, of which the owner reads the words."""
+SAMPLE_LONGEST = 300
+"""Characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +119,7 @@ class Submissions:
         )
         answers = submitted_answers(self.ledger, board, job.submission)
         prepared = placing(self.ledger, board, answers, draw, spoken=judges.spoken)
-        said = replace(self._estimated(prepared, judges), terms=terms.drawn)
+        said = replace(self._estimated(prepared, judges), terms=terms.drawn, **_steering(prepared, board, answers))
         with suppress(TooLate):  # withdrawn, or decided about, in this moment; or it says nothing new
 
             def allowed(standing: SubmissionState) -> bool:
@@ -124,8 +135,10 @@ class Submissions:
             openai_images=judges.judge.openai_images,
             second=prepared.second_calls(self.ledger, judges.extractor.quote),
         )
-        battles = prepared.placing
+        battles, asking = prepared.placing, prepared.asking
         assert battles is not None, "it places a model"
+        likely = expected(quoted, judges.judge.quote, self.ledger, rater=asking.rater.key, condition=asking.condition)
+        buys = expected_interval(self.ledger, prepared.study, battles.battles)
         return Estimated(
             opponents=tuple(model for model in prepared.study.models if model != battles.model),
             battles=battles.battles,
@@ -137,6 +150,12 @@ class Submissions:
             input_tokens=quoted.input_tokens_at_most,
             output_tokens=quoted.output_tokens,
             cost_usd=quoted.cost_usd,
+            likely_usd=likely and likely.cost_usd,
+            likely_lower=likely and likely.lower,
+            likely_upper=likely and likely.upper,
+            likely_by=likely.basis if likely else "",
+            reach=buys and buys.points,
+            reach_by=buys.basis if buys else "",
         )
 
     async def _judge(self, job: SubmissionJob, stopping: Stopping) -> str:
@@ -169,6 +188,8 @@ class Submissions:
         prepared = placing(
             self.ledger, board, answers, self._approved(job, board), spoken=judges.spoken if judges else None
         )
+        if judges is not None and not job.approved.despite:
+            _must_not_steer(_steering(prepared, board, answers))
         self.ledger.add_responses(answers)
         turn = SubmissionTurn(ledger=self.ledger, job=job, board=board, prepared=prepared, receipt=self.receipt)
         return turn, judges
@@ -194,13 +215,51 @@ def _grounds(ledger: Ledger, intake: Intake) -> _Grounds:
     )
 
 
+class _Steering(TypedDict):
+    orders: int
+    verdicts: int
+    steering: tuple[str, ...]
+
+
+def _steering(prepared: PreparedStudy, board: JoinedBoard, answers: Sequence[Response]) -> _Steering:
+    """What the answers say to the judge, told before it is asked: who obeys them answers what their writer asks."""
+    protocol, labels = prepared.asking.protocol, {item.digest: item.label for item in board.items}
+    found = [(one, meant) for one in answers if (meant := protocol.meant(one.text))]
+    return {
+        "orders": sum(meant.order for _, meant in found),
+        "verdicts": sum(meant.verdict for _, meant in found),
+        "steering": tuple(
+            f"{labels.get(one.item, one.item)}: {_spoken(protocol, one.text)}" for one, _ in found[:SAMPLES]
+        ),
+    }
+
+
+def _must_not_steer(found: _Steering) -> None:
+    """Raises Misuse: an older version may have estimated it, which did not look, or knew fewer words."""
+    if found["orders"] or found["verdicts"]:
+        raise Misuse(
+            f"Of its answers {found['orders']} give the judge orders and {found['verdicts']} write verdicts, and it "
+            f"was approved before that was found; the first is of item {found['steering'][0]}. The judge is not asked. "
+            "Refuse it, and let the team submit it again to decide about its answers; or let it be judged by what is "
+            "there.",
+            code="EH-STEERING-UNDECIDED",
+        )
+
+
+def _spoken(protocol: Protocol, answer: str) -> str:
+    """The sentence of the answer that speaks to the judge; its beginning where no sentence does for itself."""
+    sentences = [one for one in re.split(r"(?<=[.!?])\s+|\n+", answer) if one.strip()]
+    words = next((one for one in sentences if protocol.meant(one)), answer)
+    return " ".join(words.split())[:SAMPLE_LONGEST]
+
+
 def _is_confirmed(standing: SubmissionState) -> bool:
     return standing.stage == "confirmed"
 
 
 def _is_news(said: Estimated, before: Estimated | None) -> bool:
     """A worker that knows no price does not take back what one with a price has said."""
-    return before is None or said.cost_usd is not None or said != replace(before, cost_usd=None)
+    return before is None or said.cost_usd is not None or said != before.unpriced
 
 
 def _claim(submission: Submission) -> str:

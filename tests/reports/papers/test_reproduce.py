@@ -3,7 +3,9 @@
 import io
 import json
 from html import unescape
+from itertools import product
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import pytest
@@ -12,6 +14,7 @@ from rich.console import Console
 
 from evenhand.cli.main import evenhand
 from evenhand.reports.papers.catalog import PAPERS, reproduce
+from evenhand.reports.papers.reproduce.creation_claims import people_table
 from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, rounded, truncated
 from evenhand.reports.papers.reproduce.visit_bench import equation_table, mean_table, tie_table
 from evenhand.reports.papers.reproduce.words import print_reproduction
@@ -55,6 +58,69 @@ def test_all_20_averages_of_table_7_are_pooled_over_cases():
     assert computed["MLLM-as-a-judge, GPT-4o, dual"] == pytest.approx(100 * 281 / 305)
     assert computed["Human-as-a-judge, H1, non-dual"] == pytest.approx(100 * 266 / 305)
     tells(found.findings[0], 12)
+
+
+def test_table_6_has_the_generic_figures_of_the_repository_and_gpt_4os_inverse_trend():
+    found = table("creation-mmbench", "6")
+    assert found.ok
+    changes = {row.row: (row.computed["vfs_change"], row.computed["reward_change"]) for row in found.rows}
+    assert changes["GPT-4o-1120"] == pytest.approx((0.17, -3.63))
+    assert changes["Qwen2.5-72B-Instruct"] == pytest.approx((0.27, 3.98))
+    assert changes["InternLM2.5-7B-Chat"] == pytest.approx((0.50, 6.90))
+    assert set(notes(found)) == {"GPT-4o-1120"}
+
+
+def test_three_pairs_cannot_prove_what_appendix_e_says_of_descriptions():
+    found = table("creation-mmbench", "Appendix E, descriptions")
+    vfs, reward = (row.computed for row in found.rows)
+    # Mean of .17, .27, .50 and of -3.63, 3.98, 6.90; t = 4.3027 with two degrees of freedom.
+    assert (vfs["difference"], reward["difference"]) == pytest.approx((0.94 / 3, 7.25 / 3))
+    half = 4.30265 * stdev([0.17, 0.27, 0.50]) / 3**0.5
+    assert (vfs["lower"], vfs["upper"]) == pytest.approx((0.94 / 3 - half, 0.94 / 3 + half), abs=1e-4)
+    # All of one sign: 2 of 8 ways; one against two: the sum 7.25 is passed by +++ too, and both have a mirror.
+    assert (vfs["p"], reward["p"]) == (0.25, 0.5)
+
+
+def test_that_judges_with_images_outperform_for_all_judging_models_is_not_in_the_papers_own_table():
+    found = table("creation-mmbench", "Appendix F.3, judges with images")
+    assert found.ok
+    assert {row.row: row.computed["for_it"] for row in found.rows} == {
+        "MAE, dual": 4, "Consistency, dual": 3, "MAE, non-dual": 3, "Consistency, non-dual": 3,
+    }  # fmt: skip
+    assert set(notes(found)) == {"Consistency, dual", "MAE, non-dual", "Consistency, non-dual"}
+    tells(found.findings[0], "13 of 16")
+    mae = found.rows[0].computed
+    gaps = [0.02, 0.08, 0.00, 0.03, 0.06, 0.03, 0.07, 0.00, -0.01, 0.03, 0.04, -0.02]
+    assert mae["difference"] == pytest.approx(sum(gaps) / 12)
+    turned = [abs(sum(s * g for s, g in zip(signs, gaps, strict=True))) for signs in product((1, -1), repeat=12)]
+    assert mae["p"] == pytest.approx(sum(one >= abs(sum(gaps)) - 1e-9 for one in turned) / len(turned))
+    assert mae["p_of_judges"] == 0.125
+    assert all((row.computed["p_holm"] or 0) > 0.05 for row in found.rows)
+
+
+def test_that_people_are_farther_from_each_other_than_judges_with_images_is_not_told_by_four_people():
+    found = table("creation-mmbench", "Appendix F.3, people")
+    mae, consistency = (row.computed for row in found.rows)
+    assert mae["pairs"] == 12
+    # Means of the four people less those of the four judges, by judged model: all twelve weigh alike.
+    people = [(0.65, 0.82, 0.74, 0.64), (0.60, 0.72, 0.62, 0.61), (0.66, 0.73, 0.72, 0.65)]
+    judges = [(0.78, 0.71, 0.61, 0.57), (0.67, 0.65, 0.59, 0.46), (0.69, 0.61, 0.57, 0.59)]
+    gap = sum(map(sum, people)) / 12 - sum(map(sum, judges)) / 12
+    assert mae["difference"] == pytest.approx(-gap)
+    assert mae["upper"] is not None
+    assert mae["upper"] < 0
+    assert consistency["p"] == pytest.approx(0.6, abs=0.01)
+    # All four people behind: 2 of 16 ways to turn four signs; the pairs, which share three means, say much more.
+    assert mae["p_of_people"] == 0.125
+    assert mae["p"] == pytest.approx(0.0093, abs=0.0001)
+    assert (mae["p_holm"], consistency["p_holm"]) == (2 * (mae["p"] or 0), consistency["p"])
+    tells(found.findings[1], "MAE", "0.0186", "cannot be told", "0.125", "Consistency", "no difference")
+    # By the printed averages the judges' mean is 0.6275 and 83.27: behind are all four, and H2 and H3.
+    assert found.ok
+    assert [row.published for row in found.rows] == [{"behind_on_average": 4}, {"behind_on_average": 2}]
+    averages = figures("creation_table7_averages")
+    better = [{**one, "mae": "0.50"} if one["judge"] == "H1" else one for one in averages]
+    assert [row.ok for row in people_table(better).rows] == [False, True]
 
 
 def test_the_published_boards_of_visit_bench_have_the_mean_1000_and_whole_wins_with_ties_left_out():

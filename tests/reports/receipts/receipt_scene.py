@@ -3,10 +3,12 @@
 Captions, references and the judge's words hold a phrase each that no receipt may hold.
 """
 
+import copy
 import json
+import shutil
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from evenhand.domain.call import Reply, Request
@@ -19,6 +21,7 @@ from evenhand.domain.trial import Readout, Trial
 from evenhand.engine.run.task import Circumstances, Due
 from evenhand.engine.tasks.extraction import Extractor
 from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, find_intake, intakes_on_record, open_intake
 from evenhand.ledger.submissions.store import Submission, begin_submission, find_submission, tell
@@ -75,12 +78,16 @@ class House:
     """The judge mostly takes the one that is worth more."""
     judge: Rater = JUDGE
     readout: Readout = "free"
+    opened: bool = True
+    """Whether nothing is withheld, so that a receipt tells everything."""
     ledger: Ledger = field(init=False)
     run: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.ledger = Ledger(self.url)
         self.ledger.register_benchmark(BENCHMARK)
+        if self.opened:
+            open_benchmark(self.ledger, BENCHMARK.digest, by=None)
         self.run = self.ledger.begin_run("judge", {}, study=None, version="test")
 
     @property
@@ -235,6 +242,16 @@ def receipted(house: House, *, takes: Takes | None = None, limit: int | None = N
     receipt = make_receipt(house.ledger, subject)
     tell(house.ledger, submission.id, Judged(receipt=receipt), person=None)
     return Receipted(house=house, subject=subject, placing=placing, receipt=receipt)
+
+
+def copied(made: Receipted, folder: Path) -> Receipted:
+    """The same in another folder; both ledgers are closed."""
+    shutil.copytree(made.house.folder, folder)
+    house = copy.copy(made.house)
+    house.folder = folder
+    house.ledger = Ledger(house.url)
+    house.ledger.close()
+    return replace(made, house=house)
 
 
 def another_joins(made: Receipted) -> Submission:

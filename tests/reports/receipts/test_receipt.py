@@ -53,10 +53,10 @@ def house(tmp_path: Path) -> Iterator[House]:
 
 
 @pytest.fixture
-def complete(tmp_path: Path) -> Iterator[Receipted]:
+def complete(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Receipted]:
     """Everybody meets everybody on all six items, and the judge takes whom it thinks better, but on item i0 and against
-    the reference alone whom it sees first."""
-    house = House(folder=tmp_path, battles=18, reference_battles=6)
+    the reference alone whom it sees first. Nothing is withheld, unless asked for."""
+    house = House(folder=tmp_path, battles=18, reference_battles=6, opened=not getattr(request, "param", False))
 
     def takes(shown: Shown) -> str:
         first = shown.item == "i0" and REFERENCE in (shown.first, shown.second)
@@ -88,6 +88,24 @@ def test_the_row_is_worked_out_by_hand(complete: Receipted):
         ("counting", 5, 7),
     ]
     assert [one["win_rate"] for one in row["categories"]] == [round(4 / 12, 3), round(5 / 12, 3)]
+
+
+@pytest.mark.parametrize("complete", [True], indirect=True)
+def test_of_a_withheld_reference_the_row_tells_no_skill_and_no_digits_that_nobody_knows(complete: Receipted):
+    row = of(complete.receipt, "row")
+    assert row["withheld"] is True
+    assert (row["win_vs_reference"], row["win_vs_reference_n"]) == (0.1, 12), "six items may be told together"
+    # Against amber and blue alone: what is left of a skill would else be two battles.
+    assert [(one["category"], one["wins"], one["losses"]) for one in row["categories"]] == [
+        ("colours", 4, 4),
+        ("counting", 4, 4),
+    ]
+    assert row["rating"] % 10 == 0
+    row_check = {
+        one.name: one
+        for one in verify(complete.house.ledger, read_receipt(json.dumps(complete.receipt).encode())).checks
+    }
+    assert row_check["row"].ok, row_check["row"].differs
 
 
 def test_rating_rank_and_the_others_before_and_after_are_those_of_the_boards(complete: Receipted):
@@ -235,6 +253,19 @@ def test_a_model_without_a_verdict_has_a_row_without_a_rating(house: House):
     assert row["coverage"] == {"wanted": 20, "with_verdict": 0, "reasons": {}}
     assert (of(made.receipt, "record", "row_judgements"), row["categories"], row["visit"]) == ("", [], None)
     assert all(one["before"] == one["after"] for one in of(made.receipt, "moved"))
+
+
+def test_elo_of_a_row_is_that_of_the_whole_board_and_has_these_fields_alone(complete: Receipted):
+    """Receipts that teams hold are worked out again: what is added to other tables must not add to theirs."""
+    visit = of(complete.receipt, "row", "visit")
+    assert sorted(visit) == [
+        "elo", "elo_lower", "elo_n", "elo_rounds", "elo_upper", "losses", "matches", "provisional", "ties",
+        "win_vs_reference", "win_vs_reference_lower", "win_vs_reference_n", "win_vs_reference_ties",
+        "win_vs_reference_upper", "wins",
+    ]  # fmt: skip
+    assert sorted(of(complete.receipt, "row", "categories")[0]) == [
+        "category", "losses", "ties", "win_rate", "win_rate_lower", "win_rate_n", "win_rate_upper", "wins",
+    ]  # fmt: skip
 
 
 def test_a_model_that_does_not_count_is_on_no_side_of_the_receipt(house: House):

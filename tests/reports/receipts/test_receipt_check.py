@@ -98,6 +98,16 @@ def test_it_agrees_however_much_was_judged_since(copied: Copied):
     assert all(one.found.endswith(".") for one in found.checks)
 
 
+def test_a_receipt_of_an_earlier_version_without_elos_interval_agrees_too(copied: Copied):
+    visit = copied.receipt["row"]["visit"]
+    assert visit["elo_lower"] <= visit["elo_upper"]
+    assert visit.pop("elo_rounds") == 200
+    visit["elo_lower"] = visit["elo_upper"] = None
+    assert "row" not in failed(copied.found())
+    visit["elo_rounds"] = 10**9  # forged: nobody waits for so many
+    assert "row" in failed(copied.found())
+
+
 def test_it_agrees_when_the_answers_were_replaced_since_and_the_ledger_copied(made: Receipted, copied: Copied):
     label = made.subject.label
     old = copied.execute("SELECT item, response FROM response_choices WHERE model = ?", label)[0]

@@ -66,6 +66,7 @@ def test_a_ring_is_found_and_its_pairs_are_named():
     assert all("the ratings say 50 %" in one for one in found.look)
 
 
+@pytest.mark.slow
 def test_boards_that_fit_are_rarely_called_misfits():
     # 5 % wanted; 15 % of 40 is three simulation errors above.
     for test in ("items", "pairs"):

@@ -1,10 +1,17 @@
 """Claims about rows gathered by item."""
 
+import tracemalloc
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evenhand.stats.ratings.bradley_terry.likelihood import centred_inverse, slopes_at
+from evenhand.stats.ratings.bradley_terry.sandwich import clustered_scores
+from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
+from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.item_blocks import item_blocks, item_order, items_met, played_and_items
 from tests.stats.ratings.made import drawn
 
@@ -47,3 +54,22 @@ def test_items_of_a_model_are_counted_once(items: int):
 def test_more_items_than_a_byte_counts_are_counted():
     one = np.arange(1000) * 2
     assert items_met(one, one + 1, 1000, 2).tolist() == [1000, 1000]
+
+
+@pytest.mark.parametrize("sizes", [[60] * 4_300, [800] + [5] * 14_000], ids=["of 60 rows", "one of 800 rows"])
+def test_clusters_of_many_models_take_little_memory_whatever_their_sizes(sizes: list[int]):
+    item = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
+    table = replace(drawn(rows=len(item), models=420, items=1, seed=8), item=item)
+    solution = solve(table)
+    bread = centred_inverse(solution.fit.information, solution.structure.group)
+    cells = likelihood_cells(solution.grouped.table, slopes_at(solution.grouped.table, solution.fit))
+    tracemalloc.start()
+    parts = clustered_scores(cells, solution.grouped.cell, item, None, bread)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    # Every two rows of the items of 60 at once are 1,000 MB, and a column for each model on every item is 200 MB.
+    assert peak < 70e6
+    whole = clustered_scores(cells, solution.grouped.cell, item, None, bread, numbers=2_000_000)
+    np.testing.assert_allclose(parts.product, whole.product, rtol=1e-12, atol=1e-12 * np.abs(whole.product).max())
+    np.testing.assert_allclose(parts.effective, whole.effective, rtol=1e-12)
+    assert parts.clusters_of.tolist() == whole.clusters_of.tolist()

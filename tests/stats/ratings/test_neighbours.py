@@ -125,12 +125,14 @@ def test_on_llmfao_the_leaders_own_range_can_be_used():
     assert (leader.rank_own_lower, leader.rank_own_upper) == (1, 22)
 
 
+@pytest.mark.slow
 def test_equal_models_are_rarely_called_separated():
     # 5 % wanted; four simulation errors of 200 repetitions above it would be 11 %.
     for models in (2, 3):
         assert covered(f"{models} equal models, 12 items", repetitions=200, seed=1).claimed <= 0.09
 
 
+@pytest.mark.slow
 def test_what_raters_share_is_no_reason_to_call_equal_models_separated():
     # Flips of items alone separate them in 18 % of such boards.
     assert covered("ratings, one rater 60 %, one item 30 %", repetitions=80).claimed <= 0.09

@@ -280,6 +280,7 @@ def test_a_model_that_won_everything_is_bounded_with_regard_to_its_place():
     assert after == pytest.approx(before - effect)
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_was_planted():
     """A small seeded version of bench/planted.py."""
     from bench.planted import found

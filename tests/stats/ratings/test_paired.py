@@ -239,6 +239,7 @@ def test_raters_differ_through_a_baseline_too():
     assert (found.wins, found.losses, found.test) == (63, 7, "sign flips of raters, exact")
 
 
+@pytest.mark.slow
 def test_equal_models_are_rarely_told_apart_before_raters_of_unequal_taste():
     rng = np.random.default_rng(5)
     wrong = 0

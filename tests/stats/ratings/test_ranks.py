@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.elo.ratings import elo_bootstrap
-from evenhand.stats.ratings.ranks import RankRanges, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
+from evenhand.stats.ratings.ranks import RankRanges, _scatter, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.simultaneous import bonferroni
 from evenhand.stats.ratings.win_rate import tally, win_rates
@@ -199,6 +199,7 @@ def round_robin(rng: np.random.Generator, models: int, items: int) -> Comparison
     )
 
 
+@pytest.mark.slow
 def test_all_ranges_contain_their_true_ranks_where_single_intervals_fail():
     rng = np.random.default_rng(11)
     rounds, models = 120, 6
@@ -224,6 +225,18 @@ def test_elo_ranges_come_from_the_scatter_of_its_resamples():
     ranked = elo_rank_ranges(made, elo_bootstrap(made, Resampling(rounds=100), k=16))
     assert ranges(ranked) == {"A": (1, 1, 1), "B": (2, 3, 2), "C": (2, 3, 2)}
     tells(ranked.notes[0], "3 differences", "100 resamples")
+
+
+def test_the_scatter_of_draws_is_their_covariance_and_what_is_missing_counts_nowhere():
+    draws = np.random.default_rng(0).normal(size=(9, 3))
+    mean, deviations, covariance = _scatter(draws)
+    np.testing.assert_allclose(mean, draws.mean(axis=0))
+    np.testing.assert_allclose(deviations, draws - draws.mean(axis=0))
+    np.testing.assert_allclose(covariance, np.cov(draws.T))
+    draws[:4, 2] = np.nan
+    _, _, covariance = _scatter(draws)
+    np.testing.assert_allclose(covariance[:2, :2], np.cov(draws[:, :2].T))
+    np.testing.assert_allclose(covariance[2, 2], np.var(draws[4:, 2], ddof=1))
 
 
 def test_the_order_of_a_file_proves_no_elo_rank():

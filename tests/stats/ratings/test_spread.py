@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from evenhand.stats.intervals import reach
-from evenhand.stats.ratings.bradley_terry.covariance import spread
+from evenhand.stats.ratings.bradley_terry.covariance import _clusters_by_group, spread
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, slopes_at
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.bradley_terry.sandwich import clustered_scores
@@ -119,6 +119,30 @@ def test_however_items_are_gathered_their_scores_are_the_same(weighted: bool, it
         np.testing.assert_allclose(parts.effective, whole.effective)
         assert parts.clusters_of.tolist() == whole.clusters_of.tolist()
         assert parts.clusters == whole.clusters == len(np.unique(item))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("ties", ["half", "davidson"])
+def test_items_of_few_rows_multiplied_two_by_two_give_what_a_table_of_all_models_gives(
+    weighted: bool, ties: Literal["half", "davidson"]
+):
+    table = drawn(rows=3000, models=6, items=1500, seed=6, weighted=weighted)
+    assert table.item is not None
+    # Two of them have more rows than are multiplied so.
+    item = np.where(np.arange(3000) < 40, np.arange(3000) % 2, table.item).astype(np.int32)
+    table = replace(table, item=item)
+    extra = np.random.default_rng(0).integers(-1, 2, 3000).astype(np.float64)[:, None]
+    solution = solve(table, covariates=extra, ties=ties)
+    bread = centred_inverse(solution.fit.information, solution.structure.group)
+    cells = likelihood_cells(solution.grouped.table, slopes_at(solution.grouped.table, solution.fit))
+    whole, parts = (
+        clustered_scores(cells, solution.grouped.cell, item, table.weight, bread, sparse_from=width)
+        for width in (400, 2)
+    )
+    np.testing.assert_allclose(parts.product, whole.product, rtol=1e-10, atol=1e-10 * np.abs(whole.product).max())
+    np.testing.assert_allclose(parts.effective, whole.effective, rtol=1e-10)
+    assert parts.clusters_of.tolist() == whole.clusters_of.tolist()
+    assert parts.clusters == whole.clusters
 
 
 def curvatures(log_likelihoods: Callable[[np.ndarray], np.ndarray], at: np.ndarray) -> np.ndarray:
@@ -242,6 +266,7 @@ def test_differences_turn_their_sign_with_their_sides():
     np.testing.assert_allclose(gaps.error, gaps.error.T)
 
 
+@pytest.mark.slow
 def test_clustered_intervals_cover_and_unclustered_ones_fail():
     """A small seeded version of bench/coverage.py: two showings of an item that agree most of the time."""
     from bench.coverage import covered
@@ -346,3 +371,10 @@ def test_a_spread_that_clusters_do_show_is_left_alone():
     assert table.item is not None
     expected = by_hand(table, table.item, solution.fit.strength)
     np.testing.assert_allclose(spread(solution).covariance, expected, rtol=5e-3, atol=1e-6)
+
+
+@pytest.mark.parametrize(("clustered", "counted"), [(False, [4, 2]), (True, [3, 2])])
+def test_of_groups_that_never_met_each_rests_on_its_own_clusters(clustered: bool, counted: list[int]):
+    apart = [*[("A", "B", 1), ("A", "B", -1)] * 2, ("C", "D", 1), ("C", "D", -1)]
+    solution = solve(played(apart, items=[1, 2, 3, 3, 1, 2]))
+    assert _clusters_by_group(solution, clustered).tolist() == counted

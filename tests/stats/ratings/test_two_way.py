@@ -149,6 +149,7 @@ def test_what_students_t_is_on_is_not_told_twice_where_raters_are_few():
     assert bradley_terry(both(judged(raters=6))).notes == ()
 
 
+@pytest.mark.slow
 def test_crossed_raters_of_unequal_diligence_are_covered():
     """A small seeded version of bench/coverage.py."""
     from bench.coverage import covered
@@ -158,6 +159,58 @@ def test_crossed_raters_of_unequal_diligence_are_covered():
     assert found.claimed < 0.1
 
 
+@pytest.mark.parametrize("about", ["items of these sizes", "items that weigh alike"])
+def test_where_strength_rises_with_size_intervals_hold_what_they_are_about(about: str):
+    """A small seeded version of bench/coverage_sizes.py; over items drawn anew they hold in 90 to 92 %."""
+    from bench.coverage import covered
+
+    found = covered(f"sizes (sd 1.5) and strength rise together, 100 items, {about}", repetitions=150)
+    assert found.held > 0.93
+
+
 def test_no_rows_at_all_have_no_clusters_and_no_intervals():
     nothing = both(judged()).rows(np.zeros(480, dtype=np.bool_))
     assert all(one.rating.value is None for one in bradley_terry(nothing).models)
+
+
+@pytest.mark.parametrize("design", ["items", "items and raters", "items of two rows", "orders"])
+def test_a_row_told_as_two_of_half_its_weight_changes_no_bound(design: str):
+    seen = {
+        "items": judged(),
+        "items and raters": both(judged()),
+        "items of two rows": judged(items=60, rows=2),
+        "orders": replace(judged(), first=np.where(np.arange(480) % 2, 1, -1).astype(np.int8)),
+    }[design]
+    again = np.concatenate((np.arange(len(seen)), np.arange(0, len(seen), 3), np.arange(0, len(seen), 3)))
+    share = np.where(np.arange(len(seen)) % 3, 1.0, 1 / 3)
+    split = replace(seen.rows(again), weight=share.take(again))
+    others = {"items and raters": [], "orders": [_shares, _order]}.get(design, [_shares])
+    for estimates in (_ratings, *others):
+        np.testing.assert_allclose(estimates(split), estimates(seen), rtol=1e-9)
+
+
+def test_only_a_spread_smaller_than_chance_alone_would_leave_counts_rows():
+    """Which a row told in two halves changes: the share of a model whose items are so alike moves a little."""
+    seen = both(judged())
+    halves = np.tile(np.arange(len(seen)), 2)
+    split = _shares(replace(seen.rows(halves), weight=np.full(len(halves), 0.5)))
+    moved = np.abs(split - _shares(seen))
+    assert (moved.max(axis=1) > 1e-9).tolist() == [False, True, False, False]
+    assert moved.max() < 5e-3
+    alone = replace(seen, item=None, crossed=None)
+    surer = _ratings(replace(alone.rows(halves), weight=np.full(len(halves), 0.5)))
+    # Without items each row is a cluster: two halves are then two verdicts that have nothing in common.
+    assert np.diff(surer) == pytest.approx(np.diff(_ratings(alone)) / 2**0.5, rel=0.02)
+
+
+def _ratings(seen: Comparisons) -> np.ndarray:
+    return np.array([(one.rating.lower, one.rating.upper) for one in bradley_terry(seen).models], dtype=np.float64)
+
+
+def _shares(seen: Comparisons) -> np.ndarray:
+    return np.array([(one.win_rate.lower, one.win_rate.upper) for one in win_rates(seen)], dtype=np.float64)
+
+
+def _order(seen: Comparisons) -> np.ndarray:
+    found = order_effect(seen).overall.natural
+    return np.array([found.lower, found.upper], dtype=np.float64)

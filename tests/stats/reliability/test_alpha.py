@@ -69,7 +69,8 @@ def test_bounds_hold_the_value(said: Lines):
 def test_perfect_agreement_on_few_items_proves_little():
     alpha = krippendorff_alpha(opinions([[1, 1], [0, 0], [1, 1], [-1, -1]]))
     assert (alpha.value, alpha.upper) == (1, 1)
-    assert alpha.lower == pytest.approx(0.28313, abs=1e-5)
+    # Of pairs of such verdicts 5 in 8 differ by chance.
+    assert alpha.lower == pytest.approx(1 - (1 - 0.28313) / 0.625, abs=1e-4)
 
 
 def test_cases_of_one_item_are_one_cluster():

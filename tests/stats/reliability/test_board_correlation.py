@@ -55,6 +55,7 @@ def test_a_seed_repeats_what_boards_of_one_truth_would_show():
     )
 
 
+@pytest.mark.slow
 def test_boards_of_one_truth_show_what_they_are_told_to_show():
     """Over many pairs of boards of one truth the observed correlation lies in the range that was told beforehand."""
     inside = 0

@@ -20,11 +20,12 @@ def verdicts(shares: list[float], agree: float) -> tuple[np.ndarray, np.ndarray]
 
 
 def on_fishers_scale(found: Estimate) -> float:
-    """The standard error that an interval on Fisher's z was made of."""
+    """The standard error that an interval on Fisher's z was made of; its upper bound may be Garwood's, and higher."""
     assert found.value is not None
     assert found.lower is not None
     assert found.upper is not None
-    return (math.atanh(found.upper) - math.atanh(found.lower)) / (2 * 1.96) * (1 - found.value**2)
+    assert found.upper >= math.tanh(2 * math.atanh(found.value) - math.atanh(found.lower)) - 1e-12
+    return (math.atanh(found.value) - math.atanh(found.lower)) / 1.96 * (1 - found.value**2)
 
 
 @pytest.mark.parametrize(

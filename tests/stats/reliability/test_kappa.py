@@ -1,16 +1,18 @@
 """Claims about Cohen's kappa and Gwet's AC1."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import chi2
 from sklearn.metrics import cohen_kappa_score
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import Basis
+from evenhand.stats.intervals import Basis, reach, wilson
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
 from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, fisher_estimate, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
@@ -77,8 +79,7 @@ def test_bounds_hold_the_value(pairs: Pairs, weighting: Weighting):
     kappa = cohens_kappa(*columns(pairs), weighting=weighting)
     if kappa.value is not None and kappa.lower is not None:
         assert kappa.upper is not None
-        assert -1 <= kappa.lower <= kappa.value + 1e-12
-        assert kappa.value - 1e-12 <= kappa.upper <= 1
+        assert -1 <= kappa.lower <= kappa.value <= kappa.upper <= 1
 
 
 def test_values_between_levels_are_taken_as_they_are():
@@ -94,12 +95,60 @@ def test_a_record_without_a_flaw_on_few_items_proves_little():
     item = np.arange(32) % 4
     one, other, _ = columns(pairs)
     kappa = cohens_kappa(one, other, item)
-    # t(3) = 3.18245: 4 / (4 + 10.128).
+    # t(3) = 3.18245: up to 1 - 4 / (4 + 10.128) = 0.71687 of the cases may be disagreements, half differ by chance.
     assert (kappa.value, kappa.upper) == (1, 1)
-    assert kappa.lower == pytest.approx(0.28313, abs=1e-5)
+    assert kappa.lower == pytest.approx(1 - 0.71687 / 0.5, abs=1e-4)
     opposite = cohens_kappa(one, -other, item)
     assert (opposite.value, opposite.lower) == (-1, -1)
-    assert opposite.upper == pytest.approx(-0.28313, abs=1e-5)
+    assert opposite.upper == pytest.approx(-(kappa.lower or 0.0), abs=1e-9)
+
+
+@pytest.mark.parametrize("coefficient", ["kappa", "AC1", "alpha"])
+@pytest.mark.parametrize("items", [20, 200])
+def test_items_that_are_all_alike_do_not_make_agreement_certain(coefficient: str, items: int):
+    """Six of each item's eight cases agree: items show no spread at all, single cases do."""
+    one = np.tile([1.0, 1.0, -1.0, -1.0] * 2, items)
+    other = np.tile([1.0, -1.0, -1.0, 1.0, 1.0, 1.0, -1.0, -1.0], items)
+    found = _coefficient(coefficient, one, other, np.repeat(np.arange(items), 8))
+    assert found.value == pytest.approx(0.5, abs=2e-3)
+    assert found.lower is not None
+    assert found.upper is not None
+    cases = _coefficient(coefficient, one, other, np.arange(8 * items))
+    assert cases.lower is not None
+    assert cases.upper is not None
+    # As if Wilson's bound of none seen in so many items had gone all one way, or as if cases had nothing in common.
+    single = min(8 * 1.96**2 / (items + 1.96**2), 1.0) ** 0.5
+    assert found.upper - found.lower == pytest.approx(single * (cases.upper - cases.lower), rel=0.1)
+
+
+@pytest.mark.parametrize("items", [8, 30, 300])
+def test_two_who_never_agree_may_agree_now_and_then(items: int):
+    """AC1 of three classes is then -1/3 and no case differs from another: Wilson's bound of none seen is left."""
+    one = np.array([1.0, -1.0] * (items // 2))
+    found = gwets_ac1(one, -one, np.arange(items))
+    seldom, _ = wilson(1.0, items, reach(items))
+    assert (found.value, found.lower) == pytest.approx((-1 / 3, -1 / 3))
+    assert found.upper == pytest.approx((1 - seldom - 1 / 4) / (1 - 1 / 4))
+
+
+@pytest.mark.parametrize("coefficient", [cohens_kappa, gwets_ac1])
+def test_where_nobody_disagreed_in_fifty_cases_one_in_fourteen_may(coefficient: Callable[..., Estimate]):
+    """At 7 % disagreement 50 cases have none once in 38 times, a coefficient of .893 (AC1) or .886 (kappa)."""
+    said = np.array([1.0] * 22 + [0.0] * 18 + [-1.0] * 10)
+    found = coefficient(said, said, np.arange(50))
+    assert found.lower is not None
+    assert 0.87 < found.lower < 0.893
+
+
+@pytest.mark.parametrize("disagree", [1, 2, 3])
+def test_few_disagreements_may_be_by_chance_as_many_as_an_exact_bound_allows(disagree: int):
+    said = np.array([1.0, -1.0] * 200)
+    other = said.copy()
+    other[:disagree] *= -1
+    for found in (cohens_kappa(said, other, np.arange(400)), gwets_ac1(said, other, np.arange(400), classes=2)):
+        # Half of such verdicts differ by chance, so 1 - coefficient is twice the share that disagrees.
+        fewest = float(chi2.ppf(0.025, 2 * disagree)) / 2 / 400
+        assert found.upper == pytest.approx(1 - 2 * fewest, abs=0.06 * fewest + 1e-9)
 
 
 def test_one_item_says_nothing():
@@ -275,7 +324,14 @@ def test_gwets_own_formulas_find_the_same_ac1_and_the_same_error(pairs: Pairs):
     found = gwets_ac1(one, other, item)
     value, variance = _ac1_by_gwets_formulas(pairs, [-1, 0, 1])
     assert found.value == pytest.approx(value, abs=1e-9)
-    expected = fisher_estimate(value, math.sqrt(variance), Basis.of(np.ones(len(pairs))), n=len(pairs))
+    share = np.bincount(np.array(pairs).ravel() + 1, minlength=3) / (2 * len(pairs))
+    faults = sum(one != other for one, other in pairs)
+    # Verdicts that were not met differ by chance less often than they did, by the items that have met such.
+    differ = 1 - float(share @ (1 - share)) / 2
+    apart = 1 / (1 + (1 / differ - 1) * (1 - faults / len(pairs)))
+    expected = fisher_estimate(
+        value, math.sqrt(variance), Basis.of(np.ones(len(pairs))), n=len(pairs), apart=apart, differ=differ
+    )
     assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-6)
 
 

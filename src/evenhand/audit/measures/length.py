@@ -107,7 +107,8 @@ def _chart(document: Mapping[str, Any]) -> Any:
         seen.mark_rule(color=INK, strokeWidth=1.5).encode(y=up("lower:Q"), y2="upper:Q"),
         seen.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=up("value:Q")),
     ).properties(width=WIDE, height=190)
-    return titled(layers, Heading(title="How length pulls", subtitle="points and the line through 0, each with 95 %"))
+    told = "95 % intervals of each length and of a line through 0; dashed: not at all"
+    return titled(layers, Heading(title="How length pulls", subtitle=told))
 
 
 LENGTH_EFFECT = AuditMeasure(

@@ -1,10 +1,10 @@
 """Answers met in files, one for each item and model: what is said again, what contradicts, and what can be judged."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from evenhand.benchmarks.answers.failure_text import is_failure_text
-from evenhand.benchmarks.data_error import FilePlace, near, quoted
+from evenhand.benchmarks.data_error import FilePlace, listed, near, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.sheet import is_cut
 from evenhand.domain.item import Benchmark, Item
@@ -60,6 +60,21 @@ class CollectedAnswers:
         """Where the first answer stands, and those that say something else."""
         self.unknown: dict[str, list[FilePlace]] = {}
         """What is asked nowhere, by the name that the file has for it."""
+        self._left_out = benchmark.left_out - self.items.keys()
+        self._passed_over: dict[str, int] = {}
+        """Rows that answer what the data holds and cannot be asked, by its label."""
+
+    def passes_over(self, label: str) -> bool:
+        """Whether it is no item and no fault either: the data holds it and cannot be asked."""
+        if label not in self._left_out:
+            return False
+        self._passed_over[label] = self._passed_over.get(label, 0) + 1
+        return True
+
+    def told_passed_over(self) -> Iterator[str]:
+        if self._passed_over:
+            rows, labels = sum(self._passed_over.values()), listed(self._passed_over)
+            yield f"Answers to items that were left out of the data, passed over: {rows} ({labels})."
 
     def keep(self, answer: Answer) -> Answer | None:
         """The earlier answer that it contradicts, if there is one."""

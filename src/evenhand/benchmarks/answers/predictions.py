@@ -1,6 +1,6 @@
 """VisIT-Bench's predictions.csv: each row's instruction, category and image, and a column of answers for each model."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from evenhand.benchmarks.answers.collected import ITEM
@@ -11,6 +11,10 @@ from evenhand.benchmarks.files.rows import Row
 from evenhand.domain.reserved import reserved_for
 
 _ENDING = " prediction"
+_SHEETS_OWN = "gpt4_prediction"
+"""A column of the released multi-image sheet, which files of predictions are often made from."""
+_RATINGS = "human_ratings_"
+"""How columns of that sheet begin that no model's predictions need."""
 
 
 def is_predictions(columns: Collection[str]) -> bool:
@@ -23,15 +27,28 @@ def is_predictions(columns: Collection[str]) -> bool:
 
 
 def model_of_column(column: str) -> str | None:
-    """Whose answers a column of this name holds, "" where it names no model; None for other columns."""
+    """Whose answers a column of this name holds, "" where it names no model; None for other columns.
+
+    `<model name> prediction` as the authors ask for it, or with an underscore.
+    """
     name = column.strip()
-    return name[: -len(_ENDING)].strip() if f" {name}".casefold().endswith(_ENDING) else None
+    if not f" {name}".casefold().replace("_", " ").endswith(_ENDING):
+        return None
+    return name[: -len(_ENDING)].strip()
 
 
-def predicting_models(path: Path, columns: Iterable[str], problems: Problems) -> dict[str, str]:
+def sheets_own(columns: Collection[str]) -> tuple[str, ...]:
+    """The columns that look like a model's, beside one, and came with the rated sheet that the file was made from."""
+    others = any(name != _SHEETS_OWN and model_of_column(name) is not None for name in columns)
+    rated = any(name.startswith(_RATINGS) for name in columns)
+    return (_SHEETS_OWN,) if others and rated and _SHEETS_OWN in columns else ()
+
+
+def predicting_models(path: Path, columns: Collection[str], problems: Problems) -> dict[str, str]:
     """The model's name by the column that holds its answers; empty where a name cannot be used."""
     before = problems.count
-    models = {name: model for name in columns if (model := model_of_column(name)) is not None}
+    own = sheets_own(columns)
+    models = {name: model for name in columns if name not in own and (model := model_of_column(name)) is not None}
     for column, model in models.items():
         if not model:
             sentence = f"The column `{column}` names no model; call it `<model name>{_ENDING}`."

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias, cast
 
 from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, Answer, CollectedAnswers, column_fault
-from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models
+from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models, sheets_own
 from evenhand.benchmarks.data_error import (
     COLUMN,
     ITEM_UNKNOWN,
@@ -18,18 +18,21 @@ from evenhand.benchmarks.data_error import (
     Problems,
     ResponsesError,
     listed,
+    lmms_eval_fault,
     near,
     quoted,
 )
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
-from evenhand.benchmarks.files.rows import Frame, Row, given_rows, read_rows
+from evenhand.benchmarks.files.rows import Frame, Row, given_rows, read_rows, renamed
 from evenhand.benchmarks.files.sheet import CELL_LIMIT
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.format.result import Result
+
+_OTHER_NAMES = "A column of another name is named by --columns THEIRS=OURS."
 
 
 def is_named_by_file(columns: Collection[str]) -> bool:
@@ -156,11 +159,12 @@ def read_responses(
     variant: str = "",
     gaps: Gaps = "note",
     needed: Sequence[Item] | None = None,
+    columns: Mapping[str, str] | None = None,
 ) -> ResponseSet:
     """The answers in one file or several, in a polars or pandas frame, or in records; a text is a path.
 
-    Columns are item, model and response, or another tool's. `needed`: the items of which none may lack; None: all of
-    the benchmark's.
+    Columns are item, model and response, or another tool's; `columns` gives ours by those of yours. `needed`: the
+    items of which none may lack; None: all of the benchmark's.
 
     >>> bench = eh.load_benchmark("visit-bench-sample")
     >>> records = [{"item": item.label, "model": "mine", "response": "A red kite."} for item in bench.items]
@@ -173,16 +177,20 @@ def read_responses(
     problems = Problems(ResponsesError)
     collected = _Collected(benchmark, problems, gaps=gaps, needed=benchmark.items if needed is None else needed)
     by_content = collected.by_content
-    for path, rows in _sources(given, problems):
-        columns = dict.fromkeys(name for row in rows for name in row.fields)
-        if is_predictions(columns):
-            models = predicting_models(path, columns, problems)
+    for path, given_as in _sources(given, problems):
+        had = {name for row in given_as for name in row.fields}
+        # Files beside each other may differ: a name that one has already is not given to another column of it.
+        rows = renamed(given_as, {theirs: ours for theirs, ours in (columns or {}).items() if ours not in had})
+        found = dict.fromkeys(name for row in rows for name in row.fields)
+        if is_predictions(found):
+            models = predicting_models(path, found, problems)
+            collected.note(f"{path.name}: the sheet's own column `{one}` is no model's." for one in sheets_own(found))
             rows = list(as_responses(rows, models, by_content))
-        elif is_outputs(columns):
+        elif is_outputs(found):
             rows = list(matched_outputs(path, rows, by_content, problems))
-        elif is_named_by_file(columns):
+        elif is_named_by_file(found):
             rows = list(as_answers(rows, collected.named_by_file(path)))
-        elif not rows or not _columns_fit(path, columns, problems):
+        elif not rows or not _columns_fit(path, found, problems):
             rows = []
         for row in rows:
             collected.add(row)
@@ -253,6 +261,8 @@ class _Collected(CollectedAnswers):
             reader.fault(f"The model name `{model}` is reserved for {meaning}; rename the model.", code=RESERVED)
         if reader.faulty:
             return
+        if self.passes_over(label):
+            return
         if label not in self.items:
             self.unknown.setdefault(label, []).append(row.place)
             self._unknown_columns.add(reader.given(ITEM) or "")
@@ -267,6 +277,7 @@ class _Collected(CollectedAnswers):
             )
 
     def report_unknown(self) -> None:
+        self._notes.extend(self.told_passed_over())
         if not self.unknown:
             return
         shown: list[str] = []
@@ -364,9 +375,12 @@ class _Collected(CollectedAnswers):
 
 def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
+    if (foreign := lmms_eval_fault(found)) is not None:
+        problems.add(FilePlace(path=path), foreign, code=COLUMN)
+        return False
     faults = [fault for names in (ITEM, MODEL, ANSWER) if (fault := column_fault(found, names)) is not None]
     for fault in faults:
-        problems.add(FilePlace(path=path), fault, code=COLUMN)
+        problems.add(FilePlace(path=path), f"{fault} {_OTHER_NAMES}", code=COLUMN)
     return not faults
 
 

@@ -56,8 +56,8 @@ class _Told(Problems):
     def __init__(self) -> None:
         super().__init__(ResponsesError)
 
-    def add(self, place: FilePlace, sentence: str, *, code: str | None = None) -> None:
-        super().add(place, _shown(sentence, _LONGEST_SENTENCE), code=code)
+    def add(self, place: FilePlace, sentence: str, *, code: str | None = None, kind: str | None = None) -> None:
+        super().add(place, _shown(sentence, _LONGEST_SENTENCE), code=code, kind=kind)
         if self.count >= _MOST_UNREADABLE:
             raise TooMuch(f"{self.count:,} rows could not be read.")
 
@@ -149,7 +149,7 @@ class _Collected(CollectedAnswers):
         label = reader.label([column]) if column else ""
         if reader.faulty:
             return None
-        if label not in self.items:
+        if label not in self.items and not self.passes_over(label):
             self.unknown.setdefault(_shown(label, _LONGEST_NAME), []).append(reader.row.place)
         return self.items.get(label)
 
@@ -221,6 +221,7 @@ class _Collected(CollectedAnswers):
                 f"Rows that say the same again were passed over: {len(self.repeated)} "
                 f"({in_words('row', map(str, _rows(self.repeated)))})."
             )
+        yield from self.told_passed_over()
         formulas = [one.item.label for one in usable if is_formula(one.text)]
         if formulas:
             yield (

@@ -23,7 +23,7 @@ class CaseImages:
         self.pictures = self._files.found
 
     def names(self, reader: FieldReader) -> tuple[str, ...] | str:
-        """Digests in order; or the label of the row that has the images. A fault where there are none."""
+        """Digests in order, none where the row names no image; or the label of the row that has the images."""
         value = reader.row.fields.get("image")
         if isinstance(value, int) and not isinstance(value, bool):
             value = str(value)
@@ -41,9 +41,8 @@ class CaseImages:
         literal = plain_literal(value) if isinstance(value, str) and value.lstrip().startswith("[") else value
         places = cast("list[object]", literal) if isinstance(literal, list) else [literal]
         names = [place for place in places if isinstance(place, str) and place.strip()]
-        if not names or len(names) < len(places):
-            sentence = "The case has no image; give it in `image` as base64, or name its files in `image_path`."
-            reader.fault(sentence, code=IMAGE)
+        if names and len(names) < len(places):
+            reader.fault("An image of the case is named by nothing; name its file in `image_path`.", code=IMAGE)
             return ()
         return tuple(self._files.name(name, reader) for name in names)
 

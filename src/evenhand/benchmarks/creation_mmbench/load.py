@@ -15,6 +15,7 @@ from evenhand.benchmarks.creation_mmbench.tasks import OTHER, category_name, cat
 from evenhand.benchmarks.data_error import (
     BLANK,
     COLUMN,
+    IMAGE,
     BenchmarkError,
     FilePlace,
     Problems,
@@ -91,6 +92,10 @@ def load(info: BenchmarkInfo, path: Path) -> Benchmark:
         protocols=info.protocols,
         sample=info.sample,
         pictures=read.pictures,
+        licences=read.licences,
+        origins=read.origins,
+        sources=read.sources,
+        left_out=read.left_out,
         notes=(*read.notes, *_notes(read.items)),
     )
 
@@ -116,7 +121,7 @@ def _is_own_form(path: Path) -> bool:
 def _own_form(path: Path) -> ItemsFile:
     read = read_items(path, category=category_name)
     items = tuple(replace(item, category=item.category or category_of(item.task)) for item in read.items)
-    return ItemsFile(items=items, pictures=read.pictures, notes=read.notes)
+    return replace(read, items=items)
 
 
 def _official_form(path: Path) -> ItemsFile:
@@ -131,10 +136,22 @@ def _official_form(path: Path) -> ItemsFile:
     if first is not None and _columns_fit(first, problems):
         cases = list(_cases(chain([first], rows), images, problems))
         notes = [*_file_notes(path, first), *_criteria_notes(cases)]
-    cases = _with_pointed_images(cases, problems)
+    read = _with_pointed_images(cases, problems)
+    cases = [case for case in read if case.item.images]
+    lacking = [case.item.label for case in read if not case.item.images]
+    if lacking:
+        notes.append(f"Cases without an image, which were left out: {len(lacking)} (cases {listed(lacking)}).")
+    if lacking and not cases:
+        sentence = "No case has an image; give them in `image` as base64, or name their files in `image_path`."
+        problems.add(FilePlace(path=path), sentence, code=IMAGE)
     refuse_twice([(case.row, case.item) for case in cases], problems)
     problems.raise_any()
-    return ItemsFile(items=tuple(case.item for case in cases), pictures=images.pictures, notes=tuple(notes))
+    return ItemsFile(
+        items=tuple(case.item for case in cases),
+        pictures=images.pictures,
+        notes=tuple(notes),
+        left_out=frozenset(lacking),
+    )
 
 
 def _columns_fit(first: Row, problems: Problems) -> bool:

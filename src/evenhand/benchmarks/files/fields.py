@@ -14,14 +14,17 @@ _HALF_OF_A_PAIR = re.compile("[\ud800-\udfff]")
 class FieldReader:
     """Reads the fields of one row. `faulty` says afterwards whether anything was wrong with it."""
 
-    def __init__(self, row: Row, problems: Problems) -> None:
+    def __init__(self, row: Row, problems: Problems, *, if_missing: str = "") -> None:
+        """`if_missing`: what to do where a needed field is not there."""
         self.row = row
         self.faulty = False
         self._problems = problems
+        self._if_missing = f" {if_missing}" if if_missing else ""
 
-    def fault(self, sentence: str, *, code: str = CELL) -> None:
+    def fault(self, sentence: str, *, code: str = CELL, kind: str | None = None) -> None:
+        """`kind`: what it is in other rows too, where the sentence names what each row has."""
         self.faulty = True
-        self._problems.add(self.row.place, sentence, code=code)
+        self._problems.add(self.row.place, sentence, code=code, kind=kind)
 
     def given(self, names: Sequence[str]) -> str | None:
         """The first of these names that the row has."""
@@ -30,7 +33,7 @@ class FieldReader:
     def missing(self, names: Sequence[str]) -> None:
         found = quoted(self.row.fields) or "none"
         wanted = " or ".join(f"`{name}`" for name in names)
-        self.fault(f"The field {wanted} is missing; found {found}.", code=COLUMN)
+        self.fault(f"The field {wanted} is missing; found {found}.{self._if_missing}", code=COLUMN)
 
     def label(self, names: Sequence[str]) -> str:
         """A short name without the spaces around it; a whole number is taken as its digits."""

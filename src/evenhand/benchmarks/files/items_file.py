@@ -1,14 +1,16 @@
 """Our own form of a benchmark's data: JSON Lines, one item a line, images as files beside it or as URLs."""
 
+import base64
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
 from os.path import realpath
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from evenhand.benchmarks.data_error import COLUMN, IMAGE, TWICE, BenchmarkError, Problems, near
+from evenhand.benchmarks.data_error import COLUMN, IMAGE, LISTED, TWICE, BenchmarkError, Problems, near
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.benchmarks.files.unpacked_pictures import UnpackedPictures
@@ -21,11 +23,22 @@ _KNOWN = (
     *_LABEL, "instruction", "images", "caption", "captions",
     "reference", "ground_truth", "criteria", "task", "category",
 )  # fmt: skip
+_LICENCE = ("licence", "license", "image_licence")
+"""Of all of an item's images."""
+_LICENCES = "image_licences"
+"""Of each image."""
+_ORIGIN = ("source", "instance")
+"""The dataset or the address that an item was taken from, and what it is called there."""
+_BESIDE = (*_LICENCE, _LICENCES, *_ORIGIN)
+"""What is no part of an item's identity."""
+FIELDS = (*_KNOWN, *_BESIDE)
 _OTHER_TOOLS_SAY = {
     "image": "images", "image_url": "images", "image_urls": "images", "image_path": "images",
+    "img": "images", "photo": "images", "photos": "images", "picture": "images", "pictures": "images",
     "prompt": "instruction", "question": "instruction", "index": "item",
     "instruction_category": "category", "instruction_conditioned_caption": "caption", "reference_output": "reference",
 }  # fmt: skip
+_MISSING = "is not there"
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -36,28 +49,72 @@ class ItemsFile:
     """Bytes of the image files, by SHA-256."""
     notes: tuple[str, ...]
     """Sentences that a user must be told once."""
+    licences: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Of the images, by their names in the items; and so are the origins."""
+    origins: Mapping[str, str] = field(default_factory=dict[str, str])
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By the items' labels."""
+    left_out: frozenset[str] = frozenset[str]()
+    """Labels of items that cannot be asked."""
 
 
 def read_items(path: Path, *, category: Callable[[str], str] | None = None) -> ItemsFile:
-    """Items in the file's order. Raises BenchmarkError with all problems.
+    """Items in the file's order; images lie below its folder. Raises BenchmarkError with all problems.
 
     `category` gives a category its usual spelling.
     """
     problems = Problems(BenchmarkError)
     rows = read_rows(path, problems, formats=(".jsonl",))
-    pictures = PictureFiles(path.parent)
+    return items_of(rows, PictureFiles(path.parent), problems, category=category)
+
+
+def items_of(
+    rows: Iterable[Row],
+    pictures: "PictureFiles",
+    problems: Problems,
+    *,
+    category: Callable[[str], str] | None = None,
+    hint: Callable[[str, str], str] = "did you mean `{1}`?".format,
+    if_missing: str = "",
+) -> ItemsFile:
+    """The items of rows in our own words. `hint`: what to do where a field's name is not the one that was meant;
+    `if_missing`: where no name is near to a needed one."""
     items: list[tuple[Row, Item]] = []
+    licences, sources = dict[str, str](), dict[str, str]()
+    origins: dict[str, dict[str, None]] = {}
+    unknown: Counter[str] = Counter()
     for row in rows:
-        item = _item(FieldReader(row, problems), pictures, category)
+        reader = FieldReader(row, problems, if_missing=if_missing)
+        unknown.update(name for name in row.fields if name not in FIELDS)
+        item = _item(reader, pictures, category, hint)
         if item is not None:
-            items.append((row, item))
+            items.append((Row(place=row.place, fields={}), item))
+            licences.update(_licences(reader, item.images))
+            source, instance = (reader.text(name) for name in _ORIGIN)
+            if source:
+                sources[item.label] = source
+                for image in item.images:
+                    origins.setdefault(image, {})[origin_words(source, instance)] = None
     refuse_twice(items, problems)
     problems.raise_any()
     return ItemsFile(
         items=tuple(item for _, item in items),
         pictures=pictures.found,
-        notes=_notes(rows, [item for _, item in items]),
+        notes=_notes(unknown, [item for _, item in items]),
+        licences=licences,
+        origins={image: several_origins(told) for image, told in origins.items()},
+        sources=sources,
     )
+
+
+def origin_words(source: str, instance: str | None) -> str:
+    return f"{source}, instance {instance}" if instance else source
+
+
+def several_origins(told: Collection[str]) -> str:
+    """Of an image that several items show."""
+    more = len(told) - LISTED
+    return "; ".join([*list(told)[:LISTED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def join_captions(captions: Sequence[str | None]) -> str | None:
@@ -68,8 +125,13 @@ def join_captions(captions: Sequence[str | None]) -> str | None:
     return "\n".join(lines) or None
 
 
-def _item(reader: FieldReader, pictures: "PictureFiles", category: Callable[[str], str] | None) -> Item | None:
-    meant = _refuse_misnamed(reader)
+def _item(
+    reader: FieldReader,
+    pictures: "PictureFiles",
+    category: Callable[[str], str] | None,
+    hint: Callable[[str, str], str],
+) -> Item | None:
+    meant = _refuse_misnamed(reader, hint)
     label = "" if "item" in meant else reader.label(_LABEL)
     instruction = "" if "instruction" in meant else reader.needed_text("instruction")
     images = tuple(pictures.name(place, reader) for place in reader.texts("images"))
@@ -92,23 +154,40 @@ def _item(reader: FieldReader, pictures: "PictureFiles", category: Callable[[str
     )
 
 
-def _refuse_misnamed(reader: FieldReader) -> set[str]:
+def _licences(reader: FieldReader, images: Sequence[str]) -> dict[str, str]:
+    """By the images' names; of those alone where each has its own, null where none is known."""
+    each = reader.texts(_LICENCES)
+    if each and len(each) != len(images):
+        reader.fault(f"There are {len(each)} {_LICENCES} for {len(images)} images; give one each, null for none.")
+        return {}
+    whole = next((said for name in _LICENCE if (said := reader.text(name))), None)
+    told = each or [whole] * len(images)
+    return {name: licence for name, licence in zip(images, told, strict=True) if licence}
+
+
+def _refuse_misnamed(reader: FieldReader, hint: Callable[[str, str], str]) -> set[str]:
     """Faults for fields that look like one of ours which the row lacks; the names that were meant."""
     # An `image` passed over as an unknown field would be an item judged without its image.
     fields = reader.row.fields
-    absent = [name for name in _KNOWN if name not in fields]
-    if reader.given(_LABEL):
-        absent = [name for name in absent if name not in _LABEL]
+    labelled = reader.given(_LABEL) is not None
+    absent = tuple(name for name in _KNOWN if name not in fields and not (labelled and name in _LABEL))
     every: set[str] = set()
     for name in fields:
-        if name in _KNOWN:
+        if name in FIELDS:
             continue
-        close = [other for other in near(name, absent) if other in _NEEDED] or near(name, absent, cutoff=0.85)
-        meant = _OTHER_TOOLS_SAY.get(name) or next(iter(close), None)
+        meant = _meant(name, absent)
         if meant in absent:
-            reader.fault(f"The field `{name}` is not known here; did you mean `{meant}`?", code=COLUMN)
+            reader.fault(f"The field `{name}` is not known here; {hint(name, meant)}", code=COLUMN)
             every.add("item" if meant in _LABEL else meant)
     return every
+
+
+@lru_cache  # the rows of a file have the same columns
+def _meant(name: str, absent: tuple[str, ...]) -> str | None:
+    """The field of ours that a field of another name is likely to be."""
+    needed = (other for other in near(name, absent, cutoff=0.7) if other in _NEEDED)
+    near_by = (*needed, *near(name, absent, cutoff=0.85))
+    return _OTHER_TOOLS_SAY.get(name.casefold()) or next(iter(near_by), None)
 
 
 def _caption(reader: FieldReader, images: int) -> str | None:
@@ -143,9 +222,8 @@ def refuse_twice(items: Sequence[tuple[Row, Item]], problems: Problems) -> None:
         contents.setdefault(item.digest, (row, item))
 
 
-def _notes(rows: Sequence[Row], items: Sequence[Item]) -> tuple[str, ...]:
+def _notes(unknown: Mapping[str, int], items: Sequence[Item]) -> tuple[str, ...]:
     notes: list[str] = []
-    unknown = Counter(name for row in rows for name in row.fields if name not in _KNOWN)
     if unknown:
         listed = ", ".join(f"`{name}` (rows: {count})" for name, count in sorted(unknown.items()))
         notes.append(f"Fields that are not used were left out: {listed}.")
@@ -156,33 +234,56 @@ def _notes(rows: Sequence[Row], items: Sequence[Item]) -> tuple[str, ...]:
 
 
 class PictureFiles:
-    """The image files below one folder, read once each and kept on the disk."""
+    """The images that one data file names, read once each and kept on the disk."""
 
-    def __init__(self, folder: Path, found: UnpackedPictures | None = None) -> None:
-        """`found`: where images of other folders are kept too."""
+    def __init__(self, folder: Path, found: UnpackedPictures | None = None, *, fenced: bool = True) -> None:
+        """`found`: where images of other folders are kept too. `fenced`: none outside of the folder is read."""
         self._folder = folder
+        self._fenced = fenced
         self._digests: dict[str, str] = {}
         self.found = UnpackedPictures() if found is None else found
+        self.outside = 0
+        """Images read that lie outside of the folder."""
 
     def name(self, place: str | None, reader: FieldReader) -> str:
-        """A URL as it stands, or the SHA-256 of the file's bytes; "" and a fault where neither can be had."""
+        """A URL as it stands, or the SHA-256 of the image's bytes; "" and a fault where neither can be had."""
         if place is None:
             reader.fault("An image is null or empty; take it out or name its file.", code=IMAGE)
             return ""
         if place in self._digests:
             return self._digests[place]
-        fault = address_fault(place) if _SCHEME.match(place) else None
-        if fault is None and not _SCHEME.match(place):
+        if place[:5].lower() == "data:":
+            fault = self._decoded(place)
+        elif _SCHEME.match(place):
+            fault = address_fault(place)
+        else:
             fault = self._read(place)
         if fault:
-            reader.fault(fault, code=IMAGE)
+            reader.fault(fault, code=IMAGE, kind=_MISSING if _MISSING in fault else None)
         return self._digests.get(place, place)
 
-    def keep(self, data: bytes) -> str:
-        """The SHA-256 of bytes that came in the row itself. Raises ImageError where they are no image."""
+    def keep(self, data: bytes, place: str | None = None) -> str:
+        """The SHA-256 of bytes that came in the row itself, known by `place` from now on. Raises ImageError where they
+        are no image."""
         info = inspect(data)
         self.found.add(info.digest, data)
+        if place is not None:
+            self._digests[place] = info.digest
         return info.digest
+
+    def _decoded(self, url: str) -> str | None:
+        """Keeps the image that stands in a data URL; a sentence where it cannot."""
+        head, _, data = url.partition(",")
+        shown = f"`{head[:40]},…`"
+        if not head.lower().endswith(";base64"):
+            return f"The data URL {shown} is not base64; write data:image/png;base64,… or name a file."
+        try:
+            self.keep(base64.b64decode(data, validate=True), url)
+        except ImageError as error:
+            return f"The image in the data URL {shown} cannot be used: {error}"
+        except ValueError:
+            return f"The data URL {shown} does not hold base64; it may have been cut."
+        return None
 
     def _read(self, place: str) -> str | None:
         """Keeps the image file; a sentence where it cannot."""
@@ -191,28 +292,36 @@ class PictureFiles:
             return f"The image path {place!a} holds a character that cannot be printed."
         if "\\" in place:
             return f"The image path `{place}` has a backslash; write it with /."
-        # Data from strangers must not name any file of this machine: what it names is sent to a model.
-        outside = (
-            f"The image path `{place}` is absolute or leads out of the file's folder; "
-            "put the image below that folder and name it from there."
-        )
-        if place.startswith("/") or ".." in PurePosixPath(place).parts:
-            return outside
         try:
-            if not Path(realpath(path)).is_relative_to(realpath(self._folder)):
-                return outside
+            # Data from strangers must not name any file of this machine: what it names is sent to a model.
+            if self._fenced and not _is_below(place, self._folder):
+                return (
+                    f"The image path `{place}` is absolute or leads out of the file's folder; "
+                    "put the image below that folder and name it from there."
+                )
+            if path.exists() and not path.is_file():
+                return f"The image `{place}` is a folder, a pipe or a device, not a file; name the image's file."
             if not path.is_file():
-                return f"The image `{place}` is not there; looked for {path}."
+                root = "" if self._fenced else " --image-root DIR says from which folder images are named."
+                return f"The image `{place}` {_MISSING}; looked for {path}.{root}"
             with path.open("rb") as file:
                 data = file.read(DEFAULT_LIMITS.bytes + 1)
-            info = inspect(data)
+            self.keep(data, place)
         except OSError as error:
             return f"The image `{place}` cannot be read ({error.strerror})."
         except ImageError as error:
             return f"The image `{place}` cannot be used: {error}"
-        self._digests[place] = info.digest
-        self.found.add(info.digest, data)
+        self.outside += not _is_within(place, self._folder)
         return None
+
+
+def _is_below(place: str, folder: Path) -> bool:
+    """Whether it is also named from there, as a file that comes from others must name it."""
+    return not place.startswith("/") and ".." not in PurePosixPath(place).parts and _is_within(place, folder)
+
+
+def _is_within(place: str, folder: Path) -> bool:
+    return Path(realpath(folder / place)).is_relative_to(realpath(folder))
 
 
 def address_fault(address: str) -> str | None:

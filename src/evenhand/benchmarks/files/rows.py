@@ -365,3 +365,11 @@ def _decoded(path: Path, data: bytes, problems: Problems) -> str | None:
         line = data.count(b"\n", 0, error.start) + 1
         problems.add(FilePlace(path=path, line=line), "The file is not UTF-8 here; save it as UTF-8.", code=ENCODING)
         return None
+
+
+def renamed(rows: Iterable[Row], names: Mapping[str, str]) -> list[Row]:
+    """`names`: the new name of a field by its old one."""
+    return [
+        Row(place=row.place, fields={names.get(name, name): value for name, value in row.fields.items()})
+        for row in rows
+    ]

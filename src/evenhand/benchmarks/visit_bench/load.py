@@ -15,6 +15,7 @@ from evenhand.benchmarks.files.items_file import read_items
 from evenhand.benchmarks.files.rows import read_rows
 from evenhand.benchmarks.grown_name import with_grown_name
 from evenhand.benchmarks.visit_bench.sheets import SUFFIXES, Chosen, Sheets, is_sheet
+from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 
 
@@ -27,6 +28,19 @@ class SourceDataset:
     images: Literal["single", "multiple"]
     skill: str | None
     """Its name in Table 6; None where Table 6 does not list it."""
+    licence: str
+    """As its own authors state it; `unknown` where nobody here knows. The paper says only that it remains in force."""
+    address: str
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "source": self.name,
+            "topic": self.topic,
+            "images": self.images,
+            "skill": self.skill,
+            "licence": self.licence,
+            "address": self.address,
+        }
 
 
 def load(info: BenchmarkInfo, path: Path, *, reference: str = "given") -> Benchmark:
@@ -51,6 +65,9 @@ def load(info: BenchmarkInfo, path: Path, *, reference: str = "given") -> Benchm
         protocols=info.protocols,
         sample=info.sample,
         pictures=read.pictures,
+        licences=read.licences,
+        origins=read.origins,
+        sources=read.sources,
         notes=(*read.notes, *_unknown_skills(read.items)),
     )
     return loaded if info.sample else with_grown_name(loaded, path)
@@ -63,7 +80,7 @@ def images_of(item: Item) -> Literal["single", "multiple"]:
 
 def source_of(item: Item) -> SourceDataset | None:
     """The existing dataset that an item was drawn from; None for the families written for VisIT-Bench."""
-    known = (*sources(), *_sources("released_source"))
+    known = (*sources(), *released_sources())
     return next((source for source in known if source.skill is not None and source.skill == item.category), None)
 
 
@@ -83,6 +100,7 @@ def _from_sheets(info: BenchmarkInfo, path: Path, chosen: Chosen) -> Benchmark:
         pictures=sheets.pictures,
         addresses=sheets.addresses,
         licences=sheets.licences,
+        origins=sheets.origins,
         notes=(*passed_over, *sheets.notes(), *_unknown_skills(sheets.items)),
     )
 
@@ -132,9 +150,22 @@ def sources() -> tuple[SourceDataset, ...]:
 
 
 @cache
+def released_sources() -> tuple[SourceDataset, ...]:
+    """What the released sheets draw on besides."""
+    return _sources("released_source")
+
+
+@cache
 def _sources(key: str) -> tuple[SourceDataset, ...]:
     return tuple(
-        SourceDataset(name=row["name"], topic=row["topic"], images=row["images"], skill=row.get("skill"))
+        SourceDataset(
+            name=row["name"],
+            topic=row["topic"],
+            images=row["images"],
+            skill=row.get("skill"),
+            licence=row["licence"],
+            address=row["address"],
+        )
         for row in _document()[key]
     )
 

@@ -1,6 +1,5 @@
 """The sheets that VisIT-Bench's authors released, row by row as Items; what does not fit is told, not raised."""
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +12,7 @@ from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import PictureFiles, address_fault, join_captions
 from evenhand.benchmarks.files.rows import Row, kind_of
 from evenhand.benchmarks.files.unpacked_pictures import UnpackedPictures
+from evenhand.benchmarks.visit_bench.licences import ImageTerms, read_terms
 from evenhand.domain.item import Item
 from evenhand.images import ImageError
 
@@ -25,8 +25,11 @@ Rating: TypeAlias = Literal["right", "wrong", "unrated", "no ratings"]
 
 _IMAGES = ("images", "image_url", "image")
 _CAPTIONS = ("instruction_conditioned_caption", "images_dense_captions", "image_dense_caption")
-_REFERENCES = ("reference_output", "output_human_annotated")
+_REFERENCES = (
+    "reference_output", "output_human_annotated", "human_verified_reference", "human verified reference",
+)  # fmt: skip
 _CORRECT = "human_ratings_gpt4_correct"
+_TERMS = "public_images_metadata"
 _RATINGS = (_CORRECT, "human_ratings_problem_in_caption", "human_ratings_problem_in_gpt4")
 
 
@@ -37,7 +40,10 @@ class SheetRow:
     rating: Rating
     has_reference: bool
     """Whether the row gives one, be it kept or not."""
-    licence: str | None
+    terms: Mapping[str, ImageTerms]
+    """Of its images, by their names."""
+    terms_unread: bool
+    """It says something of its images, and no licence could be read from it."""
 
 
 def is_sheet(rows: Sequence[Row]) -> bool:
@@ -67,8 +73,15 @@ class Sheets:
 
     @property
     def licences(self) -> dict[str, str]:
-        """By the image's name."""
-        return {name: row.licence for row in self._rows.values() if row.licence for name in row.item.images}
+        """By the image's name, and so are the origins."""
+        return {name: one.licence for name, one in self._terms() if one.licence}
+
+    @property
+    def origins(self) -> dict[str, str]:
+        return {name: one.origin for name, one in self._terms() if one.origin}
+
+    def _terms(self) -> Iterator[tuple[str, ImageTerms]]:
+        return (pair for row in self._rows.values() for pair in row.terms.items())
 
     def add(self, path: Path, rows: Sequence[Row]) -> None:
         if not rows or not _columns_fit(path, rows, self._problems, self._chosen):
@@ -92,6 +105,9 @@ class Sheets:
             yield f"GPT-4's answer is the reference on the rows that people rated correct: {played} of {len(rows)}."
         else:
             yield from _reference_notes(rows)
+        unread = sum(row.terms_unread for row in rows)
+        if unread:
+            yield f"Rows whose `{_TERMS}` names no licence that could be read: {unread} of {len(rows)}."
         urls = sum(":" in image for row in rows for image in row.item.images if image not in self.addresses)
         if urls:
             yield f"Images given as URLs, kept as text and not fetched: {urls} (`evenhand benchmarks fetch` gets them)."
@@ -146,7 +162,7 @@ class _RowReader(FieldReader):
         rating = self._rating()
         given = self._first_said(_REFERENCES)
         reference = self._reference(given, rating, chosen)
-        licence = self._licence()
+        terms = self._terms(images)
         if self.faulty:
             return None
         name = skill(category) if category else None
@@ -162,7 +178,8 @@ class _RowReader(FieldReader):
             ),
             rating=rating,
             has_reference=given is not None,
-            licence=licence,
+            terms=terms,
+            terms_unread=self._says_terms() and not any(one.licence for one in terms.values()),
         )
 
     def _said(self, name: str) -> str | None:
@@ -251,9 +268,16 @@ class _RowReader(FieldReader):
             return verified if rating == "right" else None
         return given if self._several or rating != "wrong" else None
 
-    def _licence(self) -> str | None:
-        value = self.row.fields.get("public_images_metadata")
-        if is_nothing(value):
-            return None
-        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-        return self.checked("public_images_metadata", text) if text.strip() not in ("{}", "[]") else None
+    def _terms(self, images: Sequence[str]) -> dict[str, ImageTerms]:
+        if not self._says_terms():
+            return {}
+        found = read_terms(self.row.fields[_TERMS], images)
+        for one in found.values():
+            self.checked(_TERMS, f"{one.licence or ''}{one.origin or ''}")
+        return found
+
+    def _says_terms(self) -> bool:
+        value = self.row.fields.get(_TERMS)
+        return not is_nothing(value) and (str(value).strip() if isinstance(value, str) else value) not in (
+            "{}", "[]", {}, [],
+        )  # fmt: skip

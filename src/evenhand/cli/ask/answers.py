@@ -3,17 +3,17 @@
 import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 import click
 
 from evenhand import __version__
-from evenhand.api.asking import Contact
-from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.api.asking import Contact, no_image
 from evenhand.benchmarks.data_error import listed
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.asking_options import ModelAddress
+from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions
 from evenhand.cli.ask.outcome import Outcome, print_dry_run
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import WrongUse
@@ -22,11 +22,12 @@ from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import Response
+from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.quote import DryRun
 from evenhand.engine.session import run_task
 from evenhand.engine.tasks.answering import Answering
-from evenhand.engine.tasks.describing import Describing
-from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemTask, asked_with, said_by
+from evenhand.engine.tasks.describing import Describing, queried_by
+from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemTask, Quotes, asked_with, said_by
 from evenhand.engine.tasks.pictures import refuse_addresses, with_fetched
 from evenhand.engine.tasks.text_only import Mode, TextOnly, describer_in, description_variant, is_description
 from evenhand.exchange.tables import ExchangeTable, check_format, write_table
@@ -54,6 +55,8 @@ class AnswerOrder:
     settings: Mapping[str, Json]
     again: bool
     """Ask also what the model has said before."""
+    query: Contact | None = None
+    """Who is asked first, without images, where it is another model."""
 
     @property
     def noun(self) -> str:
@@ -68,7 +71,10 @@ class AnswerOrder:
     def dry_run(self) -> DryRun:
         chunks = self.task.plan(self.items, self._known(), self.ledger)
         openai_images = self.contact.counts_images_as_openai
-        return self.task.dry_run(chunks, self.contact.quote, self.ledger, openai_images=openai_images)
+        quoted = self.task.dry_run(chunks, self._quotes, self.ledger, openai_images=openai_images)
+        asked = [one for one in (self.query, self.contact) if one is not None]
+        quoted.adapted = tuple(dict.fromkeys(chain(*(one.check(quoted.kinds.values()) for one in asked))))
+        return quoted
 
     def _known(self) -> dict[str, Response]:
         return {} if self.again else self.said()
@@ -88,7 +94,7 @@ class AnswerOrder:
 
     async def carry_out(self, *, quiet: bool) -> Outcome:
         self.ledger.register_benchmark(self.benchmark)
-        context = self.contact.call_context(self.ledger)
+        context = self._call_context()
         run = self.ledger.begin_run(self.command, self.settings, study=None, version=__version__)
         with interruptible() as interrupts:
             ended = await run_task(
@@ -99,15 +105,26 @@ class AnswerOrder:
                 ledger=self.ledger,
                 context=context,
                 stop=interrupts.stop,
-                around=progress(interrupts, known_price=self.contact.quote.known, quiet=quiet, noun="items"),
+                around=progress(interrupts, known_price=self._quotes.known, quiet=quiet, noun="items"),
                 budget_name=self._budget_name(),
             )
         say_notes(flag_notes(self.said().values()))
-        return Outcome(ended=ended, noun="items", known_price=self.contact.quote.known)
+        return Outcome(ended=ended, noun="items", known_price=self._quotes.known)
+
+    @property
+    def _quotes(self) -> Quotes:
+        return Quotes(asked=self.contact.quote, without_images=self.query and self.query.quote)
+
+    def _call_context(self) -> CallContext:
+        context = self.contact.call_context(self.ledger)
+        if self.query is None:
+            return context
+        return replace(replace(self.query, budget=self.contact.budget).call_context(self.ledger), second=context)
 
     def _budget_name(self) -> str:
         """The same whenever the same is asked for."""
         wanted: list[Json] = [self.contact.rater.key, self.task.variant, sorted(one.digest for one in self.items)]
+        wanted += [] if self.query is None else [self.query.rater.key]
         return f"{self.command} {content_hash('budget', wanted)}"
 
     def write(self, path: Target) -> None:
@@ -140,7 +157,7 @@ def meeting_of(ctx: click.Context, given: "EitherOptions", ledger: Ledger) -> Me
     if given.out:
         check_format(given.out)
     who = given.who
-    loaded = load_benchmark(given.benchmark, path=who.data, reference=who.reference)
+    loaded = who.source.load(given.benchmark)
     benchmark = with_fetched(loaded, ledger.images)
     items = who.chosen.of(benchmark, seed=who.seed)
     say_notes(benchmark.notes)
@@ -280,6 +297,13 @@ def _otherwise(said: Response, order: AnswerOrder) -> str | None:
             f"'{asked.name}' on record is {then}, and now {now} would be asked under that name; give another --name, "
             "or --replace all that is on record."
         )
+    if isinstance(order.task, Describing):
+        then, now = (queried_by(one) or asked.own_name or asked.name for one in (said.flags, order.task.queried_by))
+        if then != now:
+            return (
+                f"What to look at in the descriptions of '{asked.name}' on record was written by {then}, and now it "
+                f"would be by {now}; give another --name, or --replace them all."
+            )
     then, now = asked_with(said.flags), asked_with(flags)
     if then == now:
         return None
@@ -297,15 +321,50 @@ def describe_order(ctx: click.Context, given: "DescribeImagesOptions", ledger: L
     if len(items) < len(meeting.items):
         say_notes([f"Without images, and so not described: {len(meeting.items) - len(items)} items."])
     refuse_addresses(items, meeting.benchmark.addresses)
+    query = _query_contact(ctx, given)
     order = AnswerOrder(
         ledger=ledger,
         benchmark=meeting.benchmark,
         items=items,
         contact=meeting.contact,
-        task=Describing(asked=meeting.asked, mode=given.mode),
+        task=Describing(asked=meeting.asked, mode=given.mode, query=query and addressee_of(query)),
         command="describe-images",
         settings=recorded(given),
         again=given.who.replace,
+        query=query,
     )
     refuse_mixed(order, items)
     return order
+
+
+def _query_contact(ctx: click.Context, given: "DescribeImagesOptions") -> Contact | None:
+    """Who writes the query-specific part, where it is not the model that describes."""
+    asked = {
+        "--query-model": given.query_model,
+        "--query-base-url": given.query_base_url,
+        "--query-api-key-env": given.query_api_key_env,
+    }
+    for flag, value in asked.items():
+        if value is not None and given.mode != "query-specific":
+            raise WrongUse(f"{flag} is about the query-specific part: give --mode query-specific, or leave it out.")
+        if value is not None and given.query_model is None:
+            raise WrongUse(f"{flag} goes with --query-model, which names the model.")
+    if given.query_model is None:
+        return None
+    address = ModelAddress(
+        model=given.query_model,
+        base_url=given.query_base_url,
+        api_key_env=given.query_api_key_env,
+        url_flag="--query-base-url",
+        key_flag="--query-api-key-env",
+    )
+    # How the model that describes samples says nothing of another one.
+    own = replace(given.asking, sampling=SamplingOptions())
+    return contact(ctx, address, own, defaults=GREEDY, image=no_image)
+
+
+def addressee_of(model: Contact) -> Addressee:
+    """Asked in words alone, under its own name."""
+    return Addressee(
+        name=model.model.name, endpoint=model.model.identity, model=model.model.model, settings=model.settings
+    )

@@ -68,13 +68,17 @@ def _extra_body(text: str | None) -> dict[str, Json] | None:
     return cast(dict[str, Json], document)
 
 
-def pacing(pace: PaceOptions, *, embedded: bool) -> Pacing:
+UNREAD_MOST = 20
+
+
+def pacing(pace: PaceOptions, *, embedded: bool, go_on: bool) -> Pacing:
     return Pacing(
         # An embedded model answers one call after the other; more in flight would only wait.
         max_connections=1 if embedded else pace.max_connections,
         rpm=pace.rpm,
         tpm=pace.tpm,
         retry=RetryRule(retries=pace.max_retries),
+        unread_most=None if go_on else UNREAD_MOST,
     )
 
 
@@ -86,6 +90,7 @@ def contact(
     defaults: Settings,
     image: Callable[[str], bytes],
     image_detail: str | None = None,
+    go_on: bool = True,
 ) -> Contact:
     """Raises WrongUse where a budget is set and no price is known: an unknown price is never taken as 0."""
     env = cast(Environment, ctx.obj)
@@ -102,14 +107,15 @@ def contact(
     )
     guard(ctx, address, model)
     given = given_settings(asking.sampling)
-    quote = Quote(model.endpoint, PriceList([parse_price(text) for text in asking.price]), image)
+    prices = PriceList([parse_price(text) for text in asking.price])
+    quote = Quote(model.endpoint, prices, image, tokenizer=model.tokenizer())
     _refuse_budget(ctx, asking.max_cost, quote, model)
     return Contact(
         model=model,
         settings=given.over(defaults),
         quote=quote,
         budget=Budget(asking.max_cost),
-        pacing=pacing(asking.pace, embedded=model.endpoint is None),
+        pacing=pacing(asking.pace, embedded=model.endpoint is None, go_on=go_on),
         environment=keys_of(env, insecure_http=asking.insecure_http),
         proxies=env.environment,
         explicit=given.explicit | ({"image_detail"} if image_detail else set[str]()),
@@ -138,14 +144,8 @@ def timeouts_of(seconds: float) -> Timeouts:
 def asked_models(
     ctx: click.Context, judge: Contact, showing: Showing, asking: AskingOptions, extraction: ExtractorOptions
 ) -> AskedModels:
-    name = extraction.extractor
-    if name is None:
-        for flag, given in (
-            ("--extractor-base-url", extraction.extractor_base_url),
-            ("--extractor-api-key-env", extraction.extractor_api_key_env),
-        ):
-            if given is not None:
-                raise WrongUse(f"{flag} goes with --extractor, which names the model.")
+    address = extraction.address()
+    if address is None:
         return AskedModels(judge=judge)
     step = showing.protocol.extraction
     if step is None or showing.readout != "free":
@@ -153,13 +153,6 @@ def asked_models(
             f"--extractor was given, but nothing is extracted under {showing.protocol.name} with {showing.readout} "
             "readout; leave it out."
         )
-    address = ModelAddress(
-        model=name,
-        base_url=extraction.extractor_base_url,
-        api_key_env=extraction.extractor_api_key_env,
-        url_flag="--extractor-base-url",
-        key_flag="--extractor-api-key-env",
-    )
     # How the judge samples says nothing of another model.
     own = replace(asking, sampling=SamplingOptions())
     return AskedModels(judge=judge, other=contact(ctx, address, own, defaults=step.settings, image=no_image))

@@ -1,13 +1,13 @@
 """The blocks of flags of commands that ask a model: where it is, how it samples, how much it is asked."""
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias
 
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import ItemOptions, option
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import DataOptions, ItemOptions, option
 from evenhand.domain.trial import See
 
 Fence: TypeAlias = Literal["none", "nonce", "token"]
@@ -107,6 +107,12 @@ class AskingOptions:
     insecure_http: bool = insecure_http()
 
 
+def go_on() -> bool:
+    return option(
+        "--go-on", is_flag=True, help="Ask on where none of the first 20 replies could be read; else the run pauses."
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerAskingOptions:
     """The same of a worker, whose budgets the owner sets on the pages."""
@@ -150,6 +156,26 @@ class ExtractorOptions:
         "--extractor-api-key-env", help="Variable that holds the extractor's key."
     )
 
+    def address(self) -> ModelAddress | None:
+        """None where the judge extracts itself. Raises WrongUse for a server or a key of nobody."""
+        if self.extractor is None:
+            refuse_alone("extractor", base_url=self.extractor_base_url, api_key_env=self.extractor_api_key_env)
+            return None
+        return ModelAddress(
+            model=self.extractor,
+            base_url=self.extractor_base_url,
+            api_key_env=self.extractor_api_key_env,
+            url_flag="--extractor-base-url",
+            key_flag="--extractor-api-key-env",
+        )
+
+
+def refuse_alone(who: str, **given: str | None) -> None:
+    """Raises WrongUse for a setting of a model that is not named."""
+    for name, value in given.items():
+        if value is not None:
+            raise WrongUse(f"--{who}-{name.replace('_', '-')} goes with --{who}, which names the model.")
+
 
 NO_EXTRACTOR = ExtractorOptions()
 
@@ -191,21 +217,14 @@ class SubmissionJudgeOptions:
     judge_endpoint_name: str | None = option(
         "--judge-endpoint-name", help="A lasting name for a judge's server whose address changes."
     )
-    extractor: str | None = option(
-        "--extractor", help="Model that finds the decision in an unreadable reply; the judge by default."
-    )
-    extractor_base_url: str | None = option("--extractor-base-url", help="Address of the extractor's server.")
-    extractor_api_key_env: str | None = option(
-        "--extractor-api-key-env", help="Variable that holds the extractor's key."
-    )
+    extraction: ExtractorOptions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswererOptions:
     """Of commands where a model says something about every item."""
 
-    data: Path | None = options.data()
-    reference: str | None = options.reference()
+    source: DataOptions
     model: str = option("--model", required=True, help="provider/model, or local/smollm2.")
     name: str | None = option("--name", help="The model's name on record and on the boards; its own by default.")
     base_url: str | None = option("--base-url", help="Address of the model's server.")

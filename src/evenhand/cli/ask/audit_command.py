@@ -12,7 +12,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.ask.asking_options import AskingOptions, JudgeServerOptions, ShowingOptions
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ItemOptions, option
+from evenhand.cli.options import DataOptions, ItemOptions, option
 from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class AuditOptions:
     benchmark: str | None = option(
         "--benchmark", help="Whose items and answers are shown; a bundled sample by default."
     )
-    data: Path | None = options.data()
+    source: DataOptions
     responses: tuple[Path, ...] = option(
         "--responses", multiple=True, type=click.Path(path_type=Path), help="Answers to show; repeatable."
     )

@@ -14,13 +14,12 @@ from evenhand.audit.gate_plan import Needed, fewest_items
 from evenhand.audit.measures.catalog import find_measure
 from evenhand.audit.measures.record import MeasureOffer
 from evenhand.audit.twins import twins_for
-from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.catalog import OWN_PROTOCOL
 from evenhand.cli.ask.asking_means import recorded
 from evenhand.cli.ask.asking_options import NO_EXTRACTOR
 from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge
 from evenhand.cli.ask.judging import CommandAsker, shown_as, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
-from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.cli.saying import say
 from evenhand.domain.identity import Json
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit:
     """What the flags ask for; answers go into the ledger unless it is a dry run."""
-    benchmark = with_fetched(load_benchmark(given.benchmark or SAMPLE, path=given.data), ledger.images)
+    benchmark = with_fetched(given.source.load(given.benchmark or SAMPLE), ledger.images)
     twins = twins_for(benchmark)
     asker = CommandAsker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
     judge = given.server.of(given.judge)
@@ -43,7 +42,12 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
     comparing = asker.asked(judge, _showing(benchmark, given), twins.benchmark)
     items = given.chosen.of(benchmark, seed=given.seed)
     say_notes(benchmark.notes)
-    choice = AnswerChoice(responses=given.responses, models=given.models, allow_partial=given.allow_partial)
+    choice = AnswerChoice(
+        responses=given.responses,
+        models=given.models,
+        columns=given.source.own.of_answers,
+        allow_partial=given.allow_partial,
+    )
     answers = answers_to_judge(benchmark, items, choice, ledger)
     picking = replace(shown_as(PICKING, given.showing), see=None)
     plan = AuditPlan(
@@ -65,11 +69,9 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
 
 
 def _showing(benchmark: Benchmark, given: "AuditOptions") -> Showing:
-    names = [given.protocol] if given.protocol else list(benchmark.protocols)
-    if not names:
-        raise WrongUse(f"{benchmark.name} has no protocol of its own; choose one with --protocol.")
-    showing = shown_as(names[0], given.showing)
-    refuse_other_kinds(showing.protocol, names[0])
+    name = given.protocol or next(iter(benchmark.protocols), OWN_PROTOCOL)
+    showing = shown_as(name, given.showing)
+    refuse_other_kinds(showing.protocol, name)
     return showing
 
 

@@ -24,6 +24,11 @@ class DescribeImagesOptions:
         show_default=True,
         help="query-specific: the model first says what to look at for the question, which takes a second call.",
     )
+    query_model: str | None = option(
+        "--query-model", help="query-specific: another model that says what to look at; the describing one by default."
+    )
+    query_base_url: str | None = option("--query-base-url", help="Address of the query model's server.")
+    query_api_key_env: str | None = option("--query-api-key-env", help="Variable that holds the query model's key.")
     out: Target | None = output(
         "--out",
         type=click.Path(path_type=Path),

@@ -11,7 +11,7 @@ from evenhand.cli import options
 from evenhand.cli.ask import asking_options
 from evenhand.cli.ask.asking_options import AskingOptions, Fence, JudgeReadout, JudgeServerOptions, RetryOptions
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import option
+from evenhand.cli.options import DataOptions, option
 from evenhand.files.outputs import Target
 from evenhand.format.sheet import Format
 
@@ -26,8 +26,7 @@ class GradeOptions:
     benchmark: str | None = option(
         "--benchmark", help="Instead of FILE: the answers of several models to this benchmark, as options."
     )
-    data: Path | None = options.data()
-    reference: str | None = options.reference()
+    source: DataOptions
     models: tuple[str, ...] = option(
         "--models", multiple=True, help="With --benchmark: only these models' answers; repeatable."
     )
@@ -55,12 +54,23 @@ class GradeOptions:
         type=click.IntRange(1),
         help="Leave out rows whose prompt and options are longer together.",
     )
+    showings: str = option(
+        "--showings",
+        default="rotations",
+        show_default=True,
+        help="In which orders a row is shown: rotations, all, or a number drawn with --seed.",
+    )
+    third_showing: bool = option(
+        "--third-showing",
+        is_flag=True,
+        help="Show a row once more where options are chosen equally often, to break the tie.",
+    )
     policy: Literal["strict", "gradelab"] = option(
         "--policy",
         type=click.Choice(["strict", "gradelab"]),
         default="strict",
         show_default=True,
-        help="Score only rows whose every rotation was read, or as the authors' code counts.",
+        help="Score only rows whose every showing was read, or as the authors' code counts.",
     )
     readout: JudgeReadout = asking_options.readout()
     fence: Fence = asking_options.fence("options")
@@ -84,7 +94,7 @@ class GradeOptions:
 @click.command("grade")
 @options.takes(GradeOptions)
 def command(ctx: click.Context, given: GradeOptions) -> None:
-    """The Grade Score of a judge who picks one of the outputs of each prompt in FILE, in all rotations of their order.
+    """The Grade Score of a judge who picks one of the outputs of each prompt in FILE, in several orders of them.
 
     FILE holds prompt and outputs (JSONL, CSV, Parquet …) or Open Assistant trees. Run the same command again and only
     what is missing is asked.
@@ -92,14 +102,12 @@ def command(ctx: click.Context, given: GradeOptions) -> None:
     from evenhand.cli.ask.grading import grade_job, run_grades
     from evenhand.cli.ask.judging import ledger_for
     from evenhand.cli.ask.outcome import print_dry_run
-    from evenhand.engine.run.quote import added_up
 
     _refuse_mixture(given)
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
     job = grade_job(ctx, given, ledger)
     if given.asking.dry_run:
-        quoted = added_up([one.order.dry_run() for one in job.cells])
-        print_dry_run(quoted, max_cost=given.asking.max_cost, as_json=given.as_json)
+        print_dry_run(job.dry_run(), max_cost=given.asking.max_cost, as_json=given.as_json)
         return
     outcomes = asyncio.run(run_grades(job, quiet=given.quiet))
     report = job.report(outcomes.each, policy=given.policy)
@@ -130,7 +138,8 @@ def _print(report: "GradeReport", form: Format) -> None:
 def _refuse_mixture(given: GradeOptions) -> None:
     if (given.file is None) == (given.benchmark is None):
         raise WrongUse("Give one of the two: a FILE of prompts with their outputs, or --benchmark NAME.")
-    of_answers = {"data": given.data, "reference": given.reference, "models": given.models, "variant": given.variant}
+    source = {name.replace("_", "-"): value for name, value in options.as_given(given.source)}
+    of_answers = {**source, "models": given.models, "variant": given.variant}
     for name, value in of_answers.items():
         if given.file is not None and value:
             raise WrongUse(f"--{name} is about a benchmark's answers, and {given.file} is a file of options.")

@@ -1,7 +1,7 @@
 """From the flags of `grade` to studies, runs and a report."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -17,7 +17,6 @@ from evenhand.api.grading import (
     widest,
 )
 from evenhand.api.jobs import Done
-from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.options.load import read_options
 from evenhand.benchmarks.options.option_set import OptionSet, Selection, sets_of_answers
 from evenhand.cli.ask.asking_means import recorded
@@ -27,8 +26,10 @@ from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.domain.item import Benchmark
+from evenhand.engine.tasks.grading import Grading
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.grade.sheets import row_words
+from evenhand.stats.reliability.grade_score.orders import FEWEST_DRAWN, Showings
 
 if TYPE_CHECKING:
     from evenhand.cli.ask.grade_command import GradeOptions
@@ -51,8 +52,8 @@ def grade_job(ctx: click.Context, given: "GradeOptions", ledger: Ledger) -> Grad
         data=data,
         asked=asked,
         ways=ways,
-        replicates=given.replicates,
-        seed=given.seed,
+        grading=Grading(replicates=given.replicates, seed=given.seed, showings=_showings(given.showings)),
+        third=given.third_showing,
         settings=recorded(given),
         retrying=retrying(given.retry),
     )
@@ -63,6 +64,10 @@ async def run_grades(job: GradeJob, *, quiet: bool) -> Outcomes:
     """One cell after the other, each summed up on standard error."""
 
     def after(place: int, done: Done) -> None:
+        if place >= len(job.cells):
+            click.echo("Tied rows, shown once more:", err=True)
+            Outcome.of(done).print_summary()
+            return
         cell = job.cells[place]
         if len(job.cells) > 1:
             unrelated = any(row.unrelated for row in cell.prepared.rows)
@@ -83,6 +88,14 @@ def _prompts(given: "GradeOptions") -> tuple[int, ...]:
     if not all(number in map(str, PROMPTS) for number in numbers):
         raise WrongUse(f"--prompts is all, or some of {', '.join(map(str, PROMPTS))} such as 1,3; not '{named}'.")
     return tuple(sorted({int(number) for number in numbers}))
+
+
+def _showings(said: str) -> Showings:
+    if said in ("rotations", "all"):
+        return cast("Showings", said)
+    if said.isascii() and said.isdecimal() and int(said) >= FEWEST_DRAWN:
+        return int(said)
+    raise WrongUse(f"--showings is rotations, all, or a number of orders from {FEWEST_DRAWN} up; not '{said}'.")
 
 
 def _ways(given: "GradeOptions") -> tuple[bool, ...]:
@@ -111,7 +124,7 @@ def _data(given: "GradeOptions", ledger: Ledger, max_options: int | None) -> Dat
 
 def _of_benchmark(given: "GradeOptions", ledger: Ledger) -> tuple[Benchmark, Sequence[OptionSet]]:
     assert given.benchmark is not None, "the command asks for one of the two"
-    benchmark = load_benchmark(given.benchmark, path=given.data, reference=given.reference)
+    benchmark = given.source.load(given.benchmark)
     items = benchmark.items
     choice = AnswerChoice(models=given.models, variant=given.variant or "")
     answers = answers_to_judge(benchmark, items, choice, ledger)

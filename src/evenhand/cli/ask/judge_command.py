@@ -9,9 +9,9 @@ from typing import Literal
 import click
 
 from evenhand.cli import options
-from evenhand.cli.ask.asking_options import AskingOptions, JudgeServerOptions, RetryOptions, ShowingOptions
+from evenhand.cli.ask.asking_options import AskingOptions, JudgeServerOptions, RetryOptions, ShowingOptions, go_on
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ItemOptions, option
+from evenhand.cli.options import DataOptions, ItemOptions, option
 from evenhand.domain.study import Orders
 
 
@@ -62,8 +62,7 @@ class PairingOptions:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeOptions:
     benchmark: str = options.argument()
-    data: Path | None = options.data()
-    reference: str | None = options.reference()
+    source: DataOptions
     responses: tuple[Path, ...] = option(
         "--responses", multiple=True, type=click.Path(path_type=Path), help="Answers to judge; repeatable."
     )
@@ -87,6 +86,7 @@ class JudgeOptions:
     replace: bool = option("--replace", is_flag=True, help="Use the new answers where the ledger holds others.")
     retry: RetryOptions
     asking: AskingOptions
+    go_on: bool = go_on()
     store: str = options.store()
     as_json: bool = options.as_json()
     quiet: bool = options.quiet()
@@ -99,7 +99,7 @@ def command(ctx: click.Context, given: JudgeOptions) -> None:
 
     Run the same command again and only what is missing is asked.
     """
-    from evenhand.cli.ask.judging import carry_out_all, ledger_for, orders_of, placing_of, players_of
+    from evenhand.cli.ask.judging import carry_out_all, ledger_for, likely_run, orders_of, placing_of, players_of
     from evenhand.cli.ask.outcome import print_dry_run
     from evenhand.engine.run.quote import added_up
 
@@ -107,13 +107,15 @@ def command(ctx: click.Context, given: JudgeOptions) -> None:
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
     orders = orders_of(ctx, given, ledger)
     if given.asking.dry_run:
-        quoted = added_up([order.dry_run() for order in orders])
+        each = [order.dry_run() for order in orders]
+        placing = placing_of(orders)
         print_dry_run(
-            quoted,
+            added_up(each),
             max_cost=given.asking.max_cost,
             as_json=given.as_json,
-            placing=placing_of(orders),
+            placing=placing,
             players=players_of(orders),
+            likely=likely_run(orders, each, placing),
         )
         return
     outcomes = asyncio.run(carry_out_all(orders, quiet=given.quiet))

@@ -1,6 +1,6 @@
 """Which answers are judged: those of the files, else those a sample bundles, else those on record."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.tasks.text_only import is_description
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.responses.importing import named_variant
+from evenhand.exchange.responses import named_variant
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
@@ -32,6 +32,8 @@ class AnswerChoice:
     new: str | None = None
     """Who joins a board, and meets those on record."""
     variant: str = ""
+    columns: Mapping[str, str] | None = None
+    """Our names of the files' columns by their own."""
     allow_partial: bool = False
     whole: bool = False
     """A file that lacks answers is refused, for every model meets one baseline on all items."""
@@ -129,7 +131,7 @@ def _of_files(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice)
     if choice.allow_partial:
         gaps = "allow"
     files = choice.responses or bundled_answers(benchmark)
-    read = read_responses(files, benchmark, variant=choice.variant, gaps=gaps, needed=items)
+    read = read_responses(files, benchmark, variant=choice.variant, gaps=gaps, needed=items, columns=choice.columns)
     say_notes(read.warnings)
     # The baseline is the same for every variant: what it answered with the images before it.
     return [replace(one, variant="") if one.model == choice.against else one for one in read.responses]

@@ -13,7 +13,7 @@ import click
 
 from evenhand.api import jobs
 from evenhand.api.jobs import AskedProtocol, AskedShowing, JudgingJob, JudgingPlan, Watch, Watching, refuse_adapted
-from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.benchmarks.catalog import OWN_PROTOCOL
 from evenhand.cli.ask.asking_means import asked_models, contact, recorded
 from evenhand.cli.ask.asking_options import (
     NO_EXTRACTOR,
@@ -26,18 +26,21 @@ from evenhand.cli.ask.asking_options import (
     ShowingOptions,
 )
 from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge, variant_to_judge
-from evenhand.cli.ask.outcome import Outcome, Outcomes
+from evenhand.cli.ask.outcome import LikelyRun, Outcome, Outcomes
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.domain.item import Benchmark
+from evenhand.engine.run.expected import together
 from evenhand.engine.run.plan import Retrying
-from evenhand.engine.tasks.judging import Matching, Placing, Showing, compares_two
+from evenhand.engine.run.quote import DryRun
+from evenhand.engine.tasks.judging import Matching, Placing, Showing
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.store.opening import sqlite_path
 from evenhand.ledger.store.record import Ledger
-from evenhand.protocols.catalog import load_protocol, protocol_names
+from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
+from evenhand.reports.board.expected import expected_interval
 
 if TYPE_CHECKING:
     from evenhand.cli.ask.judge_command import JudgeOptions
@@ -48,10 +51,12 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
 
     The answers in files go into the ledger unless it is a dry run.
     """
-    loaded = load_benchmark(given.benchmark, path=given.data, reference=given.reference)
+    loaded = given.source.load(given.benchmark)
     benchmark = with_fetched(loaded, ledger.images)
     items = given.chosen.of(benchmark, seed=given.seed)
-    asker = CommandAsker(ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger)
+    asker = CommandAsker(
+        ctx=ctx, asking=given.asking, extraction=given.showing.extraction, ledger=ledger, go_on=given.go_on
+    )
     judge = given.server.of(given.judge)
     asked_how = [asker.asked(judge, showing, benchmark) for showing in _showings(benchmark, given)]
     say_notes(benchmark.notes)
@@ -67,6 +72,7 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
         against=given.pairing.against,
         new=given.pairing.new,
         variant=variant,
+        columns=given.source.own.of_answers,
         allow_partial=given.allow_partial,
         whole=any(one.matching.pairing == "against" for one in protocols),
     )
@@ -103,6 +109,8 @@ class CommandAsker:
     asking: AskingOptions
     extraction: ExtractorOptions = NO_EXTRACTOR
     ledger: Ledger
+    go_on: bool = True
+    """Where no reply can be read: of an audit or of a Grade Score that is a result."""
 
     def asked(self, address: ModelAddress, showing: Showing, benchmark: Benchmark) -> AskedShowing:
         """Raises WrongUse and Misuse where the judge, or the extractor, cannot be meant."""
@@ -113,10 +121,11 @@ class CommandAsker:
             defaults=showing.protocol.settings,
             image=lambda digest: benchmark.pictures.get(digest) or self.ledger.images.get(digest),
             image_detail=showing.image_detail,
+            go_on=self.go_on,
         )
         refuse_adapted(judge, self.ledger, as_flag=True)
         asked = asked_models(self.ctx, judge, showing, self.asking, self.extraction)
-        return AskedShowing(asked=asked, showing=asked.asking(showing))
+        return AskedShowing(asked=asked, showing=asked.asking(showing.of(benchmark.items)))
 
 
 def retrying(given: RetryOptions) -> Retrying:
@@ -147,12 +156,7 @@ async def carry_out_all(orders: Sequence[JudgingJob], *, quiet: bool) -> Outcome
 
 def _showings(benchmark: Benchmark, given: "JudgeOptions") -> list[Showing]:
     """One for each protocol asked for, else for each of the benchmark's own."""
-    names = dict.fromkeys(given.protocol or benchmark.protocols)
-    if not names:
-        there = ", ".join(name for name in protocol_names() if compares_two(load_protocol(name)))
-        raise WrongUse(
-            f"{benchmark.name} has no protocol of its own; choose one with --protocol: {there}, or a folder of yours."
-        )
+    names = dict.fromkeys(given.protocol or benchmark.protocols or (OWN_PROTOCOL,))
     return [shown_as(name, given.showing) for name in names]
 
 
@@ -187,6 +191,16 @@ def placing_of(orders: Sequence[JudgingJob]) -> Placing | None:
         each[0],
         battles=sum(one.battles for one in each),
         against_reference=sum(one.against_reference for one in each),
+    )
+
+
+def likely_run(orders: Sequence[JudgingJob], quoted: Sequence[DryRun], placing: Placing | None) -> LikelyRun:
+    """`quoted`: each order's own dry run."""
+    each = [order.expected(one) for order, one in zip(orders, quoted, strict=True)]
+    first = orders[0]
+    return LikelyRun(
+        expected=together([one for one in each if one is not None]),
+        interval=expected_interval(first.ledger, first.prepared.study, placing.battles) if placing else None,
     )
 
 

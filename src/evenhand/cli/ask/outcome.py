@@ -8,14 +8,18 @@ import click
 
 from evenhand.api.jobs import Done, document_of
 from evenhand.cli.ask.progress import duration
+from evenhand.cli.notes import say_notes
 from evenhand.cli.saying import say
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.engine.run.budget import dollars_up
+from evenhand.engine.run.expected import Expected
 from evenhand.engine.run.quote import DryRun
 from evenhand.engine.tasks.judging import Placing
 from evenhand.format.printable import printable
+from evenhand.models.prices import COUNTED_BY
+from evenhand.reports.board.expected import ExpectedInterval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +114,8 @@ class Outcome(Done):
         if not self.exit_code or isinstance(ended.error, Misuse) or ended.over_budget:
             return []
         replies = tally.verdicts + sum(tally.no_verdict.values())
-        if tally.failed and not replies and not ended.interrupted and ended.error is None:
+        came = replies or "empty-reply" in tally.failed
+        if tally.failed and not came and not ended.interrupted and ended.error is None:
             return ["No reply has come: check the address, the key and the model's name; `evenhand doctor` tries them."]
         return ["Run the same command again: only what is missing is asked."]
 
@@ -156,12 +161,41 @@ class Outcomes:
             if len(self.each) > 1:
                 click.echo(f"{one.protocol}:", err=True)
             one.print_summary()
-        if self._nothing_read:
+        if self._nothing_read and not self.cut_short:
             say(f"As no reply at all could be read, the run counts as incomplete (exit code {INCOMPLETE}).")
 
 
 def _counts(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {reason}" for reason, count in sorted(counts.items()))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LikelyRun:
+    """What a run is likely to cost, and what it buys."""
+
+    expected: Expected | None = None
+    interval: ExpectedInterval | None = None
+    """Of the rating of the model that joins."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "expected": self.expected and self.expected.as_json(),
+            "expected_interval": self.interval and self.interval.as_json(),
+        }
+
+    def sentences(self) -> list[str]:
+        said: list[str] = []
+        if (likely := self.expected) is not None:
+            cost = "Likely cost: unknown, as no price is known"
+            if likely.cost_usd is not None and likely.lower is not None and likely.upper is not None:
+                cost = f"Likely cost: ${likely.cost_usd:.4f} (${likely.lower:.4f} to ${likely.upper:.4f})"
+            tokens = f"{likely.input_tokens:,.0f} tokens in and {likely.output_tokens:,.0f} out"
+            said.append(f"{cost}, {tokens}; {likely.basis}.")
+        if self.interval is not None:
+            said.append(
+                f"It buys a rating within about ±{self.interval.points:.0f} points (95 %); {self.interval.basis}."
+            )
+        return said
 
 
 def print_dry_run(
@@ -172,11 +206,13 @@ def print_dry_run(
     noun: str = "trials",
     placing: Placing | None = None,
     players: Sequence[str] = (),
+    likely: LikelyRun | None = None,
 ) -> None:
     if as_json:
         joins: dict[str, Json] = {} if placing is None else {"placing": placing.as_json()}
         plays: dict[str, Json] = {"models": list(players)} if players else {}
-        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost, **joins, **plays}))
+        buys: dict[str, Json] = {} if likely is None else likely.as_json()
+        click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost, **joins, **plays, **buys}))
         return
     wanted = f"{quoted.trials} {noun} wanted, {quoted.known} already known"
     if placing is not None:
@@ -189,15 +225,20 @@ def print_dry_run(
         if quoted.calls_at_most > quoted.calls:
             calls = f"at least {quoted.calls} and at most {quoted.calls_at_most} calls to make"
         click.echo(f"{wanted}, {calls}.")
+    say_notes(quoted.adapted)
     if quoted.calls_at_most:
         _print_costs(quoted, max_cost=max_cost, priced=placing is not None)
+    for sentence in likely.sentences() if likely else ():
+        click.echo(sentence)
 
 
 def _print_costs(quoted: DryRun, *, max_cost: float | None, priced: bool) -> None:
     """`priced`: the price was told already."""
     read = f"About {quoted.input_tokens} tokens in"
+    by = "" if quoted.counted_by == COUNTED_BY else f" by {quoted.counted_by}"
     if quoted.input_tokens_at_most > quoted.input_tokens:
         read = f"About {quoted.input_tokens} tokens in at least and {quoted.input_tokens_at_most} at most"
+    read += by
     price = "" if priced else f"; {_price(quoted)}"
     click.echo(f"{read}, at most {quoted.output_tokens} out{price}.")
     if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:

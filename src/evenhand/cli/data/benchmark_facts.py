@@ -2,15 +2,19 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
-from pathlib import Path
 from textwrap import shorten
 
 import click
 
-from evenhand.benchmarks import visit_bench
+from evenhand.benchmarks import creation_mmbench, visit_bench
 from evenhand.benchmarks.benchmark import BenchmarkInfo, count
-from evenhand.benchmarks.catalog import describe_benchmark, find_benchmark, load_benchmark
+from evenhand.benchmarks.catalog import find_benchmark
+from evenhand.benchmarks.creation_mmbench.tasks import categories
+from evenhand.benchmarks.data_error import BenchmarkError
+from evenhand.benchmarks.files.own_items import is_own_file
+from evenhand.benchmarks.visit_bench.load import SourceDataset, released_sources, skills, sources
 from evenhand.cli.notes import say_notes
+from evenhand.cli.options import DataOptions
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.format.tables import console, print_rows
@@ -20,8 +24,25 @@ _SHOWN = 90
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFacts:
+    """A task of Creation-MMBench, a skill of VisIT-Bench, or what a user's own items call their task."""
+
+    name: str
+    category: str | None
+    items: int | None
+    """None: no data was read."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {"task": self.name, "category": self.category, "items": self.items}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BenchmarkFacts:
     info: BenchmarkInfo
+    tasks: tuple[TaskFacts, ...] = ()
+    """The published ones; of data that was read, those that it has."""
+    topics: tuple[SourceDataset, ...] = ()
+    """The existing datasets that VisIT-Bench draws on."""
     sources: tuple[tuple[str, int], ...] = ()
     """Items drawn from each existing dataset, by name; VisIT-Bench alone tells."""
     notes: tuple[str, ...] = ()
@@ -32,7 +53,15 @@ class BenchmarkFacts:
     def document(self) -> dict[str, Json]:
         sources: list[Json] = [{"source": name, "items": items} for name, items in self.sources]
         listed = {} if self.items is None else {"item_list": [_listed(item) for item in self.items]}
-        return {"schema": 1, **self.info.as_json(), "sources": sources, "notes": list(self.notes), **listed}
+        return {
+            "schema": 1,
+            **self.info.as_json(),
+            "tasks": [one.as_json() for one in self.tasks],
+            "topics": [one.as_json() for one in self.topics],
+            "sources": sources,
+            "notes": list(self.notes),
+            **listed,
+        }
 
     def print(self) -> None:
         info, counts = self.info, self.info.counts
@@ -47,6 +76,12 @@ class BenchmarkFacts:
                 f"{counts.captions} with a caption, {counts.references} with a reference"
             )
             print_rows(("category", "items"), [(name, str(n)) for name, n in counts.categories], console())
+        if self.tasks:
+            tasks = [(one.name, one.category or "", "" if one.items is None else str(one.items)) for one in self.tasks]
+            print_rows(("task", "category", "items"), tasks, console())
+        if self.topics:
+            topics = [(one.name, one.topic, one.images, one.licence, one.address) for one in self.topics]
+            print_rows(("draws on", "topic", "images", "licence", "address"), topics, console())
         if self.sources:
             print_rows(("source", "items"), [(name, str(n)) for name, n in self.sources], console())
         if self.items is not None:
@@ -72,19 +107,43 @@ def _beginning(text: str) -> str:
     return shorten(text, _SHOWN, placeholder=" …")
 
 
-def benchmark_facts(
-    name: str, *, data: Path | None = None, reference: str | None = None, items: bool = False
-) -> BenchmarkFacts:
+def benchmark_facts(name: str, source: DataOptions, *, items: bool = False) -> BenchmarkFacts:
     """With `items`, also a list of them. Raises BenchmarkError where the data cannot be used."""
-    if data is None and reference is None and not items:
-        return BenchmarkFacts(info=describe_benchmark(name))
+    if is_own_file(name):
+        raise BenchmarkError(f"{name} is a file of your own; `evenhand describe {name}` tells what it holds.")
     info = find_benchmark(name)
-    loaded = load_benchmark(name, path=data, reference=reference)
+    given = bool(source.data or source.reference or items)
+    topics = (*sources(), *released_sources()) if info.name == _DRAWS_ON else ()
+    if info.items is None and not given:
+        return BenchmarkFacts(info=info, tasks=_published(info), topics=topics)
+    loaded = source.load(name)
     return BenchmarkFacts(
         info=replace(info, counts=count(loaded)),
+        tasks=_held(loaded),
+        topics=topics,
         sources=_sources(info, loaded),
-        notes=loaded.notes,
+        notes=loaded.notes if given else (),
         items=loaded.items if items else None,
+    )
+
+
+_DRAWS_ON = "visit-bench"
+
+
+def _published(info: BenchmarkInfo) -> tuple[TaskFacts, ...]:
+    if info.package == creation_mmbench.__name__:
+        return tuple(TaskFacts(name=task, category=one.name, items=None) for one in categories() for task in one.tasks)
+    if info.package == visit_bench.__name__:
+        return tuple(TaskFacts(name=skill, category=None, items=None) for skill in skills())
+    return ()
+
+
+def _held(loaded: Benchmark) -> tuple[TaskFacts, ...]:
+    """Of items that name a task; skills are categories, which are counted already."""
+    held = Counter((item.task, item.category) for item in loaded.items if item.task)
+    return tuple(
+        TaskFacts(name=task or "", category=category, items=items)
+        for (task, category), items in sorted(held.items(), key=lambda one: (one[0][1] or "", one[0][0] or ""))
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import option, output
+from evenhand.cli.options import DataOptions, option, output
 from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
@@ -67,10 +67,7 @@ def _facts(info: "BenchmarkInfo") -> list[str]:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowBenchmarkOptions:
     name: str = options.argument()
-    data: Path | None = option(
-        "--data", type=click.Path(path_type=Path), help="The benchmark's file, to count and check what it holds."
-    )
-    reference: str | None = options.reference()
+    source: DataOptions
     items: bool = option(
         "--items",
         is_flag=True,
@@ -85,7 +82,7 @@ def show(_: click.Context, given: ShowBenchmarkOptions) -> None:
     """Everything about one benchmark; with --data, also about a file of your own."""
     from evenhand.cli.data.benchmark_facts import benchmark_facts
 
-    facts = benchmark_facts(given.name, data=given.data, reference=given.reference, items=given.items)
+    facts = benchmark_facts(given.name, given.source, items=given.items)
     if given.as_json:
         click.echo(json.dumps(facts.document, ensure_ascii=False))
     else:
@@ -96,7 +93,7 @@ def show(_: click.Context, given: ShowBenchmarkOptions) -> None:
 class FetchOptions:
     force: bool = options.force()
     name: str = options.argument()
-    data: Path | None = options.data()
+    source: DataOptions
     max_bytes: int = option(
         "--max-bytes", type=click.IntRange(1), default=20_000_000, show_default=True, help="Of one image."
     )
@@ -107,7 +104,8 @@ class FetchOptions:
         "--out",
         checked=False,
         type=click.Path(path_type=Path),
-        help="The folder for the benchmark's file [.]; of images, a .jsonl, .csv or .parquet file on each URL.",
+        help="The folder for the benchmark's file [.]; of images, a .jsonl, .csv or .parquet file on each URL, or a "
+        "folder for it.",
     )
     store: str = options.store()
     as_json: bool = options.as_json()
@@ -125,9 +123,10 @@ def fetch(ctx: click.Context, given: FetchOptions) -> None:
     """
     from evenhand.benchmarks.catalog import find_benchmark
     from evenhand.benchmarks.files.data_file import data_files
+    from evenhand.benchmarks.files.own_items import is_own_file
     from evenhand.cli.data.fetching import fetch_data, fetch_order
 
-    files = () if given.data or given.name.endswith(".jsonl") else data_files(find_benchmark(given.name))
+    files = () if given.source.data or is_own_file(given.name) else data_files(find_benchmark(given.name))
     if files:
         document = fetch_data(files, given.out.path if given.out else Path())
         if given.as_json:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import option
+from evenhand.cli.options import OwnFileOptions, option
 from evenhand.cli.saying import say
 from evenhand.files.outputs import Target
 from evenhand.format.sheet import Format, written
@@ -17,10 +17,17 @@ if TYPE_CHECKING:
     from evenhand.cli.data.describing import DescribedFile
 
 
+def _pictures() -> tuple[str, ...]:
+    from evenhand.reports.description.charts import PICTURES
+
+    return PICTURES
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribeOptions:
     force: bool = options.force()
     benchmarks: tuple[str, ...] = options.argument(nargs=-1, required=True, metavar="NAME[=PATH]...")
+    own: OwnFileOptions
     detector: Path | None = option(
         "--detector",
         type=click.Path(path_type=Path),
@@ -35,6 +42,12 @@ class DescribeOptions:
     plot: tuple[Target, ...] = options.plot(
         "Draw the pictures to this .svg or .png, or pictures and tables to this .html; repeatable."
     )
+    pictures: tuple[str, ...] = option(
+        "--picture",
+        multiple=True,
+        type=options.OneOf(_pictures),
+        help="Draw only this picture into .svg or .png, such as tasks; repeatable.",
+    )
     store: str = options.store()
     as_json: bool = options.as_json()
 
@@ -44,14 +57,14 @@ class DescribeOptions:
 def command(_: click.Context, given: DescribeOptions) -> None:
     """What each benchmark NAME holds: items, lengths, images, what it asks for.
 
-    PATH is the benchmark's file, where it is not bundled; NAME may be a .jsonl file of your own. Several stand side by
+    PATH is the benchmark's file, where it is not bundled; NAME may be a file of your own items. Several stand side by
     side. Images that were fetched before are found beside the ledger.
     """
     from evenhand.cli.data.describing import told_of
 
     told = told_of(given)
     for path in given.plot:
-        told.plot(path)
+        told.plot(path, given.pictures)
         click.echo(f"Written: {path}", err=True)
     if given.as_json:
         click.echo(json.dumps(told.document, ensure_ascii=False, allow_nan=False))

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
+from evenhand.benchmarks.catalog import find_benchmark
+from evenhand.benchmarks.files.own_items import is_own_file
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
+from evenhand.cli.options import OwnFileOptions
 from evenhand.describe.description import Description, DescriptionContext, describe
 from evenhand.describe.errors import DescribeError
 from evenhand.describe.image_kinds import labels_of, read_labels, unknown_note
@@ -23,6 +25,7 @@ from evenhand.format.charts import SUFFIXES
 from evenhand.images import ImageStore
 from evenhand.ledger.store.opening import sqlite_path
 from evenhand.ledger.store.record import Ledger
+from evenhand.models.prices import COUNTED_BY
 
 if TYPE_CHECKING:
     from evenhand.cli.data.describe_command import DescribeOptions
@@ -35,17 +38,22 @@ class DescribedFile:
 
     @property
     def document(self) -> dict[str, Json]:
-        return {"schema": 1, "benchmarks": [one.as_json() for one in self.described], "notes": list(self.notes)}
+        return {
+            "schema": 1,
+            "benchmarks": [one.as_json() for one in self.described],
+            "tokens_counted_by": COUNTED_BY,
+            "notes": list(self.notes),
+        }
 
-    def plot(self, path: Place) -> None:
-        """Raises ChartError where it cannot be drawn or written."""
+    def plot(self, path: Place, only: Sequence[str] = ()) -> None:
+        """Raises ChartError where it cannot be drawn or written. `only`: these pictures, where it is not a page."""
         from evenhand.reports.description.charts import plot
         from evenhand.reports.description.page import write_page
 
         if path.suffix.lower() == ".html":
             write_page(self.described, self.notes, path)
         else:
-            plot(self.described, path)
+            plot(self.described, path, only)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +63,7 @@ class DescribedSource:
 
     @classmethod
     def of(cls, argument: str) -> "DescribedSource":
-        if argument.lower().endswith(".jsonl") and Path(argument).is_file():
+        if is_own_file(argument) and Path(argument).is_file():
             return cls(name=argument, path=None)
         name, _, path = argument.partition("=")
         return cls(name=name, path=Path(path).expanduser() if path else None)
@@ -74,7 +82,7 @@ def told_of(given: "DescribeOptions") -> DescribedFile:
         detector=Detector(given.detector) if given.detector else None,
         store=_fetched(given.store),
     )
-    loaded = [_loaded(one, context.store) for one in wanted]
+    loaded = [_loaded(one, given.own, context.store) for one in wanted]
     kinds = [labels_of(benchmark, labels) for benchmark in loaded]
     names = _names(wanted, loaded)
     described = tuple(
@@ -87,14 +95,14 @@ def told_of(given: "DescribeOptions") -> DescribedFile:
     return DescribedFile(described=described, notes=(*notes, *([unknown] if unknown else [])))
 
 
-def _loaded(wanted: DescribedSource, store: ImageStore | None) -> Benchmark:
-    if wanted.path is None and not wanted.name.lower().endswith(".jsonl"):
+def _loaded(wanted: DescribedSource, own: OwnFileOptions, store: ImageStore | None) -> Benchmark:
+    if wanted.path is None and not is_own_file(wanted.name):
         info = find_benchmark(wanted.name)
         if info.items is None:
             raise WrongUse(
                 f"{wanted.name} needs its data: write {wanted.name}=PATH. {info.needs}", code="EH-DATA-NEEDED"
             )
-    benchmark = load_benchmark(wanted.name, path=wanted.path)
+    benchmark = own.load(wanted.name, data=wanted.path)
     say_notes(benchmark.notes)
     return benchmark if store is None else with_fetched(benchmark, store)
 

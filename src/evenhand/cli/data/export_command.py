@@ -9,16 +9,16 @@ from click.core import ParameterSource
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ChoosingOptions, option, output
+from evenhand.cli.options import ChoosingOptions, DataOptions, option, output
 from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
     from evenhand.exchange.tables import ExchangeTable
-    from evenhand.ledger.read.projection import StudyOnRecord
+    from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord
     from evenhand.ledger.store.record import Ledger
 
 Kind: TypeAlias = Literal["judgements", "battles", "responses", "board"]
-_OF_JUDGES = ("judge", "protocol", "readout")
+_OF_JUDGES = ("judge", "protocol", "readout", "see")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,10 @@ class ExportOptions:
     force: bool = options.force()
     # The kinds have no variables: `judge` means other things by EVENHAND_BATTLES and EVENHAND_RESPONSES.
     of_judgements: bool = option(
-        "--judgements", settable=False, is_flag=True, help="A row for each trial, with its verdict."
+        "--judgements",
+        settable=False,
+        is_flag=True,
+        help="A row for each trial, with its verdict: of all boards, or of those chosen.",
     )
     of_battles: bool = option(
         "--battles", settable=False, is_flag=True, help="A row for each item and pair, both orders joined."
@@ -75,12 +78,7 @@ class ExportOptions:
         is_flag=True,
         help="In .csv: an apostrophe before cells a spreadsheet takes for formulas.",
     )
-    data: Path | None = option(
-        "--data",
-        type=click.Path(path_type=Path),
-        help="Answers to this data file, where a benchmark has several.",
-    )
-    reference: str | None = options.reference()
+    source: DataOptions
     choosing: ChoosingOptions
     store: str = options.store()
 
@@ -150,18 +148,14 @@ def _export_public(given: ExportOptions) -> None:
 
 
 def _export_grown(ledger: "Ledger", name: str, given: ExportOptions) -> None:
-    from evenhand.format.near_names import hint
+    from evenhand.cli.people.growing_command import growing_named
     from evenhand.site.living.export import write_folder
-    from evenhand.site.living.settings import growing_benchmarks
     from evenhand.site.living.versions import grown_version
 
     if given.kinds:
         raise WrongUse("--grown is an export of its own; leave out --judgements, --battles, --responses and --board.")
     folder = Path(str(given.out))
-    growing = {one.name: one for one in growing_benchmarks(ledger)}
-    if name not in growing:
-        raise WrongUse(f"No benchmark '{name}' grows in this ledger; {hint(name, sorted(growing))}")
-    grown = grown_version(ledger, growing[name])
+    grown = grown_version(ledger, growing_named(ledger, name))
     if grown is None:
         raise WrongUse(f"'{name}' has no version yet; its owner makes one on its page.")
     try:
@@ -198,12 +192,28 @@ def _refuse(ctx: click.Context, kind: Kind, given: ExportOptions) -> None:
 def _table(kind: Kind, ledger: "Ledger", given: ExportOptions) -> "ExchangeTable":
     if kind == "responses":
         return _answers(ledger, given)
-    chosen = _chosen(ledger, given, undecided=kind == "judgements")
-    if kind == "board":
-        return _board(ledger, chosen, given)
     if kind == "judgements":
-        return _judgements(ledger, chosen, given)
-    return _battles(ledger, chosen, given)
+        return _judgements(ledger, _everything(ledger, given), given)
+    chosen = _chosen(ledger, given)
+    return _board(ledger, chosen, given) if kind == "board" else _battles(ledger, chosen, given)
+
+
+def _everything(ledger: "Ledger", given: ExportOptions) -> "list[StudyOnRecord]":
+    """All that fits what was named; of a run, all of its board, with the grades beside its preferences."""
+    from evenhand.cli.notes import say_notes
+    from evenhand.cli.read.ranking import choice_of
+    from evenhand.ledger.read.projection import studies
+    from evenhand.reports.board.choosing import choose_of_run, fitting, study_of_run
+    from evenhand.reports.page.studies import with_grades
+
+    found, choice, run = studies(ledger), choice_of(given.choosing), given.choosing.run
+    if not run:
+        return fitting(found, choice)
+    board = choose_of_run(ledger, choice, run, undecided=True, among=found)
+    say_notes(board.notes)
+    if choice.protocol:
+        return list(board.studies)
+    return list(with_grades(board.studies, found, see=choice.see, run=study_of_run(ledger, run)).everything)
 
 
 def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions) -> "ExchangeTable":
@@ -221,13 +231,15 @@ def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOp
     from evenhand.exchange.judgements.export import judgements_table
     from evenhand.exchange.peers.visit_battles import is_visit_bench
 
-    replies = bool(given.replies)
-    withheld = replies and is_visit_bench(chosen) and not given.with_reference
-    table = judgements_table(ledger, chosen, replies=replies, silent=(REFERENCE,) if withheld else ())
-    silent = sum(withheld and REFERENCE in cast("list[str]", row["models"]) for row in table.rows)
-    if silent:
+    def withheld(study: "StudyOnRecord", one: "JudgedTrial") -> bool:
+        return is_visit_bench([study]) and not given.with_reference and REFERENCE in one.models
+
+    table = judgements_table(ledger, chosen, replies=bool(given.replies), silent=withheld)
+    visit = {study.benchmark for study in chosen if is_visit_bench([study])}
+    about = [row for row in table.rows if row["benchmark"] in visit and REFERENCE in cast("list[str]", row["models"])]
+    if about and given.replies and not given.with_reference:
         sentence = "replies about the withheld reference were left out; --with-reference writes them too."
-        click.echo(f"{silent} {sentence}", err=True)
+        click.echo(f"{len(about)} {sentence}", err=True)
     return table
 
 
@@ -253,17 +265,17 @@ def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptio
     return battles.table
 
 
-def _chosen(ledger: "Ledger", given: ExportOptions, *, undecided: bool = False) -> "list[StudyOnRecord]":
+def _chosen(ledger: "Ledger", given: ExportOptions) -> "list[StudyOnRecord]":
     from evenhand.cli.read.ranking import studies_chosen
 
-    chosen = studies_chosen(ledger, given.choosing, undecided=undecided)
+    chosen = studies_chosen(ledger, given.choosing)
     if not chosen:
         raise WrongUse(f"Run {given.choosing.run} is no board's, so there is nothing of it to export.")
     return chosen
 
 
 def _answers(ledger: "Ledger", given: ExportOptions) -> "ExchangeTable":
-    from evenhand.exchange.responses.export import responses_table, variants_held
+    from evenhand.exchange.responses import responses_table, variants_held
 
     if given.choosing.run:
         study = _chosen(ledger, given)[0]
@@ -285,14 +297,14 @@ def _answers(ledger: "Ledger", given: ExportOptions) -> "ExchangeTable":
 
 def _data(ledger: "Ledger", given: ExportOptions) -> str:
     """The digest of the one benchmark's data that is meant; raises WrongUse where that is not plain."""
-    from evenhand.benchmarks.catalog import load_benchmark
+    from evenhand.benchmarks.files.own_items import is_own_file
     from evenhand.format.near_names import hint
     from evenhand.ledger.read.projection import benchmarks
 
     name = given.choosing.benchmark
     held = benchmarks(ledger)
-    if name and (given.data or name.lower().endswith(".jsonl")):
-        meant = load_benchmark(name, path=given.data, reference=given.reference)
+    if name and (given.source.data or is_own_file(name)):
+        meant = given.source.load(name)
         held = [one for one in held if one.data == meant.digest]
         name = meant.name
     names = sorted({one.name for one in held})

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.benchmarks.files.data_file import DataFile, Downloaded, download
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.sentences import INCOMPLETE
@@ -17,6 +16,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.exchange.tables import ExchangeTable, Shape, check_format, write_table
+from evenhand.files.outputs import Target
 from evenhand.images.fetching import Fetched, FetchLimits, NotFetched, Outcome, Problem, fetch_images
 from evenhand.images.guard import anywhere, is_public
 from evenhand.ledger.store.opening import explained
@@ -106,11 +106,11 @@ def _downloaded(file: DataFile, folder: Path) -> Downloaded:
 
 def fetch_order(given: "FetchOptions") -> FetchOutcome:
     """Fetches what is missing, and writes the table that `--out` asks for."""
-    out = given.out
+    loaded = given.source.load(given.name)
+    out = _table_file(given.out, loaded.name)
     if out is not None:
         check_format(out)
         out.check()
-    loaded = load_benchmark(given.name, path=given.data)
     urls = list(dict.fromkeys(image for item in loaded.items for image in item.images if "://" in image))
     if not urls:
         raise WrongUse(f"{loaded.name} names no image by a URL; there is nothing to fetch.")
@@ -124,6 +124,15 @@ def fetch_order(given: "FetchOptions") -> FetchOutcome:
         with explained(out.path):
             write_table(_table(urls, known, outcomes, loaded), out)
     return FetchOutcome(urls=len(urls), known=len(urls) - len(missing), outcomes=outcomes)
+
+
+def _table_file(out: Target | None, benchmark: str) -> Target | None:
+    """A folder gets the table under the benchmark's name."""
+    if out is None or (out.suffix and not out.path.is_dir()):
+        return out
+    with explained(out.path):
+        out.path.mkdir(parents=True, exist_ok=True)
+    return out.below(f"{benchmark}-images.jsonl")
 
 
 def _table(

@@ -10,7 +10,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import option
+from evenhand.cli.options import DataOptions, option
 
 if TYPE_CHECKING:
     from evenhand.domain.identity import Json
@@ -31,10 +31,9 @@ class ImportOptions:
         "--judgements", settable=False, is_flag=True, help="FILE holds preferences, or an export of ours."
     )
     benchmark: str = option(
-        "--benchmark", required=True, help="Which benchmark they are about: a name, or a .jsonl file of items."
+        "--benchmark", required=True, help="Which benchmark they are about: a name, or a file of items."
     )
-    data: Path | None = options.data()
-    reference: str | None = options.reference()
+    source: DataOptions
     variant: str | None = option("--variant", help="Of which variant the answers are.")
     allow_partial: bool = options.allow_partial()
     levels: Literal["2", "3", "5"] | None = option(
@@ -45,7 +44,7 @@ class ImportOptions:
     as_json: bool = options.as_json()
 
 
-_ON_RECORD = ("file", "data", "reference", "variant", "allow_partial", "levels", "replace")
+_ON_RECORD = ("file", "data", "reference", "columns", "image_root", "variant", "allow_partial", "levels", "replace")
 """What is kept with an import."""
 
 
@@ -61,7 +60,6 @@ def command(_: click.Context, given: ImportOptions) -> None:
     bring the answers too.
     All of the file is taken or, where anything is wrong with it, nothing. Importing it again adds nothing.
     """
-    from evenhand.benchmarks.catalog import load_benchmark
     from evenhand.cli.ask.asking_means import recorded
     from evenhand.cli.notes import say_notes
 
@@ -71,7 +69,7 @@ def command(_: click.Context, given: ImportOptions) -> None:
         raise WrongUse("--allow-partial is about files of answers; leave it out.")
     if given.of_responses and given.levels:
         raise WrongUse("--levels is about verdicts, and answers have none; leave it out.")
-    benchmark = load_benchmark(given.benchmark, path=given.data, reference=given.reference)
+    benchmark = given.source.load(given.benchmark)
     say_notes(benchmark.notes)
     take = _take_answers if given.of_responses else _take_judgements
     document = take(benchmark, given, recorded(given, only=_ON_RECORD))
@@ -81,12 +79,13 @@ def command(_: click.Context, given: ImportOptions) -> None:
 
 def _take_answers(benchmark: "Benchmark", given: ImportOptions, settings: Mapping[str, "Json"]) -> "Json":
     from evenhand.cli.notes import say_notes
-    from evenhand.exchange.responses.importing import import_responses, read_answers
+    from evenhand.exchange.responses import import_responses, read_answers
     from evenhand.format.words import counted
     from evenhand.ledger.store.record import Ledger
 
     gaps = "allow" if given.allow_partial else "note"
-    read = read_answers(given.file, benchmark, variant=_variant(given.variant), gaps=gaps)
+    columns = given.source.own.of_answers
+    read = read_answers(given.file, benchmark, variant=_variant(given.variant), gaps=gaps, columns=columns)
     say_notes(read.warnings)
     done = import_responses(Ledger(given.store), benchmark, read, replace=given.replace, settings=settings)
     whose = f"of {counted(len(done.models), 'model')} to {benchmark.name}"

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from evenhand.benchmarks.catalog import benchmark_names, find_benchmark, load_benchmark
+from evenhand.benchmarks.catalog import benchmark_names, find_benchmark
+from evenhand.benchmarks.files.own_items import is_own_file
 from evenhand.cli.environment import WrongUse
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.pictures import with_fetched
@@ -76,15 +77,15 @@ def _from_table(written: WrittenImages | None, folder: Target | None, beside: Pa
 
 def _found(given: "ExportOptions") -> _Found:
     """Raises WrongUse where it is not plain which benchmark is meant."""
-    name, data = given.choosing.benchmark, given.data
+    name, data = given.choosing.benchmark, given.source.data
     if not name:
         raise WrongUse("Name the benchmark whose public part is wanted with --benchmark.")
     path = sqlite_path(given.store)
     ledger = None if path is not None and not path.exists() else Ledger(given.store, create=False)
     store = None if ledger is None else ledger.images
     bundled = name in benchmark_names() and find_benchmark(name).items is not None
-    if data or bundled or name.lower().endswith(".jsonl"):
-        loaded = load_benchmark(name, path=data, reference=given.reference)
+    if data or bundled or is_own_file(name):
+        loaded = given.source.load(name)
         return _Found(benchmark=loaded if store is None else with_fetched(loaded, store), store=store)
     if ledger is None:
         sentence = f"There is no ledger to look up {name} in; give its file with --data."

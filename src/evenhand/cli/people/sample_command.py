@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli import options
-from evenhand.cli.options import option, output
+from evenhand.cli.options import DataOptions, option, output
 from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _QUESTION = 70
 class SampleOptions:
     force: bool = options.force()
     benchmark: str = options.argument()
-    data: Path | None = options.data()
+    source: DataOptions
     per_task: int = option(
         "--per-task", type=click.IntRange(1), default=2, show_default=True, help="So many items of each task."
     )
@@ -51,7 +51,6 @@ def command(_: click.Context, given: SampleOptions) -> None:
 
     The answers to be compared are those on record; the same seed draws the same questions again.
     """
-    from evenhand.benchmarks.catalog import load_benchmark
     from evenhand.cli.notes import say_notes
     from evenhand.engine.tasks.people_sample import ANYBODY, BY_EYE, people_sample
     from evenhand.format.words import counted
@@ -61,7 +60,7 @@ def command(_: click.Context, given: SampleOptions) -> None:
         from evenhand.exchange.tables import check_format
 
         check_format(given.out)
-    loaded = load_benchmark(given.benchmark, path=given.data)
+    loaded = given.source.load(given.benchmark)
     ledger = Ledger(given.store)
     _refuse_kept_back(ledger, {*given.models, *filter(None, [given.against])})
     responses = _responses(ledger, loaded, given.models)

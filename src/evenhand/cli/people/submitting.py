@@ -277,9 +277,22 @@ def _standing(submission: str, document: Document) -> str:
 
 
 def _row(row: Document) -> str:
-    between = _range(row, "rating")
+    rating = _rating(row)
     rank = f", rank {row.get('rank')}{_range(row, 'rank')} of {row.get('models')}" if row.get("rank") else ""
-    return f"Rating {row.get('rating')}{between}{rank}. The receipt has the rest."
+    visit = row.get("visit")
+    elo = cast("Document", visit) if isinstance(visit, dict) else {}
+    played = f" Elo {elo['elo']}{_range(elo, 'elo')}, as VisIT-Bench plays it." if elo.get("elo") is not None else ""
+    return f"{rating}{rank}.{played} The receipt has the rest."
+
+
+def _rating(row: Document) -> str:
+    """Where a model won or lost everything no finite rating fits: then what bound there is, and why."""
+    if row.get("rating") is not None:
+        return f"Rating {row['rating']}{_range(row, 'rating')}"
+    lower, upper, reason = (row.get(f"rating_{name}") for name in ("lower", "upper", "reason"))
+    bound = f"above {lower}" if lower is not None else f"below {upper}" if upper is not None else ""
+    why = f"the model {reason}" if reason else ""
+    return f"No rating yet{': ' if bound or why else ''}{', as '.join(filter(None, (bound, why)))}"
 
 
 def _range(row: Document, name: str) -> str:

@@ -2,13 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal, cast, get_args
 
 import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import option
+from evenhand.cli.saying import say
+from evenhand.domain.trial import See
+from evenhand.format.sheet import Format, written
 
 if TYPE_CHECKING:
     from evenhand.domain.verdict import Levels
@@ -25,10 +28,26 @@ class AlignOptions:
         "--protocol", help="From the ledger: of judges only what they said under this protocol."
     )
     variant: str | None = option("--variant", help="From the ledger: of which variant of the answers.")
+    see: See | None = option(
+        "--see", type=click.Choice(get_args(See)), help="From the ledger: only judges who were shown this of the image."
+    )
+    run: tuple[str, ...] = option(
+        "--run", multiple=True, help="From the ledger: only the board that this run is part of. Repeatable."
+    )
     levels: Literal["2", "3", "5"] | None = option(
         "--levels",
         type=click.Choice(["2", "3", "5"]),
         help="Of a file's verdicts; else 5 where a 2 occurs, else 3.",
+    )
+    columns: str | None = option(
+        "--columns",
+        metavar="THEIRS=OURS,…",
+        help="What columns of FILES are: question=item,left=model_a,right=model_b,choice=winner.",
+    )
+    winner_words: str | None = option(
+        "--winner-words",
+        metavar="THEIRS=OURS,…",
+        help="What other words for a winner in FILES mean: first=model_a,second=model_b,draw=tie.",
     )
     against: str | None = option("--against", help="The baseline; the one model in every pair by default.")
     disagreements: int = option(
@@ -39,6 +58,9 @@ class AlignOptions:
         help="So many of each judge are listed.",
     )
     seed: int = options.seed("Of resamples and of the jury's folds.")
+    form: Format = options.table_format(
+        "How the tables are written; csv is Table 7 of Creation-MMBench, a row for each rater, model and evaluation."
+    )
     store: str = options.store()
     as_json: bool = options.as_json()
 
@@ -48,13 +70,14 @@ class AlignOptions:
 def command(ctx: click.Context, given: AlignOptions) -> None:
     """How near judges come to people, beside what people reach among themselves.
 
-    FILES hold preferences (item, rater, rater_kind, model_a, model_b, verdict; CSV, JSONL, Parquet); without them the
-    ledger's judgements are compared.
+    FILES hold preferences (item, rater, rater_kind, model_a, model_b, and a verdict or a winner; CSV, JSONL, Parquet);
+    a file without raters is of one, who is called as the file is. Without files the ledger's judgements are compared.
     """
     from evenhand.api.reading import align
+    from evenhand.cli.read.ranking import winner_words_of
     from evenhand.format.tables import console
     from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.alignment.table import print_alignment
+    from evenhand.reports.alignment.table import alignment_sentences, alignment_sheets, print_alignment
 
     _refuse_mixture(ctx, given.files)
     # A folder's settings hold for all commands: beside files those of a ledger are not meant.
@@ -64,25 +87,37 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
         benchmark=given.benchmark if of_ledger else None,
         protocol=given.protocol if of_ledger else None,
         variant=given.variant if of_ledger else None,
+        see=given.see if of_ledger else None,
+        run=given.run if of_ledger else (),
         ledger=Ledger(given.store, create=False) if of_ledger else None,
         judge=given.judge,
         levels=cast("Levels", int(given.levels)) if given.levels else None,
+        columns=options.columns_of(given.columns, "question=item,choice=winner") if given.files else None,
+        winner_words=winner_words_of(given.winner_words) if given.files else None,
         against=given.against,
         disagreements=given.disagreements,
         seed=given.seed,
     )
     if given.as_json:
         click.echo(report.to_json())
-    else:
+    elif given.form == "table":
         print_alignment(report, console())
+    else:
+        sentences = alignment_sentences(report)
+        click.echo(written(alignment_sheets(report, given.form), given.form, sentences), nl=False)
+        if given.form == "csv":
+            for sentence in sentences:
+                say(sentence)
 
 
-_OF_A_LEDGER = ("benchmark", "protocol", "variant", "store")
+_OF_A_LEDGER = ("benchmark", "protocol", "variant", "see", "run", "store")
+_OF_A_FILE = ("levels", "columns", "winner_words")
 
 
 def _refuse_mixture(ctx: click.Context, files: tuple[Path, ...]) -> None:
-    for name in _OF_A_LEDGER if files else ("levels",):
+    for name in _OF_A_LEDGER if files else _OF_A_FILE:
         if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            flag = name.replace("_", "-")
             if files:
-                raise WrongUse(f"--{name} chooses from the ledger, and {files[0]} is a file: give one of the two.")
-            raise WrongUse(f"--{name} is about the verdicts of a file: give the file too.")
+                raise WrongUse(f"--{flag} chooses from the ledger, and {files[0]} is a file: give one of the two.")
+            raise WrongUse(f"--{flag} is about the verdicts of a file: give the file too.")

@@ -48,14 +48,18 @@ def case_document(ledger: Ledger, benchmark: str | None, label: str, *, models: 
     ]
     said = sorted({one.digest: one for one in (*held, *record.answers.values())}.values(), key=_place)
     _refuse_unknown(models, said)
+    answers = [one for one in said if not is_description(one.variant)]
     return {
         "benchmark": found.benchmark,
         "data": found.data,
         "other_data_files": found.others,
         "item": item.label,
         "content": item.content(),
-        "images": [_image(name, ledger) for name in item.images],
-        "answers": record.answer_documents([one for one in said if not is_description(one.variant)]),
+        "images": [_image(name, ledger, found.data) for name in item.images],
+        "answers": [
+            {**document, "altered_from": _altered_from(one, answers)}
+            for one, document in zip(answers, record.answer_documents(answers), strict=True)
+        ],
         "descriptions": [
             {"model": one.model, "variant": one.variant, "text": one.text}
             for one in said
@@ -108,9 +112,14 @@ def _find(ledger: Ledger, benchmark: str | None, label: str) -> _Found:
     )
 
 
-def _place(answer: Response) -> tuple[str, bool, str, str]:
-    """The variants apart, in each the reference first."""
-    return answer.variant, answer.model != REFERENCE, answer.model, answer.text
+def _place(answer: Response) -> tuple[bool, str, bool, str, str]:
+    """What an audit made of the answers last; before it the variants apart, in each the reference first."""
+    return answer.made_from is not None, answer.variant, answer.model != REFERENCE, answer.model, answer.text
+
+
+def _altered_from(answer: Response, answers: Sequence[Response]) -> str | None:
+    """The model whose answer an audit altered to make this one."""
+    return next((one.model for one in answers if one.digest == answer.made_from), None)
 
 
 def _refuse_unknown(models: Collection[str], said: Sequence[Response]) -> None:
@@ -122,15 +131,21 @@ def _refuse_unknown(models: Collection[str], said: Sequence[Response]) -> None:
             )
 
 
-def _image(name: str, ledger: Ledger) -> dict[str, Any]:
-    """What is known of an image; its size is null where it is not available."""
-    digest = ledger.images.addresses.digests().get(name, name)
+def _image(name: str, ledger: Ledger, data: str) -> dict[str, Any]:
+    """What is known of an image; its size is null where it is not available, its licence where the data states none."""
+    addresses = ledger.images.addresses
+    digest = addresses.digests().get(name, name)
+    said = {
+        "name": name,
+        "licence": addresses.licences(data).get(name),
+        "origin": addresses.origins(data).get(name),
+    }
     try:
         info = inspect(ledger.images.get(digest))
     except ImageError:
-        return {"name": name, "sha256": None, "media_type": None, "width": None, "height": None, "bytes": None}
+        return {**said, "sha256": None, "media_type": None, "width": None, "height": None, "bytes": None}
     return {
-        "name": name,
+        **said,
         "sha256": info.digest,
         "media_type": info.media_type,
         "width": info.width,
@@ -173,7 +188,8 @@ def print_case(document: Mapping[str, Any]) -> None:
         _print_texts({f"Images as {one['model']} describes them ({one['variant']})": one["text"]})
     for one in document["answers"]:
         known = ", ".join([*filter(None, [one["variant"]]), *one["flags"], *one["says_to_judge"]])
-        _print_texts({f"Answer of {one['model']}{f' ({known})' if known else ''}": one["response"]})
+        whose = f"{one['model']}, made of {one['altered_from']}'s" if one["altered_from"] else one["model"]
+        _print_texts({f"Answer of {whose}{f' ({known})' if known else ''}": one["response"]})
     for meeting, trials in _meetings(document["trials"]):
         print_heading(meeting.heading)
         click.echo(indented(meeting.judge, by=0))
@@ -207,7 +223,8 @@ def _print_images(images: Sequence[Mapping[str, Any]]) -> None:
         else:
             kind = one["media_type"].removeprefix("image/").upper()
             known = f"{one['width']} × {one['height']} pixels, {kind}, {one['bytes'] / 1000:.1f} kB"
-        click.echo(indented(f"{number}  {name}  {known}"))
+        terms = [f"licence {one['licence']}" if one["licence"] else None, one["origin"] and f"from {one['origin']}"]
+        click.echo(indented(printable(f"{number}  {name}  {', '.join(filter(None, [known, *terms]))}")))
 
 
 @dataclass(frozen=True, slots=True)

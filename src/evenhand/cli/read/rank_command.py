@@ -34,6 +34,11 @@ class RankOptions:
         help="Whether winners in FILE are models' names or words for a side (model_a, left, tie); by default what all "
         "rows together say.",
     )
+    winner_words: str | None = option(
+        "--winner-words",
+        metavar="THEIRS=OURS,…",
+        help="What other words for a winner in FILE mean: A=model_a,B=model_b,draw=tie.",
+    )
     item_column: str | None = option(
         "--item-column", help="Column of FILE that names the items; item or id by default."
     )
@@ -135,6 +140,7 @@ class RankOptions:
         "Draw the ratings and the win matrix to this .svg, .png or .html; repeatable."
     )
     everything: bool = option("--all", is_flag=True, help="Print every model, however many.")
+    explain: bool = options.explain()
     store: str = options.store()
     as_json: bool = options.as_json()
 
@@ -179,14 +185,15 @@ def _print(given: RankOptions) -> None:
     terminal = console()
     print_ranked(board, given, terminal)
     if given.file is None:
-        print_audit_of(board, given.store, terminal)
+        print_audit_of(board, given.store, terminal, explain=given.explain)
 
 
 _OF_A_FILE = (
-    "model_a_column", "model_b_column", "winner_column", "winner_as", "item_column", "rater_column", "repeats"
+    "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column", "rater_column",
+    "repeats",
 )  # fmt: skip
-_HOW_A_FILE_IS_READ = ("winner_as", "repeats")
-_OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "run", "store")
+_HOW_A_FILE_IS_READ = ("winner_as", "winner_words", "repeats")
+_OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")
 
 
 def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ChoosingOptions
+from evenhand.cli.options import ChoosingOptions, pairs_of
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Target
 from evenhand.reports.board.board import Board
@@ -26,15 +26,16 @@ from evenhand.reports.board.columns import (
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
+from evenhand.stats.ratings.codes import WINNERS
 from evenhand.stats.ratings.scale import Scale
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from evenhand.api.choosing import Chosen
     from evenhand.cli.read.rank_command import RankOptions
     from evenhand.ledger.read.projection import StudyOnRecord
     from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.choosing import Choice
 
 
 def ranked(given: "RankOptions") -> Board:
@@ -60,6 +61,7 @@ def ranked(given: "RankOptions") -> Board:
             item=given.item_column,
             rater=given.rater_column,
             winner_as=given.winner_as,
+            winner_words=winner_words_of(given.winner_words),
         )
         return ranking(given.file, columns)
     from evenhand.ledger.store.record import Ledger
@@ -69,25 +71,33 @@ def ranked(given: "RankOptions") -> Board:
     return ranking(counted_battles(ledger, studies_chosen(ledger, given.choosing)))
 
 
-def chosen_by(choosing: ChoosingOptions) -> "Chosen":
-    from evenhand.api.choosing import Chosen
+def winner_words_of(text: str | None) -> dict[str, str]:
+    words = pairs_of(text, "--winner-words", "A=model_a,B=model_b,draw=tie") if text else {}
+    for theirs, ours in words.items():
+        if ours not in WINNERS:
+            raise WrongUse(f"--winner-words says that {theirs!r} is {ours!r}; it can be one of {', '.join(WINNERS)}.")
+    return words
 
-    return Chosen(
+
+def choice_of(choosing: ChoosingOptions) -> "Choice":
+    from evenhand.reports.board.choosing import Choice
+
+    return Choice(
         benchmark=choosing.benchmark,
         judge=choosing.judge,
         protocol=choosing.protocol,
         readout=choosing.readout,
         variant=choosing.variant,
-        run=choosing.run,
+        see=choosing.see,
     )
 
 
-def studies_chosen(ledger: "Ledger", choosing: ChoosingOptions, *, undecided: bool = False) -> "list[StudyOnRecord]":
-    """As `api.choosing` has it, with what is to be said of it said."""
-    from evenhand.api.choosing import chosen_studies
+def studies_chosen(ledger: "Ledger", choosing: ChoosingOptions) -> "list[StudyOnRecord]":
+    """Of one board, with what is to be said of it said."""
     from evenhand.cli.notes import say_notes
+    from evenhand.reports.board.choosing import choose_of_run
 
-    found = chosen_studies(ledger, chosen_by(choosing), undecided=undecided)
+    found = choose_of_run(ledger, choice_of(choosing), choosing.run)
     say_notes(found.notes)
     return list(found.studies)
 
@@ -112,7 +122,7 @@ def _scale(given: "RankOptions") -> Scale:
 
 
 def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None:
-    print_board(board, console, more=beside(board, given), everything=given.everything)
+    print_board(board, console, more=beside(board, given), everything=given.everything, explain=given.explain)
 
 
 def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
@@ -122,12 +132,12 @@ def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
     return {**board.as_json(), **asked, **({"paired": paired} if paired else {})}
 
 
-def print_audit_of(board: Board, store: str, console: "Console") -> None:
+def print_audit_of(board: Board, store: str, console: "Console", *, explain: bool) -> None:
     """Of the judge behind a ledger's board."""
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.audit_on_record import print_latest_audit
 
-    print_latest_audit(Ledger(store, create=False), board.origin, console)
+    print_latest_audit(Ledger(store, create=False), board.origin, console, explain=explain)
 
 
 def audit_document(board: Board, given: "RankOptions") -> dict[str, Json]:

@@ -18,7 +18,10 @@ class ReadOptions:
 @click.command("read")
 @options.takes(ReadOptions)
 def command(_: click.Context, given: ReadOptions) -> None:
-    """Read the verdicts in FILE as PROTOCOL does (JSONL with item, reply, and optionally shown, options, token)."""
+    """Read the verdicts in FILE as PROTOCOL does (JSONL with reply, and optionally item, shown, options, token).
+
+    A row without an item is called by its number.
+    """
     from evenhand.api.reading import read_verdicts
     from evenhand.domain.verdict import NoVerdict
     from evenhand.format.tables import console, print_rows

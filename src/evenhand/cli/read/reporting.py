@@ -7,7 +7,7 @@ import click
 from evenhand.api.reporting import PAGE, Form, Tables, charts_of, document_of, form_of, report_on, tables_of
 from evenhand.cli.notes import say_notes
 from evenhand.cli.options import target
-from evenhand.cli.read.ranking import chosen_by
+from evenhand.cli.read.ranking import choice_of
 from evenhand.cli.saying import say
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Place, Target
@@ -27,7 +27,7 @@ def reported(given: "ReportOptions") -> dict[str, Json]:
     if form == "html":
         page.check()
     ledger = Ledger(given.store, create=False)
-    made = report_on(ledger, chosen_by(given.choosing), seed=given.seed)
+    made = report_on(ledger, choice_of(given.choosing), given.choosing.run, seed=given.seed)
     say_notes(made.notes)
     report = made.report
     for path in given.plot:

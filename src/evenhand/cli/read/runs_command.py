@@ -68,6 +68,8 @@ def _heading(run: "RunOnRecord") -> str:
 
 
 def _document(run: "RunOnRecord", study: "StudyOnRecord | None") -> dict[str, Any]:
+    from evenhand.domain.trial import seen
+
     return {
         "run": run.id,
         "command": run.command,
@@ -75,7 +77,7 @@ def _document(run: "RunOnRecord", study: "StudyOnRecord | None") -> dict[str, An
         "endpoint": study.rater.endpoint if study else None,
         "protocol": study.condition.protocol if study else None,
         "readout": study.condition.readout if study else None,
-        "see": study.condition.see if study else None,
+        "see": seen(study.condition) if study else None,
         "extractor": study.extractor.name if study and study.extractor else None,
         "version": run.version,
         "at": run.at,
@@ -101,13 +103,15 @@ def _differences(wanted: "Sequence[StudyOnRecord | None]") -> list[str]:
 
 
 def _facts(study: "StudyOnRecord") -> dict[str, str]:
+    from evenhand.domain.trial import seen
+
     condition = study.condition
     settings = {name: f"{name} {value}" for name, value in study.rater.settings.as_json().items()}
     return {
         "protocol": condition.protocol,
         "prompt": f"prompt {condition.prompt_hash[:8]}" if condition.prompt_hash else "",
         "readout": f"{condition.readout} readout",
-        "see": f"sees {condition.see}",
+        "see": f"sees {see}" if (see := seen(condition)) else "",
         "fenced": "fenced" if condition.fenced else "",
         "extractor": f"extracted by {study.extractor.name}" if study.extractor else "",
         "data": f"data {study.data[:12]}",

@@ -1,6 +1,7 @@
 """`evenhand score`: a benchmark's table as its paper makes it."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -8,7 +9,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.options import option
 from evenhand.cli.saying import say
-from evenhand.domain.trial import Readout
+from evenhand.domain.trial import Readout, See
 from evenhand.domain.vote import Joining
 from evenhand.format.sheet import Format, written
 
@@ -31,6 +32,7 @@ class ScoreOptions:
     )
     readout: Readout | None = options.readout()
     variant: str | None = options.variant()
+    see: See | None = options.see()
     run: tuple[str, ...] = option(
         "--run", multiple=True, help="The board that this run is part of; creation-mmbench: one for each protocol."
     )
@@ -55,7 +57,19 @@ class ScoreOptions:
         show_default=True,
         help="visit-bench: resamples of items behind the intervals of Elo.",
     )
+    k: float = option(
+        "--k",
+        type=click.FloatRange(0, min_open=True),
+        default=4.0,
+        show_default=True,
+        help="visit-bench: Elo's step, the most points one battle moves.",
+    )
     seed: int = options.seed("Random seed of resamples and of the order in which Elo plays.")
+    groups: Path | None = option(
+        "--groups",
+        type=click.Path(path_type=Path),
+        help="creation-mmbench: a models file with the columns model and group; tells the gaps between groups.",
+    )
     form: Format = options.table_format()
     store: str = options.store()
     as_json: bool = options.as_json()
@@ -65,7 +79,7 @@ class ScoreOptions:
 @options.takes(ScoreOptions)
 def command(_: click.Context, given: ScoreOptions) -> None:
     """The table of BENCHMARK as its paper makes it, from what the ledger holds."""
-    from evenhand.api.scoring import score_of
+    from evenhand.api.scoring import model_groups, score_of
     from evenhand.cli.notes import say_notes
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.papers.paper import TableRequest
@@ -76,13 +90,16 @@ def command(_: click.Context, given: ScoreOptions) -> None:
         protocol=given.protocol,
         readout=given.readout,
         variant=given.variant,
+        see=given.see,
         runs=given.run,
         against=given.against,
         by=given.by,
         compare_variants=given.compare_variants,
         join=given.join,
         rounds=given.bootstrap,
+        k=given.k,
         seed=given.seed,
+        groups=model_groups(given.groups),
         form=given.form,
     )
     scored = score_of(asked, lambda: Ledger(given.store, create=False))
@@ -113,4 +130,4 @@ def _print(found: "ScoredTable", store: str) -> None:
     if found.board is not None:
         terminal.print()
         print_reliability(found.board, terminal)
-        print_audit_of(found.board, store, terminal)
+        print_audit_of(found.board, store, terminal, explain=True)

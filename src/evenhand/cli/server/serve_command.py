@@ -1,5 +1,6 @@
 """`evenhand serve`: the boards and the owner's pages in a browser."""
 
+import sys
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import cast
@@ -23,6 +24,17 @@ class ServeOptions:
         "--public-url", metavar="URL", help="https:// and the name under which others reach it, through a proxy."
     )
     owner_link: bool = option("--owner-link", is_flag=True, help="Print a link by which the owner comes back.")
+    only_link: bool = option(
+        "--only-link", is_flag=True, help="Print such a link and end; the server may be running meanwhile."
+    )
+    log: str = option(
+        "--log",
+        type=click.Choice(("plain", "json")),
+        default="plain",
+        show_default=True,
+        help="json: a line of JSON on stderr for each request, without addresses, names and keys; the link that makes "
+        "the first owner is then printed by --only-link alone.",
+    )
     no_worker: bool = option("--no-worker", is_flag=True, help="Start no worker; `evenhand worker` is one.")
     model: str | None = option(
         "--model", help="For the worker: provider/model that writes reference answers from captions."
@@ -50,29 +62,49 @@ def command(ctx: click.Context, given: ServeOptions) -> None:
     from evenhand.cli.folder import refuse_for
     from evenhand.cli.server.worker_command import command as worker
     from evenhand.cli.server.working import worker_beside
+    from evenhand.format.printable import printable
     from evenhand.ledger.store.record import Ledger
+    from evenhand.site.http.operations import write_line
     from evenhand.site.http.settings import SiteError, site_at
 
-    if not given.no_worker:
+    if not given.no_worker and not given.only_link:
         refuse_for(worker, cast(Environment, ctx.obj))
     try:
+        log = sys.stderr if given.log == "json" else None
         site = site_at(given.host, given.port, public_url=given.public_url)
+        if given.only_link:
+            with closing(Ledger(given.store, create=False)) as ledger:
+                for name, link in serving.owner_links(ledger, site):
+                    click.echo(f"{printable(name)}: {link}" if name else link)
+            return
         with closing(Ledger(given.store)) as ledger, ExitStack() as beside:
 
             def ready() -> None:
-                click.echo(f"Serving {ledger.where} at {site.url} (Ctrl-C stops).", err=True)
-                if given.owner_link or not serving.has_owner(ledger):
+                owned = serving.has_owner(ledger)
+                if log is None:
+                    click.echo(f"Serving {ledger.where} at {site.url} (Ctrl-C stops).", err=True)
+                else:
+                    write_line(log, "serving", url=site.url, owner=owned)
+                # A log is kept and read by others: whoever has the link of the first owner is the owner.
+                if given.owner_link or not (owned or log):
                     click.echo("Open this link once, within a day, to become the owner:")
                     click.echo(serving.owner_link(ledger, site))
                 if not given.no_worker:
                     beside.enter_context(worker_beside(given.store, _for_the_worker(ctx, given)))
 
-            serving.serve(ledger, site, host=given.host, port=given.port, ready=ready)
+            serving.serve(
+                ledger,
+                site,
+                host=given.host,
+                port=given.port,
+                ready=ready,
+                log=log,
+            )
     except SiteError as error:
         raise WrongUse(str(error)) from error
 
 
-_ITS_OWN = {"store", "host", "port", "public_url", "owner_link", "no_worker"}
+_ITS_OWN = {"store", "host", "port", "public_url", "owner_link", "only_link", "log", "no_worker"}
 """What the worker has no flag for, or is told otherwise."""
 
 

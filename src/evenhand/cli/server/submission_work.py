@@ -8,8 +8,7 @@ import click
 
 from evenhand.api.asking import Contact, no_image
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions, SubmissionJudgeOptions
-from evenhand.cli.environment import WrongUse
+from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions, SubmissionJudgeOptions, refuse_alone
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
@@ -41,7 +40,7 @@ def submissions_work(ctx: click.Context, given: "WorkerOptions", ledger: Ledger)
     return Submissions(
         ledger=ledger,
         judge=at_hand(_judge(given.submissions), ledger.images.get),
-        extractor=at_hand(_extractor(given.submissions), no_image),
+        extractor=at_hand(given.submissions.extraction.address(), no_image),
         receipt=receipt_of,
         settings=recorded(given),
     )
@@ -49,7 +48,12 @@ def submissions_work(ctx: click.Context, given: "WorkerOptions", ledger: Ledger)
 
 def _judge(given: SubmissionJudgeOptions) -> ModelAddress | None:
     if not given.judge:
-        _refuse_alone("judge", given.judge_base_url, given.judge_api_key_env, given.judge_endpoint_name)
+        refuse_alone(
+            "judge",
+            base_url=given.judge_base_url,
+            api_key_env=given.judge_api_key_env,
+            endpoint_name=given.judge_endpoint_name,
+        )
         return None
     return ModelAddress(
         model=given.judge,
@@ -59,25 +63,6 @@ def _judge(given: SubmissionJudgeOptions) -> ModelAddress | None:
         url_flag="--judge-base-url",
         key_flag="--judge-api-key-env",
     )
-
-
-def _extractor(given: SubmissionJudgeOptions) -> ModelAddress | None:
-    if not given.extractor:
-        _refuse_alone("extractor", given.extractor_base_url, given.extractor_api_key_env)
-        return None
-    return ModelAddress(
-        model=given.extractor,
-        base_url=given.extractor_base_url,
-        api_key_env=given.extractor_api_key_env,
-        url_flag="--extractor-base-url",
-        key_flag="--extractor-api-key-env",
-    )
-
-
-def _refuse_alone(who: str, url: str | None, key: str | None, name: str | None = None) -> None:
-    for flag, value in ((f"--{who}-base-url", url), (f"--{who}-api-key-env", key), (f"--{who}-endpoint-name", name)):
-        if value is not None:
-            raise WrongUse(f"{flag} goes with --{who}, which names the model.")
 
 
 def _at_hand(given: Contact, ledger: Ledger) -> ModelReady:

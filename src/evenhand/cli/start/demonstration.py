@@ -81,8 +81,8 @@ class Demonstration:
         program = escape(_program())
         if self.outcome.exit_code:
             self.outcome.print_summary()
-        print_board(self.board, console)
-        print_latest_audit(self.ledger, self.board.origin, console, program=_program())
+        print_board(self.board, console, explain=True)
+        print_latest_audit(self.ledger, self.board.origin, console, program=_program(), explain=True)
         example = self._example()
         if example:
             console.print("\n[bold]One of its contradictions[/bold]")

@@ -44,6 +44,8 @@ class Pacing:
     tpm: float | None = None
     retry: RetryRule = field(default_factory=RetryRule)
     grace_seconds: float = 30.0
+    unread_most: int | None = None
+    """Replies of which none could be read, after which the run pauses; None: it goes on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,20 +3,19 @@
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cache, partial, reduce
 from typing import Any, TypeAlias
 
-from evenhand.domain.call import Picture, Reply, Request, Usage
+from evenhand.domain.call import Message, Picture, Reply, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.engine.run.task import Due, PlannedChunk
 from evenhand.images import ImageDetail, inspect, most_image_tokens, openai_image_tokens
 from evenhand.models.endpoint import Endpoint
-from evenhand.models.prices import PriceList, estimate_tokens
+from evenhand.models.prices import COUNTED_BY, PriceList, TokenCounter, estimate_tokens
 
 UNLIMITED_OUTPUT = 4096
 """Output tokens assumed where no limit is set."""
-
 
 AROUND_A_MESSAGE = 8
 """Tokens that a chat template may put around each message."""
@@ -32,8 +31,16 @@ class Quote:
     endpoint adds of its own, is learned where replies show more than was thought.
     """
 
-    def __init__(self, endpoint: Endpoint | None, prices: PriceList, image: Callable[[str], bytes]) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint | None,
+        prices: PriceList,
+        image: Callable[[str], bytes],
+        *,
+        tokenizer: TokenCounter | None = None,
+    ) -> None:
         self._endpoint = endpoint
+        self._tokenizer = tokenizer
         self._prices = prices
         model = "" if endpoint is None else endpoint.model
         self._picture_tokens = cache(partial(_picture_tokens, image=image, model=model, rule=openai_image_tokens))
@@ -90,12 +97,32 @@ class Quote:
             words += len(request.offer.begin.encode())
         return words, sum(self._picture_tokens_at_most(picture) for picture in request.pictures)
 
+    @property
+    def counted_by(self) -> str:
+        """How words are counted, in words."""
+        return COUNTED_BY if self._tokenizer is None else self._tokenizer.counted_by
+
     def tokens(self, request: Request) -> int:
-        return self.input_tokens(request) + self.output_tokens(request)
+        """For a pace, which needs no more than an estimate."""
+        return self._estimated(request.messages) + self.output_tokens(request)
 
     def input_tokens(self, request: Request) -> int:
-        words = sum(estimate_tokens(message.text) + 4 for message in request.messages)
-        return words + sum(self._picture_tokens(picture) for picture in request.pictures)
+        return self.message_tokens(request.messages)
+
+    def message_tokens(self, messages: Iterable[Message]) -> int:
+        """By the model's own tokenizer where it is at hand, else estimated from the words; images by OpenAI's rule."""
+        told = tuple(messages)
+        if self._tokenizer is None or any(isinstance(part, Picture) for one in told for part in one.parts):
+            return self._estimated(told)
+        return self._tokenizer.count(told)
+
+    def _estimated(self, messages: Iterable[Message]) -> int:
+        return sum(
+            estimate_tokens(message.text)
+            + 4
+            + sum(self._picture_tokens(part) for part in message.parts if isinstance(part, Picture))
+            for message in messages
+        )
 
     def output_tokens(self, request: Request) -> int:
         if request.offer is not None:
@@ -143,6 +170,13 @@ class DryRun:
     input_cost_usd: float | None = 0.0
     """Of the input of the calls that are made in any case: what they cost at least, were every reply empty."""
     image_tokens_known: bool = True
+    counted_by: str = COUNTED_BY
+    first: Request | None = None
+    """Of the calls that are made in any case: all have its settings."""
+    kinds: dict[tuple[str, str, bool], Request] = field(default_factory=dict[tuple[str, str, bool], Request])
+    """The first of these calls to each endpoint and model, with pictures and without: what one takes, all take."""
+    adapted: tuple[str, ...] = ()
+    """What would be sent otherwise than asked, in sentences."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -155,11 +189,18 @@ class DryRun:
                 "input": self.input_tokens,
                 "input_at_most": self.input_tokens_at_most,
                 "output_at_most": self.output_tokens,
+                "counted_by": self.counted_by,
             },
             "image_tokens_known": self.image_tokens_known,
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6),
             "cost_usd_at_least": None if self.input_cost_usd is None else round(self.input_cost_usd, 6),
+            "adapted": list(self.adapted),
         }
+
+    def perhaps(self) -> "DryRun":
+        """The same calls, of which none is sure and none wanted yet."""
+        nothing = None if self.input_cost_usd is None else 0.0
+        return replace(self, trials=0, known=0, calls=0, input_tokens=0, input_cost_usd=nothing)
 
     def add(self, request: Request, quote: Quote, *, sure: bool = True) -> None:
         """`sure`: the call is made in any case."""
@@ -167,6 +208,8 @@ class DryRun:
         self.calls_at_most += 1
         self.input_tokens_at_most += tokens
         if sure:
+            self.first = self.first or request
+            self.kinds.setdefault((request.endpoint, request.model, bool(request.pictures)), request)
             self.calls += 1
             self.input_tokens += tokens
             self.input_cost_usd = _sum(self.input_cost_usd, quote.cost(Usage(input=tokens, output=0)))
@@ -203,6 +246,8 @@ def added_up(quoted: Sequence[DryRun]) -> DryRun:
         cost_usd=reduce(_sum, (one.cost_usd for one in quoted), 0.0),
         input_cost_usd=reduce(_sum, (one.input_cost_usd for one in quoted), 0.0),
         image_tokens_known=all(one.image_tokens_known for one in quoted),
+        counted_by="; ".join(dict.fromkeys(one.counted_by for one in quoted)) or COUNTED_BY,
+        adapted=tuple(dict.fromkeys(sentence for one in quoted for sentence in one.adapted)),
     )
 
 
@@ -224,4 +269,5 @@ def dry_run(
             else:
                 total.known += 1
     total.image_tokens_known = openai_images or total.pictures == 0
+    total.counted_by = quote.counted_by
     return total

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Generic
 
 from evenhand.domain.call import Reply, Request
@@ -23,6 +24,8 @@ HOPELESS = 5
 """Trials that may fail before any reply has come; then the endpoint is taken to be wrong and the run stops."""
 
 CLAIM_BATCH = 500
+_SAMPLE = 300
+"""Characters of a reply that are told where none could be read."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -38,6 +41,8 @@ class _Told:
     calls: tuple[str, ...] = ()
     """Keys of the calls that were answered."""
     cost_usd: float | None = 0.0
+    last: str = ""
+    """What was said last."""
     answers: dict[str, StoredCall | NoVerdict] = field(default_factory=dict[str, StoredCall | NoVerdict])
     """By its key, each request for which others may be waiting, because it is theirs too."""
 
@@ -179,6 +184,7 @@ class Runner(Generic[S, R]):
         replies: list[Reply] = []
         while isinstance(said, StoredCall):
             replies.append(said.reply)
+            told.last = said.reply.text or ""
             told.calls += (request.key,)
             result = self._task.read(due, replies)
             if not isinstance(result, Request):
@@ -252,7 +258,10 @@ class Runner(Generic[S, R]):
             self.tally.reread += 1
         else:
             self.tally.called += 1
-        self.tally.add_result(self._task.outcome(result))
+        lacking = self._task.outcome(result)
+        self.tally.add_result(lacking)
+        if lacking is not None and not lacking.call_failed:
+            self._pause_if_unread(lacking, told)
         now = Circumstances(run=self._run, at=time.time(), cost_usd=told.cost_usd, calls=told.calls)
         told.entries.extend(self._task.record(due, result, now))
 
@@ -263,6 +272,19 @@ class Runner(Generic[S, R]):
                 Misuse(
                     f"The first {caller.failed} trials all failed and no reply has come. {failure}",
                     code="EH-NO-REPLIES",
+                )
+            )
+
+    def _pause_if_unread(self, lacking: NoVerdict, told: _Told) -> None:
+        most, unread = self._context.pacing.unread_most, self.tally.no_verdict.total()
+        if most is not None and not self.tally.verdicts and unread >= most:
+            sample = shorten(told.last, _SAMPLE, placeholder=" …")
+            self._stop.fail(
+                Misuse(
+                    f"None of the first {unread} replies could be read ({lacking.reason}), so the run pauses before "
+                    f"more is spent. The last one said: {sample!r}. See whether this model can follow the protocol, or "
+                    "add --go-on to ask on; nothing is asked twice.",
+                    code="EH-NOTHING-READ",
                 )
             )
 

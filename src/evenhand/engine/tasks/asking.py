@@ -135,7 +135,9 @@ class Asking:
         shown, options = self._shown(trial), len(trial.responses)
         fence, token = self._fence(trial), self._token(trial)
         verdict = self.protocol.read(reply.text, shown=shown, options=options, fence=fence, token=token)
-        return ReplyReading(verdict=verdict)
+        grading = self.protocol.grading if token is None and not isinstance(verdict, NoVerdict) else None
+        graded = grading.read(reply.text, options=options) if grading else None
+        return ReplyReading(verdict=verdict, notes={"grades": list(graded)} if graded else {})
 
     def _shown(self, trial: Trial) -> tuple[str, ...]:
         """The answers, and the item's own texts: a judge restates both, and neither speaks for it."""

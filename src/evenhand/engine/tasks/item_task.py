@@ -75,6 +75,21 @@ def said_by(flags: Sequence[str]) -> str | None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Quotes:
+    """What the calls of a task cost: those with images, and others where another model is asked without them."""
+
+    asked: Quote
+    without_images: Quote | None = None
+
+    @property
+    def known(self) -> bool:
+        return self.asked.known and (self.without_images is None or self.without_images.known)
+
+    def of(self, request: Request) -> Quote:
+        return self.asked if self.without_images is None or request.pictures else self.without_images
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ItemTask(ABC):
     """What the model says about an item becomes a Response of `variant`."""
 
@@ -137,10 +152,10 @@ class ItemTask(ABC):
             )
 
     def dry_run(
-        self, chunks: Iterator[PlannedChunk[Item]], quote: Quote, ledger: Ledger, *, openai_images: bool
+        self, chunks: Iterator[PlannedChunk[Item]], quotes: Quotes, ledger: Ledger, *, openai_images: bool
     ) -> DryRun:
         """Counts the plan without asking anything; the very same request is asked once."""
-        total = DryRun(cost_usd=0.0 if quote.known else None)
+        total = DryRun(cost_usd=0.0 if quotes.known else None)
         counted: set[str] = set()
         for chunk in chunks:
             total.trials += len(chunk.known) + len(chunk.due)
@@ -150,7 +165,7 @@ class ItemTask(ABC):
                 counted.update(request.key for request in fresh)
                 total.known += not fresh
                 for request in fresh:
-                    total.add(request, quote)
+                    total.add(request, quotes.of(request))
         total.image_tokens_known = openai_images or total.pictures == 0
         return total
 

@@ -46,6 +46,12 @@ class Showing:
         if self.readout == "free" and self.protocol.rule.token:
             object.__setattr__(self, "readout", "token")
 
+    def of(self, items: Sequence[Item]) -> "Showing":
+        """Captions in place of images where nothing else is said and the items have captions alone."""
+        seeing = self.protocol.seeing
+        captions = "caption" in seeing.allowed and all(item.caption and not item.images for item in items)
+        return replace(self, see="caption") if self.see is None and seeing.default == "images" and captions else self
+
     def condition(self, extraction: Extraction | None = None) -> Condition:
         see = self.see or self.protocol.seeing.default
         pictures = see in ("images", "both")

@@ -1,7 +1,7 @@
 """What each column of a table of battles says, as arrays; a cell that does not fit is told with its place."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 from unicodedata import normalize
@@ -9,12 +9,13 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import BLANK, TWICE, TYPE
+from evenhand.benchmarks.data_error import BLANK, CELL, TWICE, TYPE, quoted
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import Layout
 from evenhand.exchange.battles.winners import WinnerAs, WinnerColumn
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
 from evenhand.stats.ratings.codes import (
+    WINNERS,
     Codebook,
     Codes,
     Signs,
@@ -72,13 +73,18 @@ class Labels:
 
 
 def verdicts_of(
-    table: ColumnSource, layout: Layout, models: tuple[str, ...], winner_as: WinnerAs | None
+    table: ColumnSource,
+    layout: Layout,
+    models: tuple[str, ...],
+    winner_as: WinnerAs | None,
+    words: Mapping[str, str],
 ) -> VerdictColumns:
     """From the winner, or from the verdict, or from both where they agree.
 
-    `models`: the names of all; `winner_as`: whether winners are names or words, None: what the rows say.
+    `models`: the names of all; `winner_as`: whether winners are names or words, None: what the rows say; `words`: ours
+    by the file's own, where it has other ones.
     """
-    won = None if layout.winner is None else _winners(table, layout, models, winner_as)
+    won = None if layout.winner is None else _winners(table, layout, models, winner_as, words)
     if layout.verdict is None:
         return won or VerdictColumns(sign=np.zeros(0, dtype=np.int8), value=None)
     value = _preferences(table, layout.verdict)
@@ -195,10 +201,23 @@ def length_difference(table: ColumnSource, lengths: tuple[str, ...]) -> FloatArr
 
 
 def _winners(
-    table: ColumnSource, layout: Layout, models: tuple[str, ...], winner_as: WinnerAs | None
+    table: ColumnSource,
+    layout: Layout,
+    models: tuple[str, ...],
+    winner_as: WinnerAs | None,
+    words: Mapping[str, str],
 ) -> VerdictColumns:
     one, other = (_texts(table, model, what="model") for model in layout.pair)
     said = _texts(table, layout.winner or "winner", what="winner")
+    if words:
+        alike = [name for name in models if name.strip().lower() in WINNERS]
+        if alike and winner_as is None:
+            raise table.fault(
+                f"A model is called {quoted(alike[:1])}, which is a word for a winner too, and --winner-words explains "
+                "others: rename the model, or give --winner-as words where no winner is a model's name.",
+                code=CELL,
+            )
+        said = said.str.strip_chars().replace(list(words), list(words.values()))
     found = WinnerColumn(table=table, said=said, sides=(one, other), models=models).read(winner_as)
     return VerdictColumns(sign=found.sign, value=None, spaced=found.spaced, note=found.note)
 

@@ -1,6 +1,7 @@
 """Which column of a table of battles says what."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from evenhand.benchmarks.data_error import TWICE, near, quoted
 from evenhand.domain.identity import Json
@@ -34,6 +35,8 @@ class BattleColumns:
     """None: `model_b`, or `right`."""
     winner_as: WinnerAs | None = None
     """Whether winners are models' names or words for a side; None: what all rows together say."""
+    winner_words: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Our word for a winner (model_a, model_b, tie) by the file's own, where it has other ones."""
     cluster: str | None = None
     """Whose rows of one value are not independent, in the place of those of one item. None: there is none."""
 

@@ -160,7 +160,7 @@ class WinnerColumn:
         more = f" {number:,} rows have a winner that is none of these." if number > 1 else ""
         # What was just refused is no help, though some other reading would take it.
         close = [name for name in near(word, [*WINNERS, *players]) if name.casefold() != word.strip().casefold()]
-        hint = f" Did you mean {quoted(close[:1])}?" if close else ""
+        hint = f" Did you mean {quoted(close[:1])}?" if close else " --winner-words says what other words mean."
         raise self.table.fault(f"The winner is {word!r}; {expected} is expected.{more}{hint}", row=row + 1)
 
 

@@ -3,7 +3,7 @@
 from evenhand.benchmarks.data_error import RESERVED, TWICE, FilePlace
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.domain.item import Item
-from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.response import REFERENCE, Response, is_reference
 
 
 class BroughtAnswers:
@@ -23,7 +23,7 @@ class BroughtAnswers:
         name, words = reader.label((model,)), reader.needed_text(text)
         if reader.faulty or item is None:
             return None
-        if name.casefold() == REFERENCE:
+        if is_reference(name):
             if words != item.reference:
                 reader.fault(
                     f"The model name `{name}` is reserved, and `{text}` is not the item's reference.", code=RESERVED

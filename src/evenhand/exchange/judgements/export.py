@@ -1,11 +1,9 @@
 """Judgements as a table: one row for each trial of the chosen studies, with the result that counts for it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 
 from evenhand.domain.identity import Json
-from evenhand.domain.rater import Rater
-from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import NoVerdict, verdict_json
 from evenhand.exchange.tables import ExchangeTable, Shape
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
@@ -23,28 +21,48 @@ _COLUMNS: Mapping[str, Shape] = {
     "run": "text",
     "at": "text",
     "cost_usd": "number",
+    "benchmark": "text",
+    "variant": "text",
+    "readout": "text",
+    "see": "text",
+    "condition": "text",
+    "judge_settings": "text",
 }
 
 
 def judgements_table(
-    ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: bool = False, silent: Collection[str] = ()
+    ledger: Ledger,
+    chosen: Sequence[StudyOnRecord],
+    *,
+    replies: bool = False,
+    silent: Callable[[StudyOnRecord, JudgedTrial], bool] | None = None,
 ) -> ExchangeTable:
-    """Models and verdict are as shown: a preference is positive for the first of the models.
+    """In the order of the record, of whatever boards; each row says of which.
 
-    `silent`: of trials with these models the replies are left out.
+    Models and verdict are as shown: a preference is positive for the first of the models. `silent`: whose replies are
+    left out.
     """
-    results = judged(ledger, chosen)
-    raters = {study.rater.key: study.rater for study in chosen}
-    conditions = {study.condition.key: study.condition for study in chosen}
-    rows = [_row(one, raters[one.trial.rater], conditions[one.trial.condition]) for one in results]
+    results = sorted(_with_study(ledger, chosen), key=lambda one: one[1].seq)
+    rows = [_row(study, one) for study, one in results]
     if not replies:
         return ExchangeTable(columns=_COLUMNS, rows=rows)
-    words = reply_texts(ledger, results)
+    words = reply_texts(ledger, [one for _, one in results])
     told = [
-        {**row, "replies": words_of(one, words) if set(silent).isdisjoint(one.models) else []}
-        for row, one in zip(rows, results, strict=True)
+        {**row, "replies": [] if silent is not None and silent(study, one) else words_of(one, words)}
+        for row, (study, one) in zip(rows, results, strict=True)
     ]
     return ExchangeTable(columns={**_COLUMNS, "replies": "texts"}, rows=told)
+
+
+def _with_study(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> Iterator[tuple[StudyOnRecord, JudgedTrial]]:
+    """Each trial with a study that asked it; within a benchmark and a variant rater and condition tell which."""
+    parts: dict[tuple[str, str], list[StudyOnRecord]] = {}
+    for study in chosen:
+        parts.setdefault((study.benchmark, study.variant), []).append(study)
+    for part in parts.values():
+        asked = {(study.rater.key, study.condition.key): study for study in part}
+        for one in judged(ledger, part):
+            yield asked[one.trial.rater, one.trial.condition], one
 
 
 def reply_texts(ledger: Ledger, results: Sequence[JudgedTrial]) -> dict[str, str]:
@@ -61,8 +79,8 @@ def words_of(one: JudgedTrial, words: Mapping[str, str]) -> list[str]:
     return [words[key] for key in one.judgement.calls if key in words]
 
 
-def _row(one: JudgedTrial, rater: Rater, condition: Condition) -> dict[str, Json]:
-    judgement = one.judgement
+def _row(study: StudyOnRecord, one: JudgedTrial) -> dict[str, Json]:
+    judgement, rater, condition = one.judgement, study.rater, study.condition
     verdict = judgement.verdict
     return {
         "item": one.label,
@@ -77,4 +95,12 @@ def _row(one: JudgedTrial, rater: Rater, condition: Condition) -> dict[str, Json
         "run": judgement.run,
         "at": datetime.fromtimestamp(judgement.at, UTC).isoformat().replace("+00:00", "Z"),
         "cost_usd": judgement.cost_usd,
+        "benchmark": study.benchmark,
+        "variant": study.variant or "default",
+        "readout": condition.readout,
+        # How imported raters were asked nobody knows but their file.
+        "see": judgement.shown(condition),
+        "condition": condition.key[:12],
+        # A person's would be made of the name alone.
+        "judge_settings": rater.key[:12] if rater.kind == "model" else None,
     }

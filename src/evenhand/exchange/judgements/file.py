@@ -41,6 +41,12 @@ class JudgementsFile:
     """Sentences that a user must be told."""
 
 
+_THREE = (
+    "No verdict of the file is a 2, so it is read as of three levels: better, tie, worse. If the raters could choose "
+    "among five, import it with --levels 5."
+)
+
+
 def columns_in(path: Path) -> frozenset[str]:
     """Of all rows; none for a file that cannot be read, which its reader tells."""
     return frozenset(name for row in read_rows(path, Problems(ExchangeError)) for name in row.fields)
@@ -62,7 +68,8 @@ def read_judgements(
     given = with_levels(read, levels, problems)
     judgements = once_each(given, problems)
     problems.raise_any()
-    return JudgementsFile(path=path, judgements=judgements, repeated=len(given) - len(judgements))
+    notes = (_THREE,) if levels is None and _three_by_chance(row.stated for row in read) else ()
+    return JudgementsFile(path=path, judgements=judgements, repeated=len(given) - len(judgements), notes=notes)
 
 
 def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
@@ -124,6 +131,12 @@ class VerdictScale:
             problems.add(place, sentence, code=CELL)
             return None
         return Preference(value=stated.value, levels=stated.levels or self.of_file)
+
+
+def _three_by_chance(stated: Iterable[Stated | NoVerdict]) -> bool:
+    """Whether numbers alone say how many levels there are, and none of them is a 2."""
+    left_open = {abs(one.value) for one in stated if isinstance(one, Stated) and one.levels is None}
+    return bool(left_open) and 2 not in left_open
 
 
 def _fits(value: int, levels: Levels) -> bool:

@@ -1,18 +1,37 @@
 """Files of preferences by themselves: what raters said of pairs of models, with no benchmark to check them against."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import TWICE, FilePlace, Problems, quoted
-from evenhand.benchmarks.files.rows import Row, read_rows
+from evenhand.benchmarks.data_error import BLANK, CELL, COLUMN, TWICE, FilePlace, Problems, quoted
+from evenhand.benchmarks.files.rows import Row, read_rows, renamed
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.file import VerdictScale, columns_fit
 from evenhand.exchange.judgements.preference_words import Stated
-from evenhand.exchange.judgements.row import Kinds, PreferenceReader
+from evenhand.exchange.judgements.row import RATER_COLUMNS, Kinds, PreferenceReader
 from evenhand.exchange.judgements.visit_preferences import CHOSEN
+from evenhand.stats.ratings.codes import WINNERS
+
+_SIDES = {"left": "model_a", "right": "model_b"}
+"""What files of battles call the two models otherwise."""
+_WORDS = {**WINNERS, "a": 1, "b": -1}
+_SYMBOLS = {1: "A>B", 0: "A=B", -1: "B>A"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreferenceForm:
+    """How files are to be read, where they have names and words of their own."""
+
+    columns: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Our name of a column by the files' own."""
+    winner_words: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Our word for a winner (model_a, model_b, tie) by the files' own."""
+
+
+AS_IT_IS = PreferenceForm()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +53,31 @@ class _Row:
     rater: Rater
     replicate: int
     stated: Stated | NoVerdict
+    about: Mapping[str, object]
+    """Benchmark and variant, where an export says them."""
+    named_by_file: bool
+    """Whether no column says who judged."""
 
     @property
     def showing(self) -> tuple[str, tuple[str, str], str, int]:
         return self.item, self.models, self.rater.name, self.replicate
 
 
-def read_preference_files(paths: Sequence[Path], *, levels: Levels | None = None) -> tuple[GivenPreference, ...]:
+def read_preference_files(
+    paths: Sequence[Path], *, levels: Levels | None = None, form: PreferenceForm = AS_IT_IS
+) -> tuple[GivenPreference, ...]:
     """All rows of all files, or ExchangeError with all that is wrong with them; rows that say the same again once.
 
-    `levels` None: of each file 5 where a 2 occurs in it, else 3.
+    A `winner` is a verdict of three levels, and where no column says who judged, the file's name does. `levels` None:
+    of each file 5 where a 2 occurs in it, else 3.
     """
     problems = Problems(ExchangeError)
     kinds: Kinds = {}
     found: dict[tuple[str, tuple[str, str], str, int], tuple[GivenPreference, FilePlace]] = {}
-    for path in dict.fromkeys(paths):
-        rows = _rows(path, problems, kinds)
+    files = [_rows(path, problems, kinds, form) for path in dict.fromkeys(paths)]
+    _refuse_namesakes(files, problems)
+    _refuse_unlike((row for rows in files for row in rows), problems)
+    for rows in files:
         scale = VerdictScale.of((row.stated for row in rows), levels)
         for row in rows:
             verdict = scale.verdict(row.stated, row.place, problems)
@@ -70,18 +98,93 @@ def read_preference_files(paths: Sequence[Path], *, levels: Levels | None = None
     return tuple(given for given, _ in found.values())
 
 
-def _rows(path: Path, problems: Problems, kinds: Kinds) -> list[_Row]:
-    rows = read_rows(path, problems)
+def _refuse_unlike(rows: Iterable[_Row], problems: Problems) -> None:
+    """Items of two benchmarks may bear the same name, and answers of two variants differ; told once."""
+    first: dict[str, tuple[object, FilePlace]] = {}
+    for row in rows:
+        for what, value in row.about.items():
+            before, place = first.setdefault(what, (value, row.place))
+            if before != value:
+                problems.add(
+                    row.place,
+                    f"The row is of the {what} `{value}`, and that at {place.seen_from(row.place)} of `{before}`, "
+                    f"which are never mixed; export one with --{what}.",
+                    code=TWICE,
+                )
+                return
+
+
+def _refuse_namesakes(files: Sequence[Sequence[_Row]], problems: Problems) -> None:
+    """Two files that are called alike and have no rater's column would be one rater's."""
+    unnamed: dict[str, Path] = {}
+    for path in (rows[0].place.path for rows in files if rows and rows[0].named_by_file):
+        other = unnamed.setdefault(path.stem, path)
+        if other != path:
+            sentence = f"No column says who judged, and {other} has the same name; add a column `rater`, or rename one."
+            problems.add(FilePlace(path=path), sentence, code=COLUMN)
+
+
+def _rows(path: Path, problems: Problems, kinds: Kinds, form: PreferenceForm) -> list[_Row]:
+    rows = _renamed(path, read_rows(path, problems), form.columns, problems)
     if rows and any(name in rows[0].fields for name in CHOSEN):
         sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
         problems.add(FilePlace(path=path), sentence, code="EH-FILE-OTHER")
         return []
+    found = {name for row in rows for name in row.fields}
+    named_by_file = not found & set(RATER_COLUMNS)
+    if named_by_file:
+        rows = [Row(place=row.place, fields={**row.fields, "rater": path.stem}) for row in rows]
+    # What joins two showings into one battle no longer says what was said of each.
+    if "winner" in found and not found & {"verdict", "votes"}:
+        rows = [one for row in rows if (one := _with_verdict(row, form.winner_words, problems))]
     if not rows or not columns_fit(path, rows, problems):
         return []
-    return [one for row in rows if (one := _row(row, problems, kinds))]
+    return [one for row in rows if (one := _row(row, problems, kinds, named_by_file=named_by_file))]
 
 
-def _row(row: Row, problems: Problems, kinds: Kinds) -> _Row | None:
+def _renamed(path: Path, rows: Sequence[Row], columns: Mapping[str, str], problems: Problems) -> list[Row]:
+    found = dict.fromkeys(name for row in rows for name in row.fields)
+    lacking = [theirs for theirs in columns if rows and theirs not in found]
+    if lacking:
+        sentence = f"--columns: the file has no column {quoted(lacking)}; it has {quoted(found)}."
+        problems.add(FilePlace(path=path), sentence, code=COLUMN)
+    twice = [ours for ours in columns.values() if ours in found and ours not in columns]
+    if twice:
+        sentence = f"--columns gives a column the name {quoted(twice)}, which another one has; rename that one."
+        problems.add(FilePlace(path=path), sentence, code=TWICE)
+    if lacking or twice:
+        return []
+    names = {theirs: ours for theirs, ours in _SIDES.items() if ours not in found} | dict(columns)
+    return renamed(rows, names)
+
+
+def _with_verdict(row: Row, words: Mapping[str, str], problems: Problems) -> Row | None:
+    """The row with what its `winner` says as a verdict; None, and a problem, where it says nothing or two things."""
+    said = str(row.fields.get("winner") or "").strip()
+    names = {str(row.fields.get(side)).strip(): sign for side, sign in (("model_a", 1), ("model_b", -1))}
+    by_word = WINNERS[words[said]] if said in words else _WORDS.get(said.casefold())
+    by_name = None if said in words else names.get(said)
+    sign = by_word if by_name is None else by_name
+    if not said:
+        problems.add(row.place, "The field `winner` is empty; leave out rows that nobody decided.", code=BLANK)
+    elif sign is None:
+        sentence = (
+            f"The winner is `{said}`; expected one of {', '.join(_WORDS)}, the name of one of the row's models "
+            "(`--winner-words THEIRS=OURS` explains others)."
+        )
+        problems.add(row.place, sentence, code=CELL)
+    elif by_word not in (None, sign):
+        sentence = (
+            f"The winner is `{said}`, which is a model of the row and also a word for another side or a tie; write a "
+            "`verdict` (A>B, A=B, B>A) in its place."
+        )
+        problems.add(row.place, sentence, code=CELL)
+    else:
+        return Row(place=row.place, fields={**row.fields, "verdict": _SYMBOLS[sign]})
+    return None
+
+
+def _row(row: Row, problems: Problems, kinds: Kinds, *, named_by_file: bool) -> _Row | None:
     reader = PreferenceReader(row, problems, kinds)
     rater, item, models = reader.rater(), reader.label(("item", "id")), reader.models()
     shown = reader.shown(models)
@@ -89,4 +192,13 @@ def _row(row: Row, problems: Problems, kinds: Kinds) -> _Row | None:
     replicate = reader.replicate()
     if reader.faulty or shown is None or stated is None:
         return None
-    return _Row(place=row.place, item=item, models=shown, rater=rater, replicate=replicate, stated=stated)
+    return _Row(
+        place=row.place,
+        item=item,
+        models=shown,
+        rater=rater,
+        replicate=replicate,
+        stated=stated,
+        about=reader.exported("benchmark", "variant"),
+        named_by_file=named_by_file,
+    )

@@ -27,19 +27,22 @@ def read_replies(path: Path, *, needs_options: bool, needs_token: bool = False) 
     replies: list[RawReply] = []
     for line, words in enumerate(text.split("\n"), start=1):
         if words.strip():
-            where = f"{path}, row {len(replies) + 1} (line {line})"
-            replies.append(_reply(_parsed(words, where), where, needs_options, needs_token))
+            number = len(replies) + 1
+            where = f"{path}, row {number} (line {line})"
+            replies.append(_reply(_parsed(words, where), number, where, needs_options, needs_token))
     if not replies:
-        raise ExchangeError(f'{path} holds no replies; expected one {{"item": …, "reply": text}} a line.')
+        raise ExchangeError(f'{path} holds no replies; expected one {{"reply": text}} a line.')
     return replies
 
 
 def given_replies(
     rows: Iterable[str | Mapping[str, object]], *, needs_options: bool, needs_token: bool = False
 ) -> list[RawReply]:
-    """The same of records with the fields of such a file, or of bare texts, which are named by their number."""
-    named = [{"item": number, "reply": one} if isinstance(one, str) else one for number, one in enumerate(rows, 1)]
-    replies = [_reply(dict(one), f"reply {number}", needs_options, needs_token) for number, one in enumerate(named, 1)]
+    """The same of records with the fields of such a file, or of bare texts."""
+    records = [{"reply": one} if isinstance(one, str) else dict(one) for one in rows]
+    replies = [
+        _reply(one, number, f"reply {number}", needs_options, needs_token) for number, one in enumerate(records, 1)
+    ]
     if not replies:
         raise ExchangeError("There are no replies to read.")
     return replies
@@ -54,14 +57,17 @@ def _parsed(words: str, where: str) -> object:
         raise ExchangeError(f"{where}: not JSON that can be used ({error}).") from error
 
 
-def _reply(row: object, where: str, needs_options: bool, needs_token: bool) -> RawReply:
+def _reply(row: object, number: int, where: str, needs_options: bool, needs_token: bool) -> RawReply:
+    """A row that names no item is called by its number."""
     if not isinstance(row, dict):
-        raise ExchangeError(f"{where}: expected an object with item and reply, found {type(row).__name__}.")
+        raise ExchangeError(f"{where}: expected an object with reply, found {type(row).__name__}.")
     row = cast(dict[str, Any], row)
-    item, reply = row.get("item", row.get("id")), row.get("reply")
+    item, reply = row.get("item", row.get("id", number)), row.get("reply")
     if not isinstance(item, str | int) or not isinstance(reply, str):
         found = ", ".join(row) or "nothing"
-        raise ExchangeError(f"{where}: expected item (text or number) and reply (text); found the fields {found}.")
+        raise ExchangeError(
+            f"{where}: expected reply (text), and item (text or number) where there is one; found the fields {found}."
+        )
     shown: Any = row.get("shown", [])
     options: Any = row.get("options")
     if not isinstance(shown, list) or not all(isinstance(one, str) for one in cast(list[Any], shown)):

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TypeAlias, cast
+from typing import TypeAlias, cast, get_args
 
 from evenhand.benchmarks.data_error import BLANK, ITEM_UNKNOWN, TWICE, TYPE, FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.fields import FieldReader
@@ -12,8 +12,8 @@ from evenhand.benchmarks.files.rows import Row
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
-from evenhand.domain.response import Response
-from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.response import REFERENCE, Response, is_reference
+from evenhand.domain.trial import Condition, See, Trial
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, NoVerdict, Reason
 from evenhand.exchange.judgements.preference_words import EXPECTED, Stated, read_preference
 
@@ -26,8 +26,10 @@ RATER_COLUMNS = ("rater", "worker", "worker_id", "WorkerId", "annotator", "annot
 _REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
 
 
-Kinds: TypeAlias = dict[str, tuple[str, FilePlace]]
-"""The kind of each rater, and where it was first met."""
+_WAY = ("condition", "benchmark", "variant", "judge_settings")
+"""Columns of an export: how a rater was asked and about what; the first is in every export of judgements."""
+Kinds: TypeAlias = dict[str, tuple[str, dict[str, object], FilePlace]]
+"""Of each rater its kind, of what and how it was asked, as exports say it, and where it was first met."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,12 +76,27 @@ class PreferenceReader(FieldReader):
         if kind not in ("human", "model"):
             self.fault(f"The field `rater_kind` is `{kind}`; expected `human` or `model`.")
             kind = "human"
-        before, place = self._kinds.setdefault(name, (kind, self.row.place))
+        way = self.exported(*_WAY)
+        before, asked, place = self._kinds.setdefault(name, (kind, way, self.row.place))
+        if any(asked.get(column, value) != value for column, value in way.items()):
+            self.fault(
+                f"The rater `{name}` was asked in another way, with other settings, or about another benchmark or "
+                f"variant, at {place.seen_from(self.row.place)}; export one board alone, by --benchmark, --protocol, "
+                "--variant and --see, or by --run.",
+                code=TWICE,
+            )
         if before != kind:
             self.fault(
                 f"The rater `{name}` is {kind} here and {before} at {place.seen_from(self.row.place)}.", code=TWICE
             )
         return Rater(kind=kind, name=name)
+
+    def exported(self, *columns: str) -> dict[str, object]:
+        """What a row of an export says in these columns; nothing where it is of no export."""
+        fields = self.row.fields
+        if _blank(fields.get(_WAY[0])):
+            return {}
+        return {name: fields[name] for name in columns if not _blank(fields.get(name))}
 
     def models(self) -> tuple[str, str] | None:
         """model_a and model_b; a list `models`, as exports have it, is in the order shown."""
@@ -93,6 +110,7 @@ class PreferenceReader(FieldReader):
             named = pair
         if self.faulty:
             return None
+        named = (_known_name(named[0]), _known_name(named[1]))
         if named[0] == named[1]:
             self.fault(f"`{named[0]}` is compared with itself; two different models are expected.")
         return named
@@ -103,7 +121,7 @@ class PreferenceReader(FieldReader):
             return models
         first = self.label(("first_shown",))
         # The column's own name for the model is accepted as well as the model's.
-        first = {"model_a": models[0], "model_b": models[1]}.get(first, first)
+        first = {"model_a": models[0], "model_b": models[1]}.get(first, _known_name(first))
         if first not in models:
             self.fault(f"The field `first_shown` is `{first}`; expected `{models[0]}` or `{models[1]}`.")
         return models if first == models[0] else (models[1], models[0])
@@ -149,11 +167,12 @@ class RowReader(PreferenceReader):
 
     def read(self) -> JudgementRow | None:
         """None where anything is wrong with the row; the problems then tell what."""
+        self._refuse_elsewhere()
         rater, item, models = self.rater(), self._item(), self.models()
         shown = self.shown(models)
         trial = self._trial(item, shown, rater)
         stated = self.stated(turned=shown != models)
-        at, protocol, replies = self._at(), self.text("protocol"), self._replies()
+        at, protocol, see, replies = self._at(), self.text("protocol"), self.text("see"), self._replies()
         if self.faulty or item is None or shown is None or trial is None or stated is None:
             return None
         return JudgementRow(
@@ -166,7 +185,17 @@ class RowReader(PreferenceReader):
             at=at,
             protocol=protocol,
             replies=replies,
+            notes={"see": see} if see in get_args(See) else {},
         )
+
+    def _refuse_elsewhere(self) -> None:
+        """Items of two benchmarks may bear the same name."""
+        said = self.text("benchmark")
+        if said is not None and said.strip() != self._known.benchmark:
+            self.fault(
+                f"The row is of the benchmark `{said.strip()}`, and the file is imported for {self._known.benchmark}; "
+                "name the row's with --benchmark, or leave such rows out."
+            )
 
     def _replies(self) -> tuple[str, ...]:
         """As exports have them: a list of texts, which in a .csv file is JSON."""
@@ -220,6 +249,11 @@ class RowReader(PreferenceReader):
             self.fault(f"The field `at` is `{text}`; expected a time such as 2026-03-01T12:30:00Z.")
             return None
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+
+
+def _known_name(model: str) -> str:
+    """The reference plays under a longer name in what VisIT-Bench's authors publish."""
+    return REFERENCE if is_reference(model) else model
 
 
 def _blank(value: object) -> bool:

@@ -11,13 +11,14 @@ from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import JOINED, PAIRS, BattleColumns
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
 from evenhand.exchange.peers.battles import BattleShowing, InVain, PeerBattles, column_of, name_in, of_showings
-from evenhand.format.words import counted
+from evenhand.format.words import counted, listed
 
 _MODELS, _VERDICT, _REASON = "models", "verdict", "reason"
 # What Parquet makes of no verdict where other rows hold one.
 _NOTHING = {"kind": None, "value": None, "levels": None, "values": None}
 _REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
 _VOTES = "votes"
+_OF_A_BOARD = ("benchmark", "variant", "protocol", "readout", "see", "judge_settings", "condition")
 
 
 def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:
@@ -25,6 +26,7 @@ def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattle
     any verdict is one in vain."""
     if not {_MODELS, _VERDICT} <= set(table.names):
         return None
+    _refuse_several_boards(table)
     item, rater = column_of(table, columns.item, "item", "id"), column_of(table, columns.rater, "rater")
     items, raters = table.cells(item or ""), table.cells(rater or "")
     showings: dict[tuple[object, ...], list[BattleShowing]] = {}
@@ -36,6 +38,25 @@ def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattle
         showings.setdefault(showing, []).append(one)
     found = of_showings(table, [one for some in showings.values() for one in _counted(some)], item=item, rater=rater)
     return replace(found, verdicts=len(showings) - len(found.in_vain))
+
+
+def _refuse_several_boards(table: ColumnSource) -> None:
+    """An export of all judgements says of each row of which board it is; people's are one."""
+    told = [name for name in _OF_A_BOARD if name in table.names]
+    if "condition" not in told:
+        return
+    raters = [
+        rater if kind == "model" else None
+        for rater, kind in zip(table.cells("rater"), table.cells("rater_kind"), strict=True)
+    ]
+    boards = list(dict.fromkeys(zip(raters, *map(table.cells, told), strict=True)))
+    if len(boards) > 1:
+        words = [" ".join(str(part) for part in (board[0] or "people", *board[1:-1]) if part) for board in boards]
+        raise table.fault(
+            f"The file holds judgements of {len(boards)} boards, which are never mixed: {listed(words)}. Export one "
+            "with --benchmark, --judge, --protocol, --variant and --see, or with --run and --protocol.",
+            code="EH-CHOOSE-SEVERAL",
+        )
 
 
 def exported_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:

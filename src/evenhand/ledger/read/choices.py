@@ -3,12 +3,14 @@
 Also the keeping of options, which are shown but stand for no model.
 """
 
+import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
+import numpy.typing as npt
 from sqlalchemy import Connection, func, select
 
 from evenhand.domain.response import Response
@@ -28,19 +30,32 @@ _DIGEST = 64
 class Choices:
     """One row for each trial."""
 
-    first: Coded
-    """Digest of the response shown first: a rotation is known by what stands first in it. Names may recur."""
+    shown: Coded
+    """Digest of the response shown first, for a rotation is known by it, or all of them as stored. Names may recur."""
     replicate: Codes
     ending: Codes
     endings: tuple[Verdict | NoVerdict, ...]
+    note: Coded
+    """The judgement's notes where grades were asked for and read, else empty."""
 
     def places(self, replicate: int) -> dict[str, int | None]:
-        """By what stood first; None where the reply holds no choice. Trials that were not asked are not here."""
+        """By what was shown; None where the reply holds no choice. Trials that were not asked are not here."""
         ours = self.replicate == replicate
         ending: list[int] = self.ending[ours].tolist()
         place = {code: _place(self.endings[code]) for code in set(ending)}
-        first = map(self.first.names.__getitem__, self.first.code[ours].tolist())
-        return dict(zip(first, map(place.__getitem__, ending), strict=True))
+        return dict(zip(self._shown(ours), map(place.__getitem__, ending), strict=True))
+
+    def grades(self, replicate: int) -> dict[str, tuple[float, ...]]:
+        """By what was shown, in the order shown; only where the reply gives a grade to each."""
+        ours = self.replicate == replicate
+        notes = map(self.note.names.__getitem__, self.note.code[ours].tolist())
+        read = {
+            shown: json.loads(note).get("grades") for shown, note in zip(self._shown(ours), notes, strict=True) if note
+        }
+        return {shown: tuple(grades) for shown, grades in read.items() if grades}
+
+    def _shown(self, ours: npt.NDArray[np.bool_]) -> Iterator[str]:
+        return map(self.shown.names.__getitem__, self.shown.code[ours].tolist())
 
     def reasons(self) -> Counter[Reason | None]:
         """How many trials have each reason why there is no verdict; None counts those that have one."""
@@ -51,26 +66,27 @@ class Choices:
         return found
 
 
-def choices(ledger: Ledger, study: str) -> Choices:
+def choices(ledger: Ledger, study: str, *, whole: bool = False, graded: bool = False) -> Choices:
     """Of each showing the result that counts: the first verdict got, else the last reason there is none.
 
-    No two showings of the study may begin with the same response.
+    Unless showings are known by the `whole` of their order, no two may begin with the same response.
     """
     with ledger.reading() as connection:
         scope = scope_of(connection, [study])
-        shown = _shown(connection, scope)
-        judgements = judgements_in(connection, scope, shown.rows, noted=False)
+        shown = _shown(connection, scope, whole=whole)
+        judgements = judgements_in(connection, scope, shown.rows, noted=graded)
     endings = tuple(map(ending_of, judgements.ending.names))
     place = np.arange(len(shown.attempt), dtype=np.int32)
     if shown.attempt.any():
-        place = joint(Interning().codes(shown.first), shown.replicate)
+        place = joint(Interning().codes(shown.names), shown.replicate)
     counting = outcomes(judgements, endings, place=place, attempt=shown.attempt).counting()
     trial = judgements.trial[counting]
     return Choices(
-        first=Coded(names=shown.first, code=trial),
+        shown=Coded(names=shown.names, code=trial),
         replicate=shown.replicate[trial],
         ending=judgements.ending.code[counting],
         endings=endings,
+        note=judgements.note.rows(counting),
     )
 
 
@@ -78,26 +94,27 @@ def choices(ledger: Ledger, study: str) -> Choices:
 class _Shown:
     rows: dict[str, int]
     """By the trial's key."""
-    first: tuple[str, ...]
-    """Digests, one for each trial."""
+    names: tuple[str, ...]
+    """One for each trial: the first digest, or all as stored."""
     replicate: Codes
     attempt: Codes
 
 
-def _shown(connection: Connection, scope: Scope) -> _Shown:
+def _shown(connection: Connection, scope: Scope, *, whole: bool) -> _Shown:
     trials = schema.trials
-    query = select(trials.c.key, func.substr(trials.c.responses, 3, _DIGEST), trials.c.replicate, trials.c.attempt)
+    name = trials.c.responses if whole else func.substr(trials.c.responses, 3, _DIGEST)
+    query = select(trials.c.key, name, trials.c.replicate, trials.c.attempt)
     at: dict[str, int] = {}
     number = count()
-    firsts: list[str] = []
+    names: list[str] = []
     parts: list[tuple[Codes, ...]] = []
     for some in rows_where(connection, query, scope.trials):
-        keys, first, replicate, attempt = zip(*some, strict=True)
+        keys, name, replicate, attempt = zip(*some, strict=True)
         at.update(zip(keys, number, strict=False))
-        firsts += first
+        names += name
         parts.append((np.array(replicate, np.int32), np.array(attempt, np.int32)))
     replicate, attempt = in_columns(parts, 2)
-    return _Shown(rows=at, first=tuple(firsts), replicate=replicate, attempt=attempt)
+    return _Shown(rows=at, names=tuple(names), replicate=replicate, attempt=attempt)
 
 
 def _place(ending: Verdict | NoVerdict) -> int | None:

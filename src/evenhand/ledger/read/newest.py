@@ -1,10 +1,12 @@
 """How far the record has got: what a projection was made of, so that one made before can be told from a fresh one."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from threading import Lock
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
-from evenhand.ledger.read.people_boards import PeoplePart, people_parts
+from evenhand.ledger.read.people_boards import PeoplePart, parts_within
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import submission_events
@@ -20,28 +22,59 @@ class Newest:
     """How many there are."""
     said: int
     """The newest number of what was said about submissions."""
+    left: int
+    """The newest that took a submission off the board; what was made before still names it."""
     people: tuple[PeoplePart, ...]
     """What of people's studies counts, and who may see it."""
 
 
-def last_departure(ledger: Ledger) -> int:
-    """The number of the newest word that took a submission off the board; what was made before still names it."""
-    query = select(func.max(submission_events.c.seq)).where(submission_events.c.kind.in_(("withdrawn", "refused")))
-    with ledger.reading() as connection:
-        return connection.execute(query).scalar() or 0
+_LEFT = ("withdrawn", "refused")
+_NUMBERS = select(
+    select(func.max(schema.judgements.c.seq)).scalar_subquery(),
+    select(func.max(schema.response_choices.c.seq)).scalar_subquery(),
+    select(func.count()).select_from(schema.studies).scalar_subquery(),
+    select(func.max(submission_events.c.seq)).scalar_subquery(),
+    select(func.max(submission_events.c.seq)).where(submission_events.c.kind.in_(_LEFT)).scalar_subquery(),
+)
 
 
 def newest(ledger: Ledger) -> Newest:
-    table, choices = schema.judgements, schema.response_choices
     with ledger.reading() as connection:
-        last = connection.execute(select(func.max(table.c.seq))).scalar()
-        answer = connection.execute(select(func.max(choices.c.seq))).scalar()
-        studies = connection.execute(select(func.count()).select_from(schema.studies)).scalar_one()
-        said = connection.execute(select(func.max(submission_events.c.seq))).scalar()
+        last, answer, studies, said, left = connection.execute(_NUMBERS).one()
+        people = parts_within(connection)
     return Newest(
-        judgement=last or 0,
-        answer=answer or 0,
-        studies=studies,
-        said=said or 0,
-        people=people_parts(ledger),
+        judgement=last or 0, answer=answer or 0, studies=studies, said=said or 0, left=left or 0, people=people
     )
+
+
+_JUDGED_SINCE = (
+    select(schema.trials.c.rater, schema.trials.c.condition, func.max(schema.judgements.c.seq))
+    .join(schema.trials, schema.trials.c.key == schema.judgements.c.trial)
+    .where(schema.judgements.c.seq > bindparam("since"))
+    .group_by(schema.trials.c.rater, schema.trials.c.condition)
+)
+
+
+class JudgedLast:
+    """The newest judgement of each rater under each condition, followed while the record grows: whoever looks at one
+    judge's board need not hear of another's verdicts. Of those before the first look only the newest is known."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._lock = Lock()
+        self._before: int | None = None
+        self._seen = 0
+        self._last: dict[tuple[str, str], int] = {}
+
+    def of(self, raters: Iterable[tuple[str, str]], now: int) -> int:
+        """Of these raters, each with a condition; `now`: the newest judgement of all."""
+        with self._lock:
+            if self._before is None:
+                self._before = self._seen = now
+            if now > self._seen:
+                with self._ledger.reading() as connection:
+                    found = connection.execute(_JUDGED_SINCE, {"since": self._seen}).all()
+                for rater, condition, seq in found:
+                    self._last[rater, condition] = seq
+                    self._seen = max(self._seen, seq)
+            return max((self._last.get(one, self._before) for one in raters), default=self._before)

@@ -27,9 +27,12 @@ class PeoplePart:
 def people_parts(ledger: Ledger) -> tuple[PeoplePart, ...]:
     """The oldest study first."""
     with ledger.reading() as connection:
-        shares = _shares(connection)
+        return parts_within(connection)
+
+
+def parts_within(connection: Connection) -> tuple[PeoplePart, ...]:
     found: dict[str, list[Row[*tuple[Any, ...]]]] = {}
-    for row in shares:
+    for row in _shares(connection):
         found.setdefault(row.id, []).append(row)
     return tuple(
         PeoplePart(
@@ -65,12 +68,14 @@ def _given_back(connection: Connection) -> set[str]:
     return set(connection.execute(select(table.c.study).where(table.c.study.not_in(held))).scalars())
 
 
+_table, _places = schema.people_studies, schema.people_places
+_SHARES = (
+    select(_table.c.id, _table.c.title, _table.c.closed, _table.c.shown, _table.c.aside, _places.c.record)
+    .join(_places, _places.c.study == _table.c.id)
+    .where(_places.c.record.is_not(None))
+    .order_by(_table.c.at, _table.c.id, _places.c.number)
+)
+
+
 def _shares(connection: Connection) -> Sequence[Row[*tuple[Any, ...]]]:
-    table, places = schema.people_studies, schema.people_places
-    query = (
-        select(table.c.id, table.c.title, table.c.closed, table.c.shown, table.c.aside, places.c.record)
-        .join(places, places.c.study == table.c.id)
-        .where(places.c.record.is_not(None))
-        .order_by(table.c.at, table.c.id, places.c.number)
-    )
-    return connection.execute(query).all()
+    return connection.execute(_SHARES).all()

@@ -202,6 +202,14 @@ def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:
         return dict(connection.execute(query).all())
 
 
+def left_out_of(ledger: Ledger, data: str) -> frozenset[str]:
+    """Labels of what the data's file held and could not be asked, such as cases without an image."""
+    table = schema.meta
+    query = select(table.c.value).where(table.c.name.startswith(schema.left_out_word(data), autoescape=True))
+    with ledger.reading() as connection:
+        return frozenset(connection.execute(query).scalars())
+
+
 def items_of(ledger: Ledger, data: str) -> list[Item]:
     """The items of one benchmark's data, in its order."""
     places, contents = schema.benchmark_items, schema.items

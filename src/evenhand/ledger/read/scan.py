@@ -20,8 +20,9 @@ _SECOND = slice(70, 134)
 _REST = slice(134, None)
 """Where the digests stand in a trial's JSON list of responses."""
 
-_TELLING = ('"forced":true', '"adapted"', '"candidates_wrote"')
-"""Of notes that are read: they tell of settings, of a forced answer, or of what the answers say to the judge."""
+_TELLING = ('"forced":true', '"adapted"', '"candidates_wrote"', '"grades"')
+"""Of notes that are read: they tell of settings, of a forced answer, of what the answers say to the judge, or of grades
+that stand next to a choice."""
 
 _WALKED = 3
 """Up to how many judgements in the ledger for each trial of the studies all of them are walked through."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import func, select
 
+from evenhand.domain.trial import Condition
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger, chunks
 
@@ -105,6 +106,51 @@ def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> J
             for command in connection.execute(commands.where(calls.c.key.in_(some))).scalars()
         )
     return JudgementSources(readers=tuple(sorted(readers)), known=known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedCall:
+    request: str
+    """Its content as canonical JSON."""
+    input: int | None
+    output: int | None
+    """Tokens as the endpoint counted them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgedCalls:
+    """The calls that one judgement was read from, in their order."""
+
+    calls: tuple[RecordedCall, ...]
+
+
+def judged_calls(ledger: Ledger, *, rater: str, condition: Condition, most: int = 400) -> list[JudgedCalls]:
+    """Of the last judgements of this rater under this protocol, read in this way, whatever else was shown."""
+    said, trials, conditions, calls = schema.judgements, schema.trials, schema.conditions, schema.calls
+    latest = (
+        select(said.c.calls)
+        .join(trials, trials.c.key == said.c.trial)
+        .join(conditions, conditions.c.key == trials.c.condition)
+        .where(
+            trials.c.rater == rater,
+            conditions.c.protocol == condition.protocol,
+            conditions.c.readout == condition.readout,
+            conditions.c.extractor == condition.extractor,
+            said.c.calls != "[]",
+        )
+        .order_by(said.c.seq.desc())
+        .limit(most)
+    )
+    wanted = select(calls.c.key, calls.c.request, calls.c.input_tokens, calls.c.output_tokens)
+    with ledger.reading() as connection:
+        judged: list[list[str]] = [json.loads(row.calls) for row in connection.execute(latest)]
+        found = {
+            row.key: RecordedCall(request=row.request, input=row.input_tokens, output=row.output_tokens)
+            for some in chunks({key for keys in judged for key in keys})
+            for row in connection.execute(wanted.where(calls.c.key.in_(some)))
+        }
+    each = (tuple(found[key] for key in keys if key in found) for keys in judged)
+    return [JudgedCalls(calls=some) for some in each if some]
 
 
 def terms_of(ledger: Ledger, data: str) -> DataTerms:

@@ -6,7 +6,7 @@ It knows nothing of what they say: whoever keeps one names the kinds there are, 
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from functools import cache
 from typing import Any, Generic, TypeVar, cast
 
@@ -36,6 +36,8 @@ class EventLog(Generic[SaidT, StateT]):
     """Where it stands after one more; as before, where that does not fit."""
     tuples: frozenset[str] = frozenset()
     """Fields of those dataclasses that are tuples, which JSON knows as lists."""
+    later: frozenset[str] = frozenset()
+    """Fields that came later: left out where they have their default, so that an event is written as it always was."""
 
     def name(self, kind: type[Any]) -> str:
         return next(name for name, known in self.kinds.items() if known is kind)
@@ -62,12 +64,17 @@ class EventLog(Generic[SaidT, StateT]):
             self.about: thing,
             "kind": self.name(type(said)),
             "person": person,
-            "content": canonical_json(asdict(cast("Any", said))),
+            "content": canonical_json(self._content(said)),
             "at": at,
             **more,
         }
         (seq,) = insert_all(connection, self.table, [row])
         return Event(seq=seq, at=at, person=person, said=said)
+
+    def _content(self, said: SaidT) -> dict[str, Any]:
+        usual = {one.name: one.default for one in fields(cast("Any", said)) if one.name in self.later}
+        every: dict[str, Any] = asdict(cast("Any", said))
+        return {name: value for name, value in every.items() if name not in usual or value != usual[name]}
 
 
 @cache

@@ -108,7 +108,7 @@ def _parsed(url: str) -> URL:
 def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds: float = BUSY_SECONDS) -> Engine:
     path = sqlite_path(url)
     if path is None:
-        return _server_engine(url)
+        return _server_engine(url, read_only=read_only)
     with explained(path):
         if not path.exists() and not create:
             raise LedgerError(
@@ -149,14 +149,15 @@ def _make_own(path: Path) -> None:
         tighten(real.with_name(name))
 
 
-def _server_engine(url: str) -> Engine:
+def _server_engine(url: str, *, read_only: bool) -> Engine:
     named = make_url(url)
     where = named.render_as_string(hide_password=True)
     if named.drivername == "postgresql":  # of which SQLAlchemy takes an older driver
         named = named.set(drivername="postgresql+psycopg")
     try:
         with explained(where):
-            return create_engine(named)
+            # A dialect takes of these options those that begin with its name.
+            return create_engine(named, execution_options={"postgresql_readonly": True} if read_only else {})
     except ImportError as error:
         raise LedgerError(f"The store {where} needs a database driver that is not installed ({error.name}).") from error
 

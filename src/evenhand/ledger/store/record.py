@@ -1,7 +1,6 @@
 """The append-only record: items, responses, calls and judgements go in and stay; every table is a projection of it."""
 
 import time
-import uuid
 from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -105,8 +104,11 @@ class Ledger:
     `with eh.open_ledger("sqlite:///.evenhand/ledger.db") as ledger:` closes it at the end.
     """
 
-    def __init__(self, url: str, *, create: bool = True, wait_seconds: float = BUSY_SECONDS) -> None:
-        """`wait_seconds`: how long to wait for another process that is writing."""
+    def __init__(
+        self, url: str, *, create: bool = True, writes: bool = True, wait_seconds: float = BUSY_SECONDS
+    ) -> None:
+        """`writes`: False for one that is only read, of which the database sees to it. `wait_seconds`: how long to wait
+        for another process that is writing."""
         self.url = url
         self.wait_seconds = wait_seconds
         self._writing = Lock()
@@ -115,8 +117,8 @@ class Ledger:
         beside = path.parent if path else Path(".evenhand")
         for name in ("images", "submitted"):
             refuse_way_out(beside / name, within=path.parent if path else Path())
-        self.read_only = not create and path is not None and only_readable(path)
-        """On a disk, or in a folder, that cannot be written; never where it may be made."""
+        self.read_only = not create and (not writes or (path is not None and only_readable(path)))
+        """By whoever opened it, or on a disk or in a folder that cannot be written; never where it may be made."""
         self.engine: Engine = engine_for(url, create=create, read_only=self.read_only, wait_seconds=wait_seconds)
         self.where: str = str(path or self.engine.url.render_as_string(hide_password=True))
         try:
@@ -183,6 +185,8 @@ class Ledger:
         with explained(self.images.root):
             for data in benchmark.pictures.values():
                 self.images.put(data)
+            if benchmark.licences or benchmark.origins:
+                self.images.addresses.tell(benchmark.licences, benchmark.origins, benchmark.digest)
         with self.writing() as connection:
             self.register_within(connection, benchmark)
 
@@ -204,6 +208,11 @@ class Ledger:
             for position, item in enumerate(benchmark.items)
         ]
         self.insert_new(connection, schema.benchmark_items, places)
+        lacking = [
+            {"name": f"{schema.left_out_word(benchmark.digest)}{label}", "value": label}
+            for label in sorted(benchmark.left_out)
+        ]
+        self.insert_new(connection, schema.meta, lacking)
 
     def add_responses(self, responses: Sequence[Response], *, replace: bool = False) -> int:
         """Makes each response the one that stands for its model; returns how many were new.
@@ -292,36 +301,38 @@ class Ledger:
     def register_study(
         self, study: Study, *, rater: Rater, condition: Condition, wanted: int, extractor: Rater | None = None
     ) -> None:
-        raters = {one.key: one for one in (rater, extractor) if one is not None}
         with self.writing() as connection:
-            self.insert_new(connection, schema.raters, [rows.rater_row(one) for one in raters.values()])
-            self.insert_new(connection, schema.conditions, [rows.condition_row(condition)])
-            row = {
-                "key": study.key,
-                "purpose": study.purpose,
-                "benchmark": study.benchmark,
-                "data": study.data,
-                "rater": study.rater,
-                "condition": study.condition,
-                "content": canonical_json(study.content()),
-                "wanted": wanted,
-                "at": time.time(),
-            }
-            self.insert_new(connection, schema.studies, [row])
+            self.register_study_within(
+                connection, study, rater=rater, condition=condition, wanted=wanted, extractor=extractor
+            )
+
+    def register_study_within(
+        self,
+        connection: Connection,
+        study: Study,
+        *,
+        rater: Rater,
+        condition: Condition,
+        wanted: int,
+        extractor: Rater | None = None,
+    ) -> None:
+        """Together with what goes by it."""
+        raters = {one.key: one for one in (rater, extractor) if one is not None}
+        self.insert_new(connection, schema.raters, [rows.rater_row(one) for one in raters.values()])
+        self.insert_new(connection, schema.conditions, [rows.condition_row(condition)])
+        self.insert_new(connection, schema.studies, [rows.study_row(study, wanted=wanted)])
 
     def begin_run(self, command: str, settings: Mapping[str, Json], *, study: str | None, version: str) -> str:
-        run = uuid.uuid4().hex[:12]
-        row = {
-            "id": run,
-            "command": command,
-            "study": study,
-            "settings": canonical_json(settings),
-            "version": version,
-            "at": time.time(),
-        }
         with self.writing() as connection:
-            statements.insert_all(connection, schema.runs, [row])
-        return run
+            return self.begin_run_within(connection, command, settings, study=study, version=version)
+
+    def begin_run_within(
+        self, connection: Connection, command: str, settings: Mapping[str, Json], *, study: str | None, version: str
+    ) -> str:
+        """Together with what goes by it."""
+        row = rows.run_row(command, settings, study=study, version=version)
+        statements.insert_all(connection, schema.runs, [row])
+        return row["id"]
 
     def end_run(self, run: str, outcome: Mapping[str, Json]) -> None:
         with self.writing() as connection:

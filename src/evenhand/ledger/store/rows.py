@@ -1,13 +1,16 @@
 """Domain values to table rows and back."""
 
 import json
+import time
+import uuid
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
 from sqlalchemy import Row
 
 from evenhand.domain.call import Reply, Request, Usage
-from evenhand.domain.identity import canonical_json
+from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.item import Brief, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
@@ -95,6 +98,31 @@ def study_from(content: str) -> Study:
         if "showings" in fields:
             fields["showings"] = tuple((item, first, second) for item, first, second in fields["showings"])
         return Study(**fields)
+
+
+def study_row(study: Study, *, wanted: int) -> Fields:
+    return {
+        "key": study.key,
+        "purpose": study.purpose,
+        "benchmark": study.benchmark,
+        "data": study.data,
+        "rater": study.rater,
+        "condition": study.condition,
+        "content": canonical_json(study.content()),
+        "wanted": wanted,
+        "at": time.time(),
+    }
+
+
+def run_row(command: str, settings: Mapping[str, Json], *, study: str | None, version: str) -> Fields:
+    return {
+        "id": uuid.uuid4().hex[:12],
+        "command": command,
+        "study": study,
+        "settings": canonical_json(settings),
+        "version": version,
+        "at": time.time(),
+    }
 
 
 def trial_row(trial: Trial) -> Fields:

@@ -54,6 +54,12 @@ def _encodable(text: str) -> bool:
 
 meta = Table("meta", metadata, Column("name", Text, primary_key=True), Column("value", Text, nullable=False))
 
+
+def left_out_word(data: str) -> str:
+    """How the names begin of the words that say which items a benchmark's file holds and cannot ask, by its digest."""
+    return f"left out of {data}: "
+
+
 benchmarks = Table(
     "benchmarks",
     metadata,
@@ -315,6 +321,18 @@ opened_benchmarks = Table(
     metadata,
     Column("benchmark", Text, primary_key=True),
     Column("opened_by", Text),
+    Column("at", Float, nullable=False),
+)
+
+# What of a board's withheld verdicts was released to everybody, and when; only ever added to.
+board_versions = Table(
+    "board_versions",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("board", Text, nullable=False),
+    Column("judge", Text, nullable=False, index=True),
+    Column("judgement", Sequence, nullable=False),
+    Column("content", Text, nullable=False),
     Column("at", Float, nullable=False),
 )
 

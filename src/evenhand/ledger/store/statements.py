@@ -54,13 +54,13 @@ def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str,
     if len(rows) > 1 and rows[0].keys() >= set(names):
         # Two runs on PostgreSQL that insert the same rows in different orders would wait for each other for ever.
         rows = sorted(rows, key=itemgetter(*names))
-    _insert(table, tuple(rows[0]), connection.dialect, True).run(connection, rows)
+    _insert(table, tuple(rows[0]), type(connection.dialect), True).run(connection, rows)
 
 
 def insert_all(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[int]:
     """Inserts the rows, all of the same columns, and returns their numbers where the table has such."""
     rows = numbered(connection, table, rows)
-    _insert(table, tuple(rows[0]), connection.dialect, False).run(connection, rows)
+    _insert(table, tuple(rows[0]), type(connection.dialect), False).run(connection, rows)
     return [row["seq"] for row in rows] if "seq" in rows[0] else []
 
 
@@ -119,5 +119,6 @@ def _getter(shape: links.RowShape, names: Sequence[str]) -> Callable[[tuple[Any,
 
 
 @lru_cache(maxsize=128)
-def _insert(table: Table, columns: tuple[str, ...], dialect: Dialect, new: bool) -> _Insert:
-    return _Insert(table, columns, dialect, new=new)
+def _insert(table: Table, columns: tuple[str, ...], kind: type[Dialect], new: bool) -> _Insert:
+    """The same for every ledger of a kind of database: each engine has a dialect of its own."""
+    return _Insert(table, columns, kind(), new=new)

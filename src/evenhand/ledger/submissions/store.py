@@ -60,7 +60,8 @@ LOG: EventLog[Said, SubmissionState] = EventLog(
         "withdrawn": Withdrawn,
     },
     after=after,
-    tuples=frozenset({"opponents"}),
+    tuples=frozenset({"opponents", "steering"}),
+    later=frozenset({"orders", "verdicts", "steering", "despite"}),
 )
 
 SHOWN = ("row", "moved", "study")

@@ -1,18 +1,19 @@
 """Submitted models among the models of a board: which of them count on it, and what everybody may call them."""
 
+import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import select
 
-from evenhand.domain.submission import SubmittedModel, labelled
+from evenhand.domain.submission import Entered, SubmittedModel, labelled
+from evenhand.format.look_alikes import at_a_glance
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
-from evenhand.ledger.submissions.team_names import as_read
 
 
 def counted_battles(
@@ -54,16 +55,41 @@ def board_names(ledger: Ledger, found: Mapping[str, SubmittedModel] | None = Non
     found = submitted_models(ledger) if found is None else found
     if not any(one.standing.published for one in found.values()):
         return shown_names(found)
+    return shown_names(found, others=_founding(ledger))
+
+
+def _founding(ledger: Ledger) -> list[str]:
+    """The models on record that nobody submitted."""
     with ledger.reading() as connection:
         models = connection.execute(select(schema.responses.c.model).distinct()).scalars().all()
-    return shown_names(found, others=(model for model in models if labelled(model) is None))
+    return [model for model in models if labelled(model) is None]
+
+
+def taken_for(ledger: Ledger, entered: Entered, *, of: str) -> str | None:
+    """The model that one submitted by the team `of` only seems to be: a founding one, or another team's that is
+    published, in other letters. The same name is no mask, for a board names the team beside it; what is not public
+    yet is not told."""
+    published = (
+        one.entered.model for one in submitted_models(ledger).values() if one.standing.published and one.person != of
+    )
+    others = (*_founding(ledger), *published)
+    names = (entered.model, f"{entered.model} {entered.version}")
+    return next((other for other in others if any(_masked(name, other) for name in names)), None)
+
+
+def _masked(name: str, other: str) -> bool:
+    return at_a_glance(name) == at_a_glance(other) and _written(name) != _written(other)
+
+
+def _written(name: str) -> str:
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
 def shown_names(found: Mapping[str, SubmittedModel], *, others: Iterable[str] = ()) -> dict[str, str]:
     """By label; one that was published under a name which another has, or one of the `others`, says which it is."""
     names = {label: one.shown for label, one in found.items()}
-    known = Counter(as_read(name) for name in (*names.values(), *set(others)))
+    known = Counter(at_a_glance(name) for name in (*names.values(), *set(others)))
     return {
-        label: f"{name} [{found[label].submission}]" if known[as_read(name)] > 1 else name
+        label: f"{name} [{found[label].submission}]" if known[at_a_glance(name)] > 1 else name
         for label, name in names.items()
     }

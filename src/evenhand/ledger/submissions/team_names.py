@@ -1,16 +1,10 @@
 """What a team is called: as the owner accepted it, and as no other team here is."""
 
-import unicodedata
-
 from sqlalchemy import Connection, select, update
 
+from evenhand.format.look_alikes import at_a_glance
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.submission_schema import access_requests, receipts, submissions
-
-# Letters and marks that take no room: of what Unicode tells to ignore, those that are no control or format characters.
-_WITHOUT_A_SHAPE = frozenset(
-    map(chr, (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x2800, 0x3164, 0xFFA0, *range(0x180B, 0x1810)))
-) | frozenset(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
 
 
 class NameRefused(Exception):
@@ -22,25 +16,15 @@ def one_line(name: str) -> str:
     return " ".join(name.split())
 
 
-def as_read(name: str) -> str:
-    """As a hurried reader takes it: without case, kinds of space, widths of letters, and what is not seen."""
-    plain = unicodedata.normalize("NFKC", name).casefold()
-    return one_line("".join(char for char in plain if not _unseen(char)))
-
-
-def _unseen(char: str) -> bool:
-    return char in _WITHOUT_A_SHAPE or (unicodedata.category(char) in ("Cc", "Cf") and not char.isspace())
-
-
 def team_name(connection: Connection, name: str, *, accepted: str) -> str:
     """What a new team's account is called; `accepted` is empty where the owner named nobody.
 
     Raises NameRefused.
     """
     chosen = one_line(accepted) or one_line(name)
-    if not as_read(chosen):
+    if not at_a_glance(chosen):
         raise NameRefused("The team's name is missing; what a team submits carries it.")
-    if name and as_read(name) != as_read(chosen):
+    if name and at_a_glance(name) != at_a_glance(chosen):
         raise NameRefused(f"The owner has let you in as '{chosen}', and your account carries that name; give no other.")
     must_be_free(connection, chosen)
     return chosen
@@ -51,8 +35,9 @@ def must_be_free(connection: Connection, name: str) -> None:
     people = schema.people
     accounts = connection.execute(select(people.c.name).where(people.c.role == "team")).scalars()
     submitted = connection.execute(select(submissions.c.team).distinct()).scalars()
-    if as_read(name) in {as_read(one) for one in (*accounts, *submitted)}:
-        raise NameRefused(f"Another team here is called '{name}'; a team needs a name of its own.")
+    like = next((one for one in (*accounts, *submitted) if at_a_glance(one) == at_a_glance(name)), None)
+    if like is not None:
+        raise NameRefused(f"Another team here is called '{like}'; a team needs a name that nobody takes for another's.")
 
 
 def forget_team(connection: Connection, person: str, *, invitation: str | None) -> None:

@@ -98,6 +98,26 @@ def serve_local(weights: LocalWeights, *, port: int = 0, threads: int | None = N
         del server
 
 
+def check_local(weights: LocalWeights, request: Request) -> None:
+    """Raises Misuse where the model cannot do what the request asks."""
+    name, settings = weights.name, request.settings
+    if request.endpoint != weights.sha256:
+        raise Misuse(f"A request for the endpoint {request.endpoint} reached {name} ({weights.sha256}).")
+    if request.pictures:
+        raise Misuse(
+            f"{name} cannot see images: let it judge by captions, or ask a model that sees.", code="EH-MODEL-BLIND"
+        )
+    if settings.reasoning_effort is not None:
+        raise Misuse(f"{name} has no reasoning_effort: leave it out.")
+    if request.offer is None and settings.top_logprobs is not None:
+        raise Misuse(f"{name} gives log-probabilities with constrained readout only: leave top_logprobs out.")
+    if request.offer is not None and settings.extra_body:
+        raise Misuse("extra_body has no effect on constrained readout: leave it out.")
+    taken = sorted(_OURS.intersection(settings.extra_body or {}))
+    if taken:
+        raise Misuse(f"extra_body may not set {', '.join(taken)}: Evenhand does.")
+
+
 class LocalModel:
     """A ModelClient that loads its weights at the first call and answers one call after the other.
 
@@ -117,7 +137,7 @@ class LocalModel:
         """Tokens that were generated, one at a time, stand after it."""
 
     async def complete(self, request: Request) -> Reply:
-        self._check(request)
+        check_local(self._weights, request)
         stopped = threading.Event()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._worker, self._answer, request, stopped)
@@ -131,24 +151,6 @@ class LocalModel:
         if self._llama is not None:
             await asyncio.to_thread(self._llama.close)
             self._llama = None
-
-    def _check(self, request: Request) -> None:
-        name, settings = self._weights.name, request.settings
-        if request.endpoint != self._weights.sha256:
-            raise Misuse(f"A request for the endpoint {request.endpoint} reached {name} ({self._weights.sha256}).")
-        if request.pictures:
-            raise Misuse(
-                f"{name} cannot see images: let it judge by captions, or ask a model that sees.", code="EH-MODEL-BLIND"
-            )
-        if settings.reasoning_effort is not None:
-            raise Misuse(f"{name} has no reasoning_effort: leave it out.")
-        if request.offer is None and settings.top_logprobs is not None:
-            raise Misuse(f"{name} gives log-probabilities with constrained readout only: leave top_logprobs out.")
-        if request.offer is not None and settings.extra_body:
-            raise Misuse("extra_body has no effect on constrained readout: leave it out.")
-        taken = sorted(_OURS.intersection(settings.extra_body or {}))
-        if taken:
-            raise Misuse(f"extra_body may not set {', '.join(taken)}: Evenhand does.")
 
     def _answer(self, request: Request, stopped: threading.Event) -> Reply:
         if self._llama is None:

@@ -6,15 +6,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
+from evenhand.benchmarks.data_error import listed
+from evenhand.domain.trial import Condition, seen
 from evenhand.domain.verdict import Grades, Levels, NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
-from evenhand.exchange.judgements.preferences_file import GivenPreference, read_preference_files
+from evenhand.exchange.judgements.preferences_file import (
+    AS_IT_IS,
+    GivenPreference,
+    PreferenceForm,
+    read_preference_files,
+)
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.lookup import responses_by_digest
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of, judged, studies
 from evenhand.ledger.read.votes import votes_of
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.choosing import MixedError
+from evenhand.reports.board.choosing import Choice, MixedError, boards_among, choose, fitting, study_of_run
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.agreement.case_table import Showing
@@ -22,6 +29,19 @@ from evenhand.stats.reliability.agreement.case_table import Showing
 _Case: TypeAlias = tuple[str, frozenset[str]]
 """Item, and the two models."""
 _Said: TypeAlias = tuple[_Case, Verdict | NoVerdict]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgeWay:
+    """A judge, and how it was asked."""
+
+    judge: str
+    protocol: str | None = None
+    see: str | None = None
+    """What it was shown of the image; None where nobody knows."""
+    rater: str | None = None
+    """Its key, which its settings and endpoint are part of; of the ledger, as `condition` is."""
+    condition: Condition | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +54,8 @@ class Testimony:
     """Of each rater, on the cases that people judged."""
     shown: Mapping[str, frozenset[Showing]]
     """Of each rater: what it was shown, with a verdict or without."""
+    ways: Mapping[str, JudgeWay] = field(default_factory=dict[str, JudgeWay])
+    """Of the judges, from the ledger."""
     benchmark: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of items that the votes name otherwise than people do."""
@@ -46,7 +68,8 @@ class Testimony:
             raise AlignmentError("No person's verdict is here, and judges are compared with people's.")
         if not self.judges:
             raise AlignmentError(
-                "No judge's verdict is here: in a file the column `rater_kind` says `model`, or --judge names a rater."
+                f"No judge's verdict is here, only those of people ({listed(self.people)}): --judge NAME holds one of "
+                "them against the others; in a file the column `rater_kind` says `model` of who is a judge."
             )
 
     def levels(self, raters: Iterable[str]) -> Levels:
@@ -56,15 +79,28 @@ class Testimony:
         for levels in (2, 3, 5):
             if found == [levels]:
                 return levels
+        of = {
+            levels: listed(sorted({vote.rater for vote in self.votes if vote.rater in names and vote.levels == levels}))
+            for levels in found
+        }
+        told = " and ".join(f"{levels} levels ({who})" for levels, who in of.items())
+        most = max(found)
         raise AlignmentError(
-            f"The verdicts of {', '.join(sorted(names))} have {' and '.join(map(str, found))} levels, which are never "
-            "mixed; give --levels, or align one kind at a time."
+            f"Verdicts of {told} are never mixed. Where all were asked at {most} and some never went to the ends, give "
+            f"the files with --levels {most}; what is in the ledger, import again with --levels {most} --replace. "
+            "Otherwise align one kind at a time."
         )
 
 
-def of_files(paths: Sequence[Path], *, levels: Levels | None = None, judges: Sequence[str] = ()) -> Testimony:
+def of_files(
+    paths: Sequence[Path],
+    *,
+    levels: Levels | None = None,
+    judges: Sequence[str] = (),
+    form: PreferenceForm = AS_IT_IS,
+) -> Testimony:
     """`judges`: who is compared with people; none given, all raters that are models."""
-    given = read_preference_files(paths, levels=levels)
+    given = read_preference_files(paths, levels=levels, form=form)
     raters = {one.rater.name: one.rater.kind for one in given}
     for name in judges:
         if name not in raters:
@@ -121,30 +157,96 @@ class AlignmentChoice:
     judges: tuple[str, ...] = ()
     protocol: str | None = None
     variant: str | None = None
+    see: str | None = None
+    """What the judges were shown of the image."""
+    runs: tuple[str, ...] = ()
+    """Only the boards that these runs are part of."""
 
 
 def of_ledger(ledger: Ledger, wanted: AlignmentChoice) -> Testimony:
     """All people and the judges chosen, on one benchmark's data; raises MixedError where one must be chosen."""
     found = [one for one in studies(ledger, benchmark=wanted.benchmark) if one.decided]
     found = [one for one in found if wanted.variant is None or (one.variant or "default") == wanted.variant]
-    human = [one for one in found if one.rater.kind == "human"]
+    of_runs = [_board(ledger, found, run, wanted) for run in wanted.runs]
+    _refuse_apart(wanted.runs, [board[0] for board in of_runs])
+    people = [one for one in found if one.rater.kind == "human"]
+    human = [one for one in people if all(_beside(one, board[0]) for board in of_runs)]
     if not human:
-        where = f" to {wanted.benchmark}" if wanted.benchmark else ""
-        raise MixedError(
-            f"The ledger holds no person's verdict on answers{where}; `evenhand import --judgements` takes some in.",
-            code="EH-CHOOSE-NOTHING",
-        )
+        raise MixedError(_nobody(wanted, people), code="EH-CHOOSE-NOTHING")
     _refuse_several("benchmark", {one.benchmark for one in human}, "--benchmark")
     _refuse_several("data file", {one.data[:12] for one in human}, "--benchmark")
     _refuse_several("variant", {one.variant or "default" for one in human}, "--variant")
-    first = human[0]
+    boards = {one.key: one for board in of_runs for one in board}
     models = [
-        one for one in found if one.rater.kind == "model" and (one.data, one.variant) == (first.data, first.variant)
+        one for one in (boards.values() if boards else found) if one.rater.kind == "model" and _beside(one, human[0])
     ]
-    if wanted.protocol is not None:
-        models = [one for one in models if one.condition.protocol == wanted.protocol]
+    if models and not boards:
+        models = models if wanted.protocol else boards_among(models)
+        models = fitting(models, Choice(protocol=wanted.protocol, see=wanted.see))
     models = _named(models, wanted.judges)
     return _testimony(ledger, human, models)
+
+
+def _board(ledger: Ledger, found: Sequence[StudyOnRecord], run: str, wanted: AlignmentChoice) -> list[StudyOnRecord]:
+    """That the run is part of."""
+    study = study_of_run(ledger, run)
+    _refuse_outside(ledger, found, run, study, wanted)
+    chosen = choose(found, Choice(study=study, protocol=wanted.protocol, see=wanted.see))
+    if chosen[0].rater.kind == "human":
+        raise MixedError(
+            f"Run {run} is of a person, and judges are compared with all people; name the run of a judge.",
+            code="EH-CHOOSE-UNLIKE",
+        )
+    return chosen
+
+
+def _refuse_outside(
+    ledger: Ledger, found: Sequence[StudyOnRecord], run: str, study: str, wanted: AlignmentChoice
+) -> None:
+    """Raises MixedError for a run that is on record, and not of what was named beside it."""
+    if any(one.key == study for one in found):
+        return
+    one = next((one for one in studies(ledger) if one.key == study), None)
+    if one is None:
+        return
+    if not one.decided:
+        raise MixedError(f"Run {run} has no verdict yet; `evenhand show {run}` says why.", code="EH-CHOOSE-NOTHING")
+    flag, given = "variant", wanted.variant
+    if wanted.benchmark not in (None, one.benchmark):
+        flag, given = "benchmark", wanted.benchmark
+    raise MixedError(
+        f"Run {run} is of {_answers(one)}, and not of --{flag} {given}; leave out --{flag}, or name another run.",
+        code="EH-CHOOSE-UNLIKE",
+    )
+
+
+def _refuse_apart(runs: Sequence[str], firsts: Sequence[StudyOnRecord]) -> None:
+    if any(not _beside(one, firsts[0]) for one in firsts):
+        told = "; ".join(f"run {run} {_answers(one)}" for run, one in zip(runs, firsts, strict=True))
+        raise MixedError(
+            f"Those runs judged different answers, which are never compared: {told}. Align one at a time.",
+            code="EH-CHOOSE-UNLIKE",
+        )
+
+
+def _nobody(wanted: AlignmentChoice, people: Sequence[StudyOnRecord]) -> str:
+    """Why no person is there to compare with."""
+    if wanted.runs and people:
+        there = ", ".join(sorted({_answers(one) for one in people}))
+        run = " and ".join(wanted.runs)
+        return f"No person judged the answers that run {run} judged; people judged {there}. Name a run on those."
+    where = f" to {wanted.benchmark}" if wanted.benchmark else ""
+    where += f" of the variant {wanted.variant}" if wanted.variant else ""
+    return f"The ledger holds no person's verdict on answers{where}; `evenhand import --judgements` takes some in."
+
+
+def _answers(one: StudyOnRecord) -> str:
+    return f"{one.benchmark}, variant {one.variant or 'default'}, data {one.data[:12]}"
+
+
+def _beside(one: StudyOnRecord, other: StudyOnRecord) -> bool:
+    """Whether both judged the same answers."""
+    return (one.data, one.variant) == (other.data, other.variant)
 
 
 def _refuse_several(what: str, values: set[str], flag: str) -> None:
@@ -166,7 +268,8 @@ def _named(models: list[StudyOnRecord], judges: Sequence[str]) -> list[StudyOnRe
 
 def _testimony(ledger: Ledger, human: list[StudyOnRecord], models: list[StudyOnRecord]) -> Testimony:
     results: dict[str, list[JudgedTrial]] = {}
-    for label, group in _by_rater(human, models).items():
+    groups = _by_rater(human, models)
+    for label, group in groups.items():
         of_rater = [one for one in judged(ledger, group) if one.stands and len(one.models) == 2]
         if not any(isinstance(one.judgement.verdict, Grades) for one in of_rater):
             results[label] = of_rater
@@ -187,6 +290,16 @@ def _testimony(ledger: Ledger, human: list[StudyOnRecord], models: list[StudyOnR
             label: frozenset((one.trial.item, one.models[0], one.models[1]) for one in group)
             for label, group in results.items()
         },
+        ways={
+            label: JudgeWay(
+                judge=group[0].rater.name,
+                protocol=group[0].condition.protocol,
+                see=seen(group[0].condition),
+                rater=group[0].rater.key,
+                condition=group[0].condition,
+            )
+            for label, group in groups.items()
+        },
         benchmark=human[0].benchmark,
         labels={one.trial.item: one.label for one in every},
         instructions={item.digest: item.instruction for item in items_of(ledger, human[0].data)},
@@ -203,8 +316,23 @@ def _by_rater(human: list[StudyOnRecord], models: list[StudyOnRecord]) -> dict[s
     for study in models:
         ways.setdefault(study.rater.name, {}).setdefault((study.rater.key, study.condition.key), []).append(study)
     for name, of_name in ways.items():
-        for (rater, condition), group in of_name.items():
-            how = group[0].condition
-            words = f"{name} ({how.protocol}, {how.readout}, sees {how.see}, settings {rater[:6]}{condition[:6]})"
-            groups[name if len(of_name) == 1 and name not in groups else words] = group
+        for way, group in of_name.items():
+            alone = len(of_name) == 1 and name not in groups
+            groups[name if alone else f"{name} ({_told_apart(way, list(of_name.values()))})"] = group
     return groups
+
+
+def _told_apart(way: tuple[str, str], ways: Sequence[Sequence[StudyOnRecord]]) -> str:
+    """In what a judge's way of being asked differs from its others; of one alone all of it."""
+    rater, condition = way
+
+    def words(one: StudyOnRecord) -> tuple[str, str, str]:
+        how = one.condition
+        return how.protocol, how.readout, f"sees {seen(how) or 'unknown'}"
+
+    here = next(group[0] for group in ways if (group[0].rater.key, group[0].condition.key) == way)
+    others = [words(group[0]) for group in ways if group[0] is not here]
+    told = [one for place, one in enumerate(words(here)) if not others or any(one != each[place] for each in others)]
+    if not others or words(here) in others:
+        told.append(f"settings {rater[:6]}{condition[:6]}")
+    return ", ".join(told)

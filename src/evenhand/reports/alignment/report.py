@@ -9,7 +9,8 @@ import numpy as np
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Levels
 from evenhand.format.result import Result
-from evenhand.reports.alignment.evidence import Testimony
+from evenhand.reports.alignment.evidence import JudgeWay, Testimony
+from evenhand.reports.alignment.judge_pairs import JudgeHeard, JudgePair, judge_pairs
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.agreement.alignment import (
@@ -63,10 +64,15 @@ class Parting:
 class Aligned:
     """One judge against people."""
 
+    way: JudgeWay
     alignment: Alignment
     """Of the mean of both orders; of one order where the judge was never shown both."""
     published: Alignment | None
     """Of the published order alone, on the same cases; None without a baseline or without both orders."""
+    dual: Alignment | None
+    """Of the mean of both orders, of models shown in both; None where none was."""
+    single: Alignment | None
+    """Of one order: the published one, and what there is of models shown in one only; None where neither is known."""
     one_order_only: int
     """Cases that people judged, left out because one of their two orders was not read."""
     both_orders: bool
@@ -86,6 +92,9 @@ class Aligned:
         pub = None if self.published is None else {**self.published.pooled.as_json(), "models": _models(self.published)}
         return {
             **self.alignment.as_json(),
+            "judge": self.way.judge,
+            "protocol": self.way.protocol,
+            "see": self.way.see,
             "levels": self.levels,
             "both_orders": self.both_orders,
             "models_in_one_order": list(self.models_in_one_order),
@@ -120,6 +129,8 @@ class AlignmentReport(Result):
     judges: tuple[Aligned, ...]
     humans: Ceiling
     human_levels: Levels
+    pairs: tuple[JudgePair, ...]
+    """Judge against judge, paired."""
     jury: Jury | None
     notes: tuple[str, ...]
 
@@ -143,6 +154,7 @@ class AlignmentReport(Result):
             "raters": [one.as_json() for one in self.judges],
             **self.humans.alpha.as_json("alpha"),
             "humans": {**self.humans.as_json(), "levels": self.human_levels},
+            "paired": [one.as_json() for one in self.pairs],
             "jury": None if self.jury is None else self.jury.as_json(),
             "notes": list(self.notes),
         }
@@ -161,11 +173,11 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
     counted = np.unique(people.case)
     notes: list[str] = []
     judges: list[Aligned] = []
-    heard: list[RaterMatrix] = []
+    heard: list[JudgeHeard] = []
     for name in said.judges:
-        matrix, one = _aligned(name, said, case_table, people, most=most, seed=seed)
+        each, one = _aligned(name, said, case_table, people, most=most, seed=seed)
         judges.append(one)
-        heard.append(matrix)
+        heard.append(each)
         if not one.alignment.pooled.kappa.n:
             notes.append(f"{name} and people have no case in common.")
     if case_table.baseline is None:
@@ -178,25 +190,33 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
         judges=tuple(judges),
         humans=ceiling(people),
         human_levels=levels,
-        jury=_jury(heard, people, notes, seed),
+        pairs=judge_pairs(heard, people),
+        jury=_jury([one.taken for one in heard], people, notes, seed),
         notes=tuple(notes),
     )
 
 
 def _aligned(
     name: str, said: Testimony, case_table: CaseTable, people: RaterMatrix, *, most: int, seed: int
-) -> tuple[RaterMatrix, Aligned]:
+) -> tuple[JudgeHeard, Aligned]:
     levels = said.levels([name])
     twice = case_table.shown_twice(said.shown[name])
     showings = case_table.showings(said.votes, [name], levels)
     found = heard(showings.only(np.isin(showings.case, people.case)), twice)
-    matrix = found.matrix
-    dual = case_table.baseline is not None and len(found.published) > 0
+    matrix, both = found.matrix, bool(twice.any())
+    published = found.published if case_table.baseline is not None and len(found.published) > 0 else None
+    dual = found.dual if both else None
+    single = matrix if not both else found.single if case_table.baseline is not None and len(found.single) > 0 else None
+    way = said.ways.get(name, JudgeWay(judge=name))
+    each = JudgeHeard(rater=name, way=way, taken=matrix, dual=dual, single=single)
     one = Aligned(
+        way=way,
         alignment=alignment(matrix, people)[0],
-        published=alignment(found.published, people)[0] if dual else None,
+        published=None if published is None else alignment(published, people)[0],
+        dual=None if dual is None else alignment(dual, people)[0],
+        single=None if single is None else alignment(single, people)[0],
         one_order_only=found.one_order_only,
-        both_orders=bool(twice.any()),
+        both_orders=both,
         models_in_one_order=found.models_in_one_order,
         levels=levels,
         beside_people=beside_people(matrix, people),
@@ -204,7 +224,7 @@ def _aligned(
         coverage=said.coverage[name],
         partings=_partings(matrix, people, said, case_table, most),
     )
-    return matrix, one
+    return each, one
 
 
 def _shared(one: RaterMatrix, other: RaterMatrix) -> tuple[RaterMatrix, RaterMatrix]:

@@ -1,15 +1,17 @@
 """Judges compared with people, as text for a terminal."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from rich.console import Console
 
 from evenhand.domain.estimate import Estimate
-from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.sheet import MISSING, Format, Sheet
 from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import escape, excerpt
-from evenhand.format.words import count, per_cent, unbroken
+from evenhand.format.words import count, counted, per_cent, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
+from evenhand.reports.alignment.table7 import has_table_7, long_table_7, pair_sentences, pair_sheets, table_7
 from evenhand.stats.reliability.agreement.alignment import AlignmentFigures, BesidePeople
 from evenhand.stats.reliability.agreement.jury import Jury
 from evenhand.stats.reliability.board_correlation import BoardCorrelation
@@ -25,23 +27,48 @@ def print_alignment(report: AlignmentReport, console: Console) -> None:
     where = f" on {escape(report.benchmark)}" if report.benchmark else ""
     console.print(f"[bold]Judges against people{where}[/bold]")
     against = "" if report.baseline is None else f", every model against {escape(report.baseline)}"
-    console.print(f"{report.cases} cases on {report.items} items that people judged{against}", style="dim")
+    cases = f"{counted(report.cases, 'case')} on {counted(report.items, 'item')}"
+    console.print(f"{cases} that people judged{against}", style="dim")
     console.print()
     for one in report.judges:
         _print_judge(one, console)
     _print_people(report, console)
-    models = len(report.judges[0].alignment.models)
-    if 1 < models <= _ROWS:
-        for sheet in _by_model(report):
-            print_sheet(sheet, console)
-    elif models > _ROWS:
-        console.print(f"--json gives the same for each of the {models} {'models' if report.baseline else 'pairs'}.")
+    _print_by_model(report, console)
+    for sheet in pair_sheets(report):
+        print_sheet(replace(sheet, rows=sheet.rows[:_ROWS]), console)
+        if len(sheet.rows) > _ROWS:
+            console.print(f"{counted(len(sheet.rows) - _ROWS, 'more such pair')}; --json and --format give all.")
     if report.jury is not None:
         _print_jury(report.jury, console)
-    for sentence in report.notes:
+    for sentence in (*pair_sentences(report.pairs), *report.notes):
         console.print(unbroken(escape(sentence)))
     for one in report.judges:
         _print_partings(one.alignment.rater, one.partings, console)
+
+
+def _print_by_model(report: AlignmentReport, console: Console) -> None:
+    """Of many models what is pooled, and how many there are."""
+    raters = [*(one.alignment for one in report.judges), *report.humans.raters]
+    models = max(len(one.models) for one in raters)
+    if has_table_7(report):
+        print_sheet(table_7(report, by_model=models <= _ROWS), console)
+    elif 1 < models <= _ROWS:
+        for sheet in _by_model(report):
+            print_sheet(sheet, console)
+    if models > _ROWS:
+        console.print(f"--json gives the same for each of the {models} {'models' if report.baseline else 'pairs'}.")
+
+
+def alignment_sheets(report: AlignmentReport, form: Format) -> tuple[Sheet, ...]:
+    """The tables without the judges' pages; of a CSV file the one for programs."""
+    if form == "csv":
+        return (long_table_7(report),)
+    by_model = [table_7(report)] if has_table_7(report) else _by_model(report)
+    return (*by_model, *pair_sheets(report))
+
+
+def alignment_sentences(report: AlignmentReport) -> list[str]:
+    return [report.headline + ".", *pair_sentences(report.pairs), *report.notes]
 
 
 def _print_judge(one: Aligned, console: Console) -> None:
@@ -132,7 +159,8 @@ def _print_line(
         console.out(f"{start}{MISSING:>8}  {one.reason or ''}", highlight=False)
         return
     bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
-    console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {count(one.n)} {noun}", highlight=False)
+    number = f"{count(one.n)} {noun.removesuffix('s') if one.n == 1 else noun}"
+    console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {number}", highlight=False)
     if why and one.lower is None and one.reason:
         console.print(f"{'':{indent + 2}}{one.reason}", style="dim")
 
@@ -144,8 +172,7 @@ def _number(value: float | None, share: bool) -> str:
 
 
 def _by_model(report: AlignmentReport) -> list[Sheet]:
-    """Of each rater MAE and Consistency for each model and pooled, as Table 7 of Creation-MMBench has them beside each
-    other: pairs have names too long to be headings.
+    """Of each rater MAE and Consistency for each model and pooled: pairs have names too long to be headings.
 
     Of a rater without Consistency, agreement stands for it under its own name.
     """

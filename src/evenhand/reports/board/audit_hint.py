@@ -16,7 +16,8 @@ _JUDGING = ("judge", "demo")
 _OWN_STORE = "sqlite:///.evenhand/ledger.db"
 _OWN_BENCHMARK = "visit-bench-sample"
 _KEPT = (
-    "data", "responses", "allow_partial", "models", "protocol", "see", "readout", "fence", "judge_base_url",
+    "data", "reference", "columns", "image_root", "responses", "allow_partial", "models", "protocol", "see", "readout",
+    "fence", "judge_base_url",
     "judge_api_key_env", "endpoint_name", "extractor", "extractor_base_url", "extractor_api_key_env", "temperature",
     "price",
 )  # fmt: skip

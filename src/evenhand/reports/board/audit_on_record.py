@@ -160,18 +160,33 @@ def _other_rater(report: Mapping[str, Any], endpoint: str, settings: Mapping[str
     return words
 
 
-def print_latest_audit(ledger: Ledger, origin: EvidenceSource, console: Console, *, program: str = "evenhand") -> None:
+def print_latest_audit(
+    ledger: Ledger, origin: EvidenceSource, console: Console, *, program: str = "evenhand", explain: bool = False
+) -> None:
     """Under a board: what an audit of its judge found, and how far it was made otherwise than the board."""
     if origin.judge is None or origin.human:
         return
-    console.print()
     command = audit_command(ledger, origin, audited=AUDIT_COMMAND, program=program)
-    told = audit_sentences(latest_audits(ledger, origin), origin, command=command)
+    audits = latest_audits(ledger, origin)
+    told = audit_sentences(audits, origin, command=command)
+    if explain:
+        console.print()
+    elif audits.told:
+        told = [_shortly(audits.told[0])]
+    else:
+        told = told[:1]
     for sentence in told:
         console.print(unbroken(escape(sentence.replace(f"`{command}`", "the command below"))))
     if any(command in sentence for sentence in told):
         # In one piece, so that it can be copied.
         console.print(f"\n  {escape(command)}", soft_wrap=True)
+
+
+def _shortly(one: AuditOnRecord) -> str:
+    differs = f", asked otherwise ({', '.join(one.differs)})" if one.differs else ""
+    wrong = problems_found(one.report)
+    problems = f"{PROBLEMS_FOUND.lower()}: {wrong}" if wrong else "no problem was found in what it measured."
+    return f"Latest audit of this judge ({_day(one.at)}{differs}): {problems}"
 
 
 def audit_sentences(audits: Audits, origin: EvidenceSource, *, command: str | None = None) -> list[str]:

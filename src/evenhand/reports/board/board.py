@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
+from evenhand.domain.trial import seen
 from evenhand.format.result import PRINTED, Result
 from evenhand.reports.board.clusters import Clusters
 from evenhand.reports.board.evidence import EvidenceSource
@@ -175,6 +176,7 @@ class Board(Result):
             "judge": origin.judge,
             "protocol": origin.protocol,
             "readout": origin.readout,
+            "see": seen(origin.condition),
             "votes": self.votes,
             "battles": self.battles,
             "items": self.items,

@@ -1,17 +1,26 @@
 """Which studies a board may be made of: nothing is mixed silently."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.rater import PEOPLE
+from evenhand.domain.trial import seen
 from evenhand.format.near_names import hint
 from evenhand.format.words import counted
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import find_run
+from evenhand.reports.board.evidence import shown_words
 
 _POOLED = f" All people together are --judge {PEOPLE}."
+
+PREFERENCE, FACTUALITY = "creation_preference", "creation_factuality"
+"""Creation-MMBench's two judges: grades of visual factuality stand beside preferences and make no board alone."""
+
+_Named: TypeAlias = tuple[str, str, str | None, Callable[[StudyOnRecord], str]]
+"""A flag, what the record may hold several of, what was chosen, and what a study has."""
 
 
 class MixedError(EvenhandError):
@@ -29,14 +38,17 @@ class Choice:
     protocol: str | None = None
     readout: str | None = None
     variant: str | None = None
+    see: str | None = None
+    """What the judge was shown of the image."""
     study: str | None = None
     """A run's study: the board is of all that agree with it in data, judge and way of showing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChosenStudies:
-    studies: list[StudyOnRecord]
+    studies: tuple[StudyOnRecord, ...]
     notes: tuple[str, ...] = ()
+    """Sentences that a user must be told."""
 
 
 def choose_of_run(
@@ -51,17 +63,32 @@ def choose_of_run(
 
     `among`: the studies to choose from, where they are not all.
     """
-    study = None
-    if run:
-        study = find_run(ledger, run).study
-        if study is None:
-            raise MixedError(f"Run {run} judged nothing, so it has no board.", code="EH-CHOOSE-NOTHING")
+    study = study_of_run(ledger, run) if run else None
     chosen = choose(studies(ledger) if among is None else among, replace(choice, study=study), undecided=undecided)
-    if study is None or len(chosen) < 2:
-        return ChosenStudies(studies=chosen)
-    others = counted(len(chosen) - 1, "other study")
-    note = f"On one board with run {run}: {others} on the same data, judged and shown alike."
-    return ChosenStudies(studies=chosen, notes=(note,))
+    return ChosenStudies(studies=tuple(chosen), notes=board_notes({run: study} if run and study else {}, chosen))
+
+
+def study_of_run(ledger: Ledger, run: str) -> str:
+    """Raises MixedError for a run that asked no judge."""
+    study = find_run(ledger, run).study
+    if study is None:
+        raise MixedError(f"Run {run} judged nothing, so it has no board.", code="EH-CHOOSE-NOTHING")
+    return study
+
+
+def board_notes(runs: Mapping[str, str], chosen: Sequence[StudyOnRecord]) -> tuple[str, ...]:
+    """What is on one board with runs, given with their studies, that were chosen."""
+    there = {study.key for study in chosen}
+    graded = [run for run, study in runs.items() if study not in there]
+    if graded:
+        return (
+            f"Run {' and '.join(graded)} graded visual factuality; this is the board of the same judge's preferences.",
+        )
+    others = len(there - set(runs.values()))
+    if not runs or not others:
+        return ()
+    alike = f"{counted(others, 'other study')} on the same data, judged and shown alike"
+    return (f"On one board with run {' and '.join(runs)}: {alike}.",)
 
 
 def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool = False) -> list[StudyOnRecord]:
@@ -72,30 +99,16 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
     """
     together = choice.judge == PEOPLE
     if choice.study is not None:
-        return _like(studies, choice.study, together=together)
-    left = list(studies)
-    if not left:
-        raise MixedError(
-            "The ledger holds no judgements for a board yet; `evenhand judge` makes some.", code="EH-CHOOSE-NOTHING"
-        )
-    named: tuple[tuple[str, str | None, Callable[[StudyOnRecord], str]], ...] = (
-        ("benchmark", choice.benchmark, lambda s: s.benchmark),
-        ("judge", choice.judge, lambda s: _judge(s, together=together)),
-        ("protocol", choice.protocol, lambda s: s.condition.protocol),
-        ("readout", choice.readout, lambda s: s.condition.readout),
-        ("variant", choice.variant, lambda s: s.variant or "default"),
-    )
-    for name, wanted, value_of in named:
-        if wanted is not None:
-            left = _narrowed(left, name, wanted, value_of)
-    left = _with_verdicts(left, undecided=undecided)
-    for name, _, value_of in named:
+        return _of_study(studies, choice)
+    left = list(studies) if choice.protocol else boards_among(studies)
+    left = _with_verdicts(fitting(left, choice), undecided=undecided)
+    for name, several, _, value_of in _named(choice):
         values = sorted({value_of(study) for study in left})
         if len(values) > 1:
             pooled = _POOLED if name == "judge" and _people(left) > 1 else ""
             listed = ", ".join(values)
             raise MixedError(
-                f"The ledger holds several {name}s; choose one with --{name}: {listed}.{pooled}",
+                f"The ledger holds several {several}; choose one with --{name}: {listed}.{pooled}",
                 code="EH-CHOOSE-SEVERAL",
             )
     hidden: tuple[tuple[str, Callable[[StudyOnRecord], tuple[str, str]]], ...] = (
@@ -114,16 +127,76 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
     return left
 
 
-def _like(studies: Sequence[StudyOnRecord], key: str, *, together: bool) -> list[StudyOnRecord]:
-    """The study of this key, and those with verdicts that stand on one board with it."""
-    one = next((study for study in studies if study.key == key), None)
-    if one is None:
-        raise MixedError("That run was not for a board: what it asked counts elsewhere.")
+def fitting(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnRecord]:
+    """All that fit what was named, of however many boards; raises MixedError where none does."""
+    left = list(studies)
+    if not left:
+        raise MixedError(
+            "The ledger holds no judgements for a board yet; `evenhand judge` makes some.", code="EH-CHOOSE-NOTHING"
+        )
+    for name, _, wanted, value_of in _named(choice):
+        if wanted is not None:
+            left = _narrowed(left, name, wanted, value_of)
+    return left
+
+
+def _named(choice: Choice) -> tuple[_Named, ...]:
+    together = choice.judge == PEOPLE
+    return (
+        ("benchmark", "benchmarks", choice.benchmark, lambda s: s.benchmark),
+        ("judge", "judges", choice.judge, lambda s: _judge(s, together=together)),
+        ("protocol", "protocols", choice.protocol, lambda s: s.condition.protocol),
+        ("readout", "readouts", choice.readout, lambda s: s.condition.readout),
+        ("variant", "variants", choice.variant, lambda s: s.variant or "default"),
+        ("see", "boards, of judges who were shown more or less of the image", choice.see, _see),
+    )
+
+
+def boards_among(found: Sequence[StudyOnRecord]) -> list[StudyOnRecord]:
+    """Without the grades of visual factuality that stand beside the same judge's preferences: both are one board."""
+    preferred = {_side(one) for one in found if one.condition.protocol == PREFERENCE and one.decided}
+    return [one for one in found if one.condition.protocol != FACTUALITY or _side(one) not in preferred]
+
+
+def like(one: StudyOnRecord, studies: Sequence[StudyOnRecord], *, together: bool = False) -> list[StudyOnRecord]:
+    """This study, and those with verdicts that stand on one board with it."""
 
     def board(study: StudyOnRecord) -> tuple[str, ...]:
         return study.benchmark, study.data, _rater(study, together=together), study.condition.key, study.variant
 
     return [study for study in studies if study is one or (study.decided and board(study) == board(one))]
+
+
+def _of_study(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnRecord]:
+    """The board that a run's study is part of."""
+    one = next((study for study in studies if study.key == choice.study), None)
+    if one is None:
+        raise MixedError("That run was not for a board: what it asked counts elsewhere.")
+    if one.condition.protocol == FACTUALITY and choice.protocol is None:
+        beside = [study for study in boards_among(studies) if study.decided and _side(study) == _side(one)]
+        if beside:
+            alike = [study for study in beside if study.rater.key == one.rater.key]
+            return choose(alike or beside, Choice(protocol=PREFERENCE, see=choice.see))
+    refuse_unseen(one, choice.see)
+    return like(one, studies, together=choice.judge == PEOPLE)
+
+
+def refuse_unseen(one: StudyOnRecord, see: str | None) -> None:
+    """Raises MixedError where a run's judge was shown something else."""
+    if see not in (None, _see(one)):
+        raise MixedError(
+            f"That run's judge was shown {shown_words(seen(one.condition))}, so it is not on the board of --see {see}; "
+            "leave out --run or --see.",
+            code="EH-CHOOSE-UNLIKE",
+        )
+
+
+def _see(one: StudyOnRecord) -> str:
+    return seen(one.condition) or "unknown"
+
+
+def _side(one: StudyOnRecord) -> tuple[str, ...]:
+    return one.data, one.rater.name, one.condition.readout, one.variant
 
 
 def _judge(study: StudyOnRecord, *, together: bool) -> str:
@@ -145,7 +218,7 @@ def _judge_words(study: StudyOnRecord) -> str:
 
 def _condition_words(study: StudyOnRecord) -> str:
     condition = study.condition
-    parts = [f"prompt {condition.prompt_hash[:8]}", f"sees {condition.see}"]
+    parts = [f"prompt {condition.prompt_hash[:8]}", f"sees {_see(study)}"]
     parts += ["fenced"] if condition.fenced else []
     parts += [f"image detail {condition.image_detail}"] if condition.image_detail else []
     parts += [f"images up to {condition.max_image_edge}"] if condition.max_image_edge else []

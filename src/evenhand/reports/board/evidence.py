@@ -47,6 +47,16 @@ class EvidenceSource:
     condition: Condition | None = None
 
 
+def shown_words(see: str | None) -> str:
+    words = {"images": "the images", "caption": "the caption", "both": "caption and images", "none": "no image"}
+    return words.get(see or "", "what nobody knows")
+
+
+def asked_words(protocol: str, see: str | None) -> str:
+    """A protocol, and what the judge was shown of the image under it."""
+    return protocol if see is None else f"{protocol} (shown {shown_words(see)})"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Evidence:
     origin: EvidenceSource

@@ -39,6 +39,8 @@ _OF_A_MODEL: Mapping[str, Shape] = {
     "provisional": "truth",
     "note": "text",
 }
+_SHOWN: Mapping[str, Shape] = {"see": "text"}
+"""Of the image, to the judge; null of a file."""
 _COVERAGE: Mapping[str, Shape] = {"wanted": "whole", "with_verdict": "whole"}
 """Of the whole board: showings, and those of them that gave a verdict."""
 
@@ -47,7 +49,7 @@ def board_table(document: Mapping[str, Json]) -> ExchangeTable:
     """`document` is what `rank --json` prints; the models stand in its order."""
     coverage = cast("Mapping[str, Json]", document["coverage"])
     models = cast("list[Mapping[str, Json]]", document["models"])
-    about = {name: document[name] for name in _OF_THE_BOARD} | {name: coverage[name] for name in _COVERAGE}
-    columns: Mapping[str, Shape] = {**_OF_A_MODEL, **_OF_THE_BOARD, **_COVERAGE}
+    about = {name: document[name] for name in (*_OF_THE_BOARD, *_SHOWN)} | {name: coverage[name] for name in _COVERAGE}
+    columns: Mapping[str, Shape] = {**_OF_A_MODEL, **_OF_THE_BOARD, **_COVERAGE, **_SHOWN}
     rows = [{**{name: one.get(name) for name in _OF_A_MODEL}, **about} for one in models]
     return ExchangeTable(columns=columns, rows=[{name: row[name] for name in columns} for row in rows])

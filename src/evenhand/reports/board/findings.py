@@ -10,8 +10,10 @@ import numpy as np
 from evenhand.domain.identity import Json
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.methods.catalog import find_method
+from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.bradley_terry.placement import NoAnchor
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, tie_parameter
+from evenhand.stats.ratings.bradley_terry.solution import WeightsTooFarApart
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.rank_bounds import Bands, Missing, bands
 from evenhand.stats.ratings.scale import Scale
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from evenhand.stats.ratings.win_matrix import WinMatrix
     from evenhand.stats.reliability.lost_verdicts import Lost
 
+Fitted = TypeVar("Fitted")
 Found = TypeVar("Found", "OrderEffect", "LengthEffect", "Ordinal")
 
 FEW_ROWS = 200_000
@@ -50,12 +53,20 @@ class Findings:
     @cached_property
     def plain(self) -> BradleyTerry:
         """Bradley-Terry of what was rated, whatever method the board is by."""
-        return bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale)
+        return self._fitted(lambda: bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale))
 
     @cached_property
     def unclustered(self) -> BradleyTerry:
         """With intervals that take every row for independent of every other."""
-        return bradley_terry(self.rated, ties=self.scoring.ties, scale=self.scoring.scale, clustered=False)
+        ties, scale = self.scoring.ties, self.scoring.scale
+        return self._fitted(lambda: bradley_terry(self.rated, ties=ties, scale=scale, clustered=False))
+
+    def _fitted(self, found: Callable[[], Fitted]) -> Fitted:
+        """A board of shares has no fit that could have been refused before. Raises RankError."""
+        try:
+            return found()
+        except WeightsTooFarApart as error:
+            raise RankError(str(error)) from error
 
     @cached_property
     def order_effect(self) -> "OrderEffect":
@@ -81,7 +92,7 @@ class Findings:
         """On the board's scale; without its anchor where the rows that can be used leave that without a rating."""
         scale = self.scoring.scale
         try:
-            return found(scale)
+            return self._fitted(lambda: found(scale))
         except NoAnchor:
             adrift = found(replace(scale, anchor=None))
             said = (
@@ -211,7 +222,7 @@ class Findings:
             "davidson": ("plain", self._davidson),
         }
         return {
-            name: document() if self.few or looked_at in self.__dict__ else None
+            name: _unless_refused(document) if self.few or looked_at in self.__dict__ else None
             for name, (looked_at, document) in documents.items()
         }
 
@@ -242,6 +253,14 @@ class Findings:
 
     def _matrix(self) -> Json:
         return {**self.observed.as_json(), "predicted": self.predicted.as_json()["share"]}
+
+
+def _unless_refused(document: Callable[[], Json]) -> Json:
+    """None where what it tells needs a fit that these weights do not allow."""
+    try:
+        return document()
+    except RankError:
+        return None
 
 
 def _missing_json(found: "Lost | None") -> dict[str, Json]:

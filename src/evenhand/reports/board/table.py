@@ -9,13 +9,16 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 
 from evenhand.domain.estimate import Estimate
+from evenhand.domain.trial import seen
 from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, per_cent, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
+from evenhand.reports.board.evidence import asked_words
 from evenhand.reports.board.leaders import leaders, titled
 from evenhand.reports.board.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
+from evenhand.stats.ratings.elo.notes import PROVISIONAL_MARK
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
@@ -28,13 +31,22 @@ MANY = 100
 """Models beyond which only the first SHOWN are printed."""
 SHOWN = 50
 _SENTENCES = 12
+_LEFT_OUT = "left out"
+"""In a remark about data that do not count; the others tell how a file was read."""
+_DOUBTS = 2
+"""Cautions under a board that is not explained: with who leads, the judge, its audit and what is left, six lines."""
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
 
 
 def print_board(
-    board: "Board", console: Console, *, more: Sequence[BoardColumn] = (), everything: bool = False
+    board: "Board",
+    console: Console,
+    *,
+    more: Sequence[BoardColumn] = (),
+    everything: bool = False,
+    explain: bool = False,
 ) -> None:
-    """`everything`: however many models there are."""
+    """`everything`: however many models there are. `explain`: with every sentence there is, and how it was made."""
     _print_heading(board, console)
     shown = board.models if everything or len(board.models) <= MANY else board.models[:SHOWN]
     missing = if_missing(board)
@@ -48,6 +60,10 @@ def print_board(
     if len(shown) < len(board.models):
         console.print(f"The first {SHOWN} of {len(board.models):,} models; --all prints every one, --json too.")
     console.print()
+    asked = [sentence for one in more for sentence in one.sentences]
+    if not explain:
+        _print_shortly(board, asked, console)
+        return
     first = _print_conclusion(board, console)
     marks = [OUTSIDE_MARK] if any(OUTSIDE_MARK in cell for column in fitting for cell in column.cells) else []
     explained = legend("rows" if board.items is None else "items", [*(one.name for one in fitting), *marks])
@@ -57,12 +73,36 @@ def print_board(
     if absent:
         console.print(f"A wider window shows {absent} too.", style="dim")
         console.print()
-    asked = [sentence for one in more for sentence in one.sentences]
     methods = [sentence for sentence in board.basis if sentence not in first]
     for sentence in (*asked, *_some(methods), *board.remarks):
         console.print(unbroken(escape(sentence)))
     console.print()
     print_reliability(board, console)
+
+
+def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> None:
+    """Who leads, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
+    console.print(unbroken(escape(leaders(board)[0])), style="bold")
+    summary = board.reliability
+    trusted = f"Can this judge be trusted? {_unknown(board) if summary is None else summary.reading[0]}"
+    console.print(unbroken(escape(trusted)), style=_style(board))
+    marked = [sentence for sentence in board.basis if sentence.startswith(PROVISIONAL_MARK)]
+    if any(outside_its_interval(one.rating) for one in board.models):
+        marked.append(legend("", [OUTSIDE_MARK]))
+    lost = [sentence for sentence in board.remarks if _LEFT_OUT in sentence]
+    doubts = [*board.told, *board.about_missing, *lost, *marked, *board.clusters.sentences]
+    doubts += [sentence for sentence in board.remarks if sentence not in lost]
+    for sentence in doubts[:_DOUBTS]:
+        console.print(unbroken(escape(sentence)), style="bold yellow" if sentence in board.told else None)
+    for sentence in asked:
+        console.print(unbroken(escape(sentence)))
+    left = len(doubts) - _DOUBTS
+    more = f"{counted(left, 'more caution')}, " if left > 0 else ""
+    console.print(f"--explain tells {more}what the columns mean and how this was worked out.", style="dim")
+
+
+def _style(board: "Board") -> str:
+    return "bold yellow" if board.reliability is None else _TRUST.get(board.reliability.conclusion, "bold yellow")
 
 
 def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
@@ -83,10 +123,8 @@ def _print_heading(board: "Board", console: Console) -> None:
     label = " (a sample of ours)" if origin.sample else ""
     console.print(f"[bold]{escape(origin.source or origin.benchmark or '')}[/bold]{label}")
     if origin.judge is not None:
-        console.print(
-            f"judged by {escape(origin.judge)} under {escape(origin.protocol or '')}, {origin.readout} readout",
-            style="dim",
-        )
+        under = asked_words(origin.protocol or "", seen(origin.condition))
+        console.print(f"judged by {escape(origin.judge)} under {escape(under)}, {origin.readout} readout", style="dim")
     models = counted(len(board.models), "model")
     console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
     console.print()
@@ -266,7 +304,6 @@ def print_reliability(board: "Board", console: Console) -> None:
         console.print(_unknown(board))
         return
     order = summary.order
-    style = _TRUST.get(summary.conclusion, "bold yellow")
     rows: list[tuple[str, Estimate, str]] = [
         ("swap consistency", order.swap_consistency, "pair"),
         ("first-position share", order.first_position_share, "verdict"),
@@ -283,7 +320,7 @@ def print_reliability(board: "Board", console: Console) -> None:
         console.out(f"{place}  {about}{counted(round(share.n), noun)}", highlight=False)
     console.print()
     first, *rest = summary.reading
-    console.print(unbroken(escape(first)), style=style)
+    console.print(unbroken(escape(first)), style=_style(board))
     for sentence in rest:
         console.print(unbroken(escape(sentence)))
 

@@ -21,6 +21,9 @@ from evenhand.format.charts import (
 )
 from evenhand.reports.description.sheets import TEXT_WORDS
 from evenhand.reports.description.sunburst import sunburst
+from evenhand.reports.description.task_overview import task_overview
+
+PICTURES = ("categories", "tasks", "lengths", "roles", "verbs", "images", "kinds", "objects")
 
 COLOURS = (ACCENT, "#b5563c", "#c2932e", "#5b7f4b", "#7a5c94", "#4a6572")
 """Of the benchmarks side by side, in their order."""
@@ -30,9 +33,10 @@ _TICKS = 5
 
 
 def description_charts(described: Sequence[Description]) -> dict[str, Any]:
-    """By name; what is not known has no picture."""
+    """By name, of `PICTURES`; what is not known has no picture."""
     made = {
         "categories": _of_each(described, _categories),
+        "tasks": _tasks(described),
         "lengths": _lengths(described),
         "roles": _of_each(described, _roles),
         "verbs": _of_each(described, _verbs),
@@ -43,12 +47,25 @@ def description_charts(described: Sequence[Description]) -> dict[str, Any]:
     return {name: chart for name, chart in made.items() if chart is not None}
 
 
-def plot(described: Sequence[Description], path: Place) -> None:
-    """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be."""
+def plot(described: Sequence[Description], path: Place, only: Sequence[str] = ()) -> None:
+    """Writes SVG or PNG by the path's suffix. Raises ChartError where that cannot be.
+
+    `only`: the names of the pictures that are wanted; empty: all.
+    """
     charts = description_charts(described)
     if not charts:
         raise ChartError("There is nothing to draw: the data holds no item.", code="EH-CHART-EMPTY")
-    save(_apart(stacked(*charts.values())), path)
+    if missing := [name for name in only if name not in charts]:
+        raise ChartError(
+            f"The data has no picture of {', '.join(missing)}; it has {', '.join(charts)}.", code="EH-CHART-EMPTY"
+        )
+    save(_apart(stacked(*(chart for name, chart in charts.items() if not only or name in only))), path)
+
+
+def _tasks(described: Sequence[Description]) -> Any:
+    """One below the other: each has two columns of its own."""
+    charts = [chart for one in described if (chart := task_overview(one)) is not None]
+    return stacked(*charts) if len(charts) > 1 else charts[0] if charts else None
 
 
 def _of_each(described: Sequence[Description], draw: Callable[[Description, str], Any]) -> Any:

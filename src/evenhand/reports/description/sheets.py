@@ -45,6 +45,7 @@ def _countings() -> tuple[list[_Counting], list[_Counting]]:
     before = [
         _Counting(title="Items of each category", heading="category", of=lambda one: one.counts.categories, most=None),
         _Counting(title="Items of each task", heading="task", of=lambda one: one.tasks, most=None),
+        _Counting(title="Items from each source", heading="source", of=lambda one: one.sources),
         _Counting(title="Roles", heading="role", of=lambda one: one.requests.roles),
     ]
     behind = [
@@ -212,6 +213,7 @@ def _counted_rows(one: Description) -> Iterator[_Long]:
     parts: dict[str, tuple[str, Counted]] = {
         "category": ("items", one.counts.categories),
         "task": ("items", one.tasks),
+        "source": ("items", one.sources),
         "role": ("items", one.requests.roles),
         "images per item": ("items", _per_item(one)),
         "image type": ("images", one.pictures.types),

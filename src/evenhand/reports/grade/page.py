@@ -12,8 +12,9 @@ from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import escape
 from evenhand.format.words import per_cent, unbroken
 from evenhand.reports.grade.claims import HOW_TESTED, Claim
-from evenhand.reports.grade.report import GradeCell, GradeReport
+from evenhand.reports.grade.report import GradeCell, GradeReport, TieBreaks
 from evenhand.reports.grade.sheets import row_words, tables
+from evenhand.stats.reliability.grade_score.highest_graded import HighestGraded
 
 _BAR = 20
 """Characters of a bar that means every trial."""
@@ -43,7 +44,9 @@ def print_report(report: GradeReport, console: Console) -> None:
 def _print_cell(cell: GradeCell, report: GradeReport, console: Console) -> None:
     what = row_words(cell.prompt, cell.unrelated)
     console.print(f"[bold]{escape(cell.judge)}[/bold], {what}")
-    console.print(f"{escape(report.source)}, {_READOUTS[cell.readout]}, policy {cell.score.policy}", style="dim")
+    orders = {"": "in rotations", "all": "in all orders"}.get(cell.orders, f"in {cell.orders} orders")
+    how = f"{_READOUTS[cell.readout]}, shown {orders}, policy {cell.score.policy}"
+    console.print(f"{escape(report.source)}, {how}", style="dim")
     console.print()
     console.print(_scores(cell))
     console.print()
@@ -102,7 +105,7 @@ def _sentences(cell: GradeCell) -> Iterator[str]:
     yield f"{scored} of {rows} {noun} scored; {read}{f' ({why}{unasked})' if why or unasked else ''}."
     if score.incomplete and score.lowest is not None and score.highest is not None:
         yield (
-            f"{score.incomplete} rows have a rotation without a choice and no score. With them the Grade Score would "
+            f"{score.incomplete} rows have a showing without a choice and no score. With them the Grade Score would "
             f"lie between {score.lowest:.3f} and {score.highest:.3f}, however those trials had gone."
         )
     if cell.unrelated:
@@ -112,6 +115,15 @@ def _sentences(cell: GradeCell) -> Iterator[str]:
             f"The option chosen most is the one people put first in {per_cent(cell.people.value)} of "
             f"{cell.people.clusters} rows{_between(cell.people)}."
         )
+    if cell.highest is not None:
+        yield from _of_grades(cell.highest)
+    if cell.ties is not None:
+        yield from _of_ties(cell.ties)
+    if score.attainable is not None and score.attainable < 1 and any(row.orders for row in score.rows.rows):
+        yield (
+            f"In these orders a judge who is never moved has {score.attainable:.3f}, not 1; above chance is measured "
+            "up to that."
+        )
     if score.chance is not None and score.chance.standard_error:
         yield f"The chance level is simulated in part, with a standard error of {score.chance.standard_error:.1g}."
     if cell.spread is not None and cell.spread.widest is not None:
@@ -120,6 +132,35 @@ def _sentences(cell: GradeCell) -> Iterator[str]:
     if cell.readout == "constrained":
         yield "Constrained readout: the judge could answer nothing but a number that was offered."
     yield from cell.notes
+
+
+def _of_grades(found: HighestGraded) -> Iterator[str]:
+    rest = f"; {found.ungraded} choices stand without a grade for every option" if found.ungraded else ""
+    if found.share.value is None or found.at_random is None:
+        yield f"Whether the selection is the highest graded cannot be told: no reply with a choice has grades{rest}."
+        return
+    yield (
+        f"The selection is the highest graded in {per_cent(found.share.value)} of {found.share.n:.0f} choices with "
+        f"grades{_between(found.share)}; drawn at random it would be in {per_cent(found.at_random)}. In {found.shared} "
+        f"several options share the highest grade, and any of them counts{rest}."
+    )
+
+
+def _of_ties(ties: TieBreaks) -> Iterator[str]:
+    if ties.tied.value is None:
+        yield "No row was read whole, so none is known to be tied."
+        return
+    yield f"Tied: {per_cent(ties.tied.value)} of {ties.tied.n:.0f} rows read whole{_between(ties.tied)}."
+    if ties.rows:
+        yield (
+            f"A third showing decides {ties.decided} of the {len(ties.rows)}; in {ties.elsewhere} it chose an option "
+            f"that was not tied, in {ties.unread} nothing is read. The scores go without it."
+        )
+    if ties.rows and ties.people.value is not None:
+        yield (
+            f"With it the option chosen most is the one people put first in {per_cent(ties.people.value)} of "
+            f"{ties.people.clusters} rows{_between(ties.people)}."
+        )
 
 
 def _of_unrelated(cell: GradeCell) -> Iterator[str]:

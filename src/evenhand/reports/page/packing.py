@@ -10,7 +10,7 @@ import pybase64
 
 from evenhand.domain.identity import Json
 from evenhand.images import ImageError
-from evenhand.images.thumbnails import thumbnail
+from evenhand.images.preparing import thumbnail
 from evenhand.ledger.store.record import Ledger
 
 LARGEST_EDGE, SMALLEST_EDGE = 384, 64

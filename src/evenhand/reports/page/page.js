@@ -120,7 +120,8 @@
       if (number < 0) return element("p", { class: "absent" }, `Image ${place + 1} is left out for size: ${name}`);
       const source = `data:image/webp;base64,${byId(`picture-${number}`).textContent}`;
       return element("img", { src: source, alt: `Image ${place + 1} of ${names.length}` });
-    }));
+    }), names.filter((name) => (index.licences || {})[name]).map((name) => element("p", { class: "soft" },
+      `Licence of image ${names.indexOf(name) + 1}: ${index.licences[name]}`)));
   };
 
   const question = (item) => {

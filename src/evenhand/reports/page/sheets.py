@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
+from evenhand.domain.trial import seen
 from evenhand.domain.verdict import Reason
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.words import count, per_cent
@@ -268,9 +269,9 @@ def _instead(name: str, adapted: Sequence[str]) -> set[str]:
 def _asked(judged: JudgedBattles) -> dict[str, str]:
     study, condition = judged.study, judged.study.condition
     return {
-        "prompt": condition.prompt_hash,
+        "prompt": condition.prompt_hash or MISSING,
         "readout": condition.readout,
-        "sees": condition.see,
+        "sees": seen(condition) or "unknown: imported",
         "fenced": "yes" if condition.fenced else "no",
         "image detail": condition.image_detail or "as the endpoint chooses",
         "largest image edge": str(condition.max_image_edge or "as it is"),

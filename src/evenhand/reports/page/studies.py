@@ -1,18 +1,12 @@
 """Which studies a report is made of: those of one board, and the grades of the same answers beside it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evenhand.domain.rater import PEOPLE
 from evenhand.ledger.read.projection import StudyOnRecord
-from evenhand.reports.board.choosing import MixedError
-from evenhand.reports.papers.scores.creation_choosing import (
-    FACTUALITY,
-    PREFERENCE,
-    CreationChoice,
-    CreationStudies,
-    choose_creation,
-)
+from evenhand.reports.board.choosing import FACTUALITY, PREFERENCE, MixedError
+from evenhand.reports.papers.scores.creation_choosing import CreationChoice, CreationStudies, choose_creation
 
 COMPARED = (PREFERENCE, "creation_people")
 """Protocols whose verdicts make Creation-MMBench's Reward."""
@@ -34,23 +28,26 @@ class ReportStudies:
         return (*self.board, *self.graded)
 
 
-def boards_among(found: Sequence[StudyOnRecord]) -> list[StudyOnRecord]:
-    """Without the grades of visual factuality that stand beside the same judge's preferences: both are one report."""
-    preferred = {_side(one) for one in found if one.condition.protocol == PREFERENCE and one.decided}
-    return [one for one in found if one.condition.protocol != FACTUALITY or _side(one) not in preferred]
-
-
-def with_grades(board: Sequence[StudyOnRecord], found: Sequence[StudyOnRecord]) -> ReportStudies:
-    """The board's studies with the grades on record that belong to them."""
+def with_grades(
+    board: Sequence[StudyOnRecord], found: Sequence[StudyOnRecord], *, see: str | None = None, run: str | None = None
+) -> ReportStudies:
+    """The board's studies with the grades on record that belong to them: those that `see` or a run's study chose, where
+    there are several."""
     first = board[0]
     if first.condition.protocol not in COMPARED:
         return ReportStudies(board=tuple(board))
     graded = [one for one in found if one.condition.protocol == FACTUALITY and one.benchmark == first.benchmark]
     baselines = sorted({one.against for one in board if one.against is not None})
-    return ReportStudies(board=tuple(board), papers=tuple(_paper(board, graded, one) for one in baselines))
+    return ReportStudies(board=tuple(board), papers=tuple(_paper(board, graded, one, see, run) for one in baselines))
 
 
-def _paper(board: Sequence[StudyOnRecord], graded: Sequence[StudyOnRecord], baseline: str) -> CreationStudies:
+def _paper(
+    board: Sequence[StudyOnRecord],
+    graded: Sequence[StudyOnRecord],
+    baseline: str,
+    see: str | None,
+    run: str | None,
+) -> CreationStudies:
     first = board[0]
     choice = CreationChoice(
         benchmark=first.benchmark,
@@ -59,13 +56,11 @@ def _paper(board: Sequence[StudyOnRecord], graded: Sequence[StudyOnRecord], base
         readout=first.condition.readout,
         variant=first.variant or "default",
         against=baseline,
+        see=see,
+        studies=frozenset(one.key for one in graded if (one.key, one.against) == (run, baseline)),
     )
     try:
         return choose_creation([*board, *graded], choice)
     except MixedError:
         # Grades under several settings: none of them belongs to these preferences more than another.
-        return choose_creation(board, choice)
-
-
-def _side(one: StudyOnRecord) -> tuple[str, ...]:
-    return one.data, one.rater.name, one.condition.readout, one.variant
+        return choose_creation(board, replace(choice, studies=frozenset()))

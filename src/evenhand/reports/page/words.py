@@ -6,8 +6,10 @@ from collections.abc import Mapping
 import numpy as np
 
 from evenhand.audit.document import AUDIT_COMMAND
+from evenhand.domain.trial import seen
 from evenhand.format.words import counted
 from evenhand.reports.board.columns import fitting, order_corrected
+from evenhand.reports.board.evidence import asked_words
 from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
@@ -59,7 +61,8 @@ def sampling(report: Report) -> str | None:
 
 
 def _what(report: Report) -> str:
-    board, protocols = report.board, [one.study.condition.protocol for one in judgings(report)]
+    board, conditions = report.board, [one.study.condition for one in judgings(report)]
+    protocols = [asked_words(one.protocol, seen(one)) for one in conditions]
     covered = [one.coverage for one in judgings(report)]
     read, wanted = sum(one.with_verdict for one in covered), sum(one.wanted for one in covered)
     return (

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -185,4 +185,11 @@ def _index(
             for case, speaks in zip(cases, speaking, strict=True)
         ],
         "pictures": {name: numbers.get(digest, -1) for name, digest in pictures.digests.items()},
+        "licences": _licences(report, {name for digest in digests for name in items[digest].images}),
     }
+
+
+def _licences(report: Report, names: Collection[str]) -> dict[str, Json]:
+    """Of the images that the data states one of, by their names."""
+    licences = report.ledger.images.addresses.licences(report.judged.study.data)
+    return {name: printable(said) for name, said in licences.items() if name in names}

@@ -1,15 +1,16 @@
 """Creation-MMBench: Reward, Win Rate and Visual Factuality Score against a baseline."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.format.axis import Axis
 from evenhand.format.sheet import Sheet
-from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.store.runs import find_run
-from evenhand.reports.board.choosing import MixedError
-from evenhand.reports.board.few_items import ShownFigures, without_few
+from evenhand.reports.board.choosing import MixedError, board_notes, study_of_run
+from evenhand.reports.board.released import Released, ShownFigures
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.paper import (
@@ -35,19 +36,31 @@ from evenhand.reports.papers.scores.creation_choosing import (
     CreationChoice,
     CreationStudies,
     choose_creation,
+    judged_alike,
     variants_of,
 )
 from evenhand.reports.papers.scores.creation_csv import long_breakdown, variants_table, wide_sheet
 from evenhand.reports.papers.scores.creation_figures import CreationFigures
+from evenhand.reports.papers.scores.creation_record import imports_against
 from evenhand.reports.papers.scores.creation_score import (
     CreationEvidence,
     CreationScore,
     creation_evidence,
     creation_score,
     told_once,
+    with_groups,
 )
 from evenhand.reports.papers.scores.creation_sheets import By, board_sheets, breakdown_sheets
-from evenhand.reports.papers.scores.creation_variants import VariantScores, in_order, refuse_unlike, variants_sheet
+from evenhand.reports.papers.scores.creation_variants import (
+    VISION,
+    VariantScores,
+    difference_sentences,
+    difference_sheets,
+    in_order,
+    refuse_unlike,
+    variant_differences,
+    variants_sheet,
+)
 
 _TITLE = "Reward, Win Rate and Visual Factuality"
 REWARDS = Axis(low=-100.0, high=100.0)
@@ -58,16 +71,20 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
 
 
 def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
-    chosen = choose_creation(studies(ledger, benchmark=asked.benchmark), _choice(ledger, asked))
+    runs = {run: study_of_run(ledger, run) for run in asked.runs}
+    found, choice = _found(ledger, asked, frozenset(runs.values()))
+    chosen = choose_creation(found, choice)
+    fixed = {one.condition.protocol for one in chosen.everything if one.key in runs.values()}
     evidence = creation_evidence(ledger, chosen)
     score = creation_score(evidence)
-    heading = f"Judged by {score.judge} under {' and '.join(score.protocols)}."
     ranked = None if evidence.preference is None else reliability_board(evidence.preference, asked.seed)
+    score = with_groups(score, evidence, asked.groups)
     return ScoredTable(
         document={**score.as_json(), "reliability": reliability_json(ranked)},
         sheets=_sheets(score, asked),
-        sentences=(*steering_sentences(score.steering), heading, *score.notes),
+        sentences=(*steering_sentences(score.steering), score.heading, *score.notes),
         board=ranked,
+        notes=board_notes(runs, [one for one in chosen.everything if one.condition.protocol in fixed]),
     )
 
 
@@ -80,18 +97,14 @@ def _sheets(score: CreationScore, asked: TableRequest) -> tuple[Sheet, ...]:
 
 
 def _variants(ledger: Ledger, asked: TableRequest) -> ScoredTable:
-    for flag, given in (("variant", asked.variant), ("run", asked.runs), ("by", asked.by)):
+    for flag, given in (("variant", asked.variant), ("by", asked.by)):
         if given:
             raise RankError(f"--compare-variants compares all variants overall; leave out --{flag}.")
-    found = studies(ledger, benchmark=asked.benchmark)
-    variants = in_order(variants_of(found, asked.benchmark))
-    chosen = {
-        variant: choose_creation(found, _choice(ledger, replace(asked, variant=variant or "default")))
-        for variant in variants
-    }
-    refuse_unlike(chosen)
-    evidence = {variant: creation_evidence(ledger, one) for variant, one in chosen.items()}
-    scores = VariantScores(by_variant={variant: creation_score(one) for variant, one in evidence.items()})
+    evidence = {variant: creation_evidence(ledger, one) for variant, one in _chosen_variants(ledger, asked).items()}
+    scores = VariantScores(
+        by_variant={variant: creation_score(one) for variant, one in evidence.items()},
+        differences=variant_differences(evidence),
+    )
     notes = told_once(
         {
             variant or "default": (*steering_sentences(score.steering), *score.notes)
@@ -99,28 +112,44 @@ def _variants(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         }
     )
     first = next(iter(scores.by_variant.values()))
-    heading = f"Judged by {first.judge} under {' and '.join(first.protocols)}."
-    sheet = variants_table(scores) if asked.form == "csv" else variants_sheet(scores)
-    return ScoredTable(document=scores.as_json(), sheets=(sheet,), sentences=(heading, *notes), board=None)
+    sheets = (variants_table(scores),) if asked.form == "csv" else (variants_sheet(scores), *difference_sheets(scores))
+    sentences = (*difference_sentences(scores), first.heading, *notes)
+    return ScoredTable(document=scores.as_json(), sheets=sheets, sentences=sentences, board=None)
 
 
-def _choice(ledger: Ledger, asked: TableRequest) -> CreationChoice:
+def _chosen_variants(ledger: Ledger, asked: TableRequest) -> dict[str, CreationStudies]:
+    """Of each variant on record; of a run, of those that were judged and shown as it was."""
+    runs = frozenset(study_of_run(ledger, run) for run in asked.runs)
+    found, choice = _found(ledger, asked, runs)
+    if runs:
+        found = judged_alike(found, choose_creation(found, choice))
+    choice = replace(choice, studies=frozenset())
+    variants = in_order(variants_of(found, choice) or [VISION])
+    chosen = {variant: choose_creation(found, replace(choice, variant=variant or "default")) for variant in variants}
+    refuse_unlike(chosen)
+    return chosen
+
+
+def _found(ledger: Ledger, asked: TableRequest, runs: frozenset[str]) -> tuple[list[StudyOnRecord], CreationChoice]:
+    found = studies(ledger, benchmark=asked.benchmark)
+    choice = _choice(asked, found, runs)
+    return imports_against(ledger, found, asked.against) if choice.protocol == IMPORTED.protocol else found, choice
+
+
+def _choice(asked: TableRequest, found: Sequence[StudyOnRecord], runs: frozenset[str]) -> CreationChoice:
+    """`runs`: the studies of the runs that were chosen; the board that they are part of is of their protocol."""
+    compared = {one.condition.protocol for one in found if one.key in runs} - {FACTUALITY}
+    of_runs = compared.pop() if len(compared) == 1 else PREFERENCE
     return CreationChoice(
         benchmark=asked.benchmark,
         judge=asked.judge,
-        protocol=asked.protocol or PREFERENCE,
+        protocol=asked.protocol or of_runs,
         readout=asked.readout,
         variant=asked.variant,
         against=asked.against,
-        studies=frozenset(_study_of(ledger, run) for run in asked.runs),
+        see=asked.see,
+        studies=runs,
     )
-
-
-def _study_of(ledger: Ledger, run: str) -> str:
-    study = find_run(ledger, run).study
-    if study is None:
-        raise RankError(f"Run {run} judged nothing, so it has no score.")
-    return study
 
 
 def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[CreationScore, ...]:
@@ -132,7 +161,7 @@ def _for_page(ledger: Ledger, board: PageSources) -> tuple[CreationScore, ...]:
     baselines = sorted({study.against for study in board.studies if study.against is not None})
     chosen = (_chosen(board, baseline) for baseline in baselines)
     evidence = [_as_everybody_may_know(creation_evidence(ledger, one)) for one in chosen]
-    return tuple(_withheld(one) if board.withheld else creation_score(one) for one in evidence)
+    return tuple(_as_released(one, board.released) if board.released else creation_score(one) for one in evidence)
 
 
 def _chosen(board: PageSources, baseline: str) -> CreationStudies:
@@ -149,12 +178,11 @@ def _chosen(board: PageSources, baseline: str) -> CreationStudies:
         return choose_creation(board.studies, choice)
 
 
-def _withheld(found: CreationEvidence) -> CreationScore:
-    """Without sums that rest on few items, of all and of each category."""
+def _as_released(found: CreationEvidence, given: Released) -> CreationScore:
     if found.preference is None:
         return creation_score(found)
-    whole = without_few(found.preference)
-    parts = without_few(whole.judged, {item.digest: item.category for item in found.items})
+    whole = given.shown(found.preference)
+    parts = given.shown(whole.judged, {item.digest: item.category for item in found.items})
     score = creation_score(replace(found, preference=whole.judged))
     categories = {one.model: one.categories for one in creation_score(replace(found, preference=parts.judged)).models}
     models = (replace(one, categories=categories.get(one.model, ())) for one in score.models)
@@ -245,5 +273,6 @@ CREATION_MMBENCH = Paper(
         notes=lambda score: score.notes,
         page=_page,
         best=_best,
+        grouped=True,
     ),
 )

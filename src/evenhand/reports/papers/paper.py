@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from evenhand.benchmarks.files.models_file import ModelGroups
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
@@ -19,9 +20,10 @@ from evenhand.reports.board.columns import interval
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.methods.win_rate import WIN_RATE
 from evenhand.reports.board.ranking import Ranking, board
+from evenhand.reports.board.released import Released
 from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.scores.creation_score import CreationScore
-from evenhand.reports.papers.scores.visit_bench import VisitScore
+from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS, VisitScore
 
 if TYPE_CHECKING:
     from evenhand.reports.papers.scores.creation_choosing import CreationStudies
@@ -39,15 +41,21 @@ class TableRequest:
     protocol: str | None = None
     readout: str | None = None
     variant: str | None = None
+    see: str | None = None
+    """What the judge was shown of the image."""
     runs: tuple[str, ...] = ()
     against: str | None = None
     by: str | None = None
     """One of the paper's breakdowns; None: the whole table."""
     compare_variants: bool = False
     join: Joining = "visit"
-    rounds: int = 200
+    rounds: int = ELO_ROUNDS
     """Resamples behind Elo's intervals."""
+    k: float = 4
+    """Elo's step."""
     seed: int = 0
+    groups: ModelGroups | None = None
+    """Which group each model is of, where the gaps between them are wanted."""
     form: Literal["table", "csv", "md", "latex"] = "table"
 
 
@@ -84,8 +92,8 @@ class PageSources:
     studies: Sequence[StudyOnRecord]
     graded: Sequence[StudyOnRecord]
     """Grades of visual factuality on other boards."""
-    withheld: bool
-    """Without sums that rest on few items."""
+    released: Released | None
+    """What everybody may count, where something is withheld."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,6 +169,8 @@ class PaperOfRecord:
     """Of one category, or of everything with the categories below."""
     best: Callable[[Any], str | None]
     """A sentence for the head of a report."""
+    grouped: bool = False
+    """Whether it tells groups of models apart."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,8 +12,9 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.reports.board.choosing import Choice, choose_of_run
-from evenhand.reports.board.few_items import ShownFigures, without_few
+from evenhand.reports.board.columns import interval
 from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.released import ShownFigures
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.paper import (
@@ -34,14 +35,23 @@ from evenhand.reports.papers.paper import (
 )
 from evenhand.reports.papers.reproduce.visit_bench import tables
 from evenhand.reports.papers.scores.visit_bench import (
+    ELO_ROUNDS,
     PART_WORDS,
     VISIT_PROTOCOLS,
     AskedItems,
     ItemGroup,
+    VisitRow,
     VisitScore,
     visit_score,
 )
-from evenhand.reports.papers.scores.visit_sheets import By, board_sheets, breakdown_sheet, long_breakdown, wide_sheet
+from evenhand.reports.papers.scores.visit_sheets import (
+    By,
+    board_sheets,
+    breakdown_sheet,
+    long_breakdown,
+    part_notes,
+    wide_sheet,
+)
 
 _NAME = "visit-bench"
 _TITLE = "Elo and wins against the reference"
@@ -65,21 +75,24 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         protocol=asked.protocol,
         readout=asked.readout,
         variant=asked.variant,
+        see=asked.see,
     )
     chosen = choose_of_run(ledger, choice, next(iter(asked.runs), None))
     judged = counted_battles(ledger, chosen.studies)
     score = visit_score(
         judged,
         _asked_items(ledger, judged),
-        scoring=Scoring(join=asked.join),
+        scoring=Scoring(join=asked.join, k=asked.k),
         rounds=asked.rounds,
+        within=("skill", "source"),
         seed=asked.seed,
     )
     covered = f"{score.coverage.with_verdict:,} of {score.coverage.wanted:,} showings have a verdict."
     heading = f"Judged by {score.judge} under {score.protocol}; {covered}"
     ranked = reliability_board(judged, asked.seed)
     document = {**score.as_json(), "reliability": reliability_json(ranked)}
-    about_ratings = () if asked.by else score.rating_notes
+    by = cast("By | None", asked.by)
+    about_ratings = part_notes(score, by) if by else score.rating_notes
     return ScoredTable(
         document=document,
         sheets=_sheets(score, asked),
@@ -109,7 +122,7 @@ def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[VisitScore, ...
     if not _its_own(sources.judged.study.benchmark):
         return ()
     asked = AskedItems(items={item.digest: item for item in sources.items})
-    return (visit_score(sources.judged, asked, seed=sources.seed),)
+    return (visit_score(sources.judged, asked, rounds=ELO_ROUNDS, within=("skill",), seed=sources.seed),)
 
 
 def _for_page(ledger: Ledger, board: PageSources) -> tuple[VisitScore, ...]:
@@ -118,17 +131,17 @@ def _for_page(ledger: Ledger, board: PageSources) -> tuple[VisitScore, ...]:
     items = {item.digest: item for item in items_of(ledger, board.data)}
     # That somebody is being judged, or has withdrawn, is nobody's business.
     judged = replace(counted_battles(ledger, board.studies), set_aside=0)
-    if not board.withheld:
-        return (visit_score(judged, AskedItems(items=items)),)
-    whole = without_few(judged)
-    score = visit_score(whole.judged, AskedItems(items=items))
-    skills = without_few(whole.judged, {digest: item.category for digest, item in items.items()})
-    images = without_few(whole.judged, {digest: str(len(item.images) > 1) for digest, item in items.items()})
+    if board.released is None:
+        return (visit_score(judged, AskedItems(items=items), rounds=ELO_ROUNDS, within=("skill",)),)
+    whole = board.released.shown(judged)
+    score = visit_score(whole.judged, AskedItems(items=items), rounds=ELO_ROUNDS, within=("skill",))
+    skills = board.released.shown(whole.judged, {digest: item.category for digest, item in items.items()})
+    images = board.released.shown(whole.judged, {digest: str(len(item.images) > 1) for digest, item in items.items()})
     by_skill, by_images = score.by_skill, score.by_images
     if skills.left_out:
-        by_skill = visit_score(skills.judged, AskedItems(items=items)).by_skill
+        by_skill = visit_score(skills.judged, AskedItems(items=items), rounds=ELO_ROUNDS, within=("skill",)).by_skill
     if images.left_out:
-        by_images = visit_score(images.judged, AskedItems(items=items)).by_images
+        by_images = visit_score(images.judged, AskedItems(items=items), rounds=ELO_ROUNDS).by_images
     most = whole.left_out + max(skills.left_out, images.left_out)
     sentences = ShownFigures(judged=judged, left_out=most).sentences
     return (replace(score, by_skill=by_skill, by_images=by_images, notes=(*score.notes, *sentences)),)
@@ -166,9 +179,7 @@ def _rows(part: ItemGroup) -> tuple[PaperRow, ...]:
             model=one.model,
             rank=one.rank,
             cells=(
-                PaperCell(
-                    words=NONE if one.elo.value is None else f"{one.elo.value:.0f}{'*' if one.provisional else ''}"
-                ),
+                _elo_cell(one),
                 PaperCell(words=f"{one.matches:,}"),
                 share_cell(one.win_vs_reference, axis=SHARES),
                 PaperCell(words=f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.value is not None else NONE),
@@ -179,13 +190,20 @@ def _rows(part: ItemGroup) -> tuple[PaperRow, ...]:
     )
 
 
+def _elo_cell(one: VisitRow) -> PaperCell:
+    if one.elo.value is None:
+        return PaperCell(words=NONE)
+    return PaperCell(words=f"{one.elo.value:.0f}{'*' if one.provisional else ''}", interval=interval(one.elo))
+
+
 def _by_skill(score: VisitScore) -> PaperTable:
     """Skills under each other: there are many more of them than models that one looks at."""
     everyone = [one.model for one in score.whole.standings if one.model != REFERENCE]
     models = everyone[:_MODELS_BESIDE]
     most = f" The first {_MODELS_BESIDE} models; the others' are on their pages" if len(everyone) > len(models) else ""
     return PaperTable(
-        caption=f"Won against the reference by skill, ties left out; Elo where it did not play.{most}",
+        caption=f"Won against the reference by skill, ties left out; Elo where it did not play or all were ties, which "
+        f"after few battles is near its start, and so is its interval.{most}",
         headings=tuple(models),
         rows=tuple(
             PaperRow(
@@ -201,8 +219,10 @@ def _skill_cell(part: ItemGroup, model: str) -> PaperCell:
     one = part.of(model)
     if one is None:
         return PaperCell(words=NONE)
-    if part.of(REFERENCE) is None:
-        return PaperCell(words=NONE if one.elo.value is None else f"Elo {one.elo.value:.0f}")
+    if part.of(REFERENCE) is None or one.win_vs_reference.value is None:
+        if one.elo.value is None:
+            return PaperCell(words=NONE)
+        return PaperCell(words=f"Elo {one.elo.value:.0f}", interval=interval(one.elo))
     return share_cell(one.win_vs_reference)
 
 

@@ -23,6 +23,7 @@ from evenhand.ledger.upkeep.chain import HeadError, continues, head_from
 from evenhand.ledger.upkeep.check import misnamed
 from evenhand.ledger.upkeep.signing import public_keys, signed_by
 from evenhand.reports.errors import RankError
+from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
 from evenhand.reports.receipts.damage import DAMAGED, why_unread
 from evenhand.reports.receipts.reading import Behind, Receipt, ReceiptError, behind
 from evenhand.reports.receipts.receipt import answers_seal, digest, marks, seal, signed_content, told_by_the_record
@@ -207,7 +208,14 @@ class _Held:
         if gone := self._items_gone(self._items()):
             return Check(name="row", found="", differs=tuple(gone))
         receipt, chosen = self.receipt, self._studies()
-        told = told_by_the_record(self.ledger, receipt.subject, receipt.as_of, chosen)
+        told = told_by_the_record(
+            self.ledger,
+            receipt.subject,
+            receipt.as_of,
+            chosen,
+            elo_rounds=self._elo_rounds(),
+            withheld=self._withheld(),
+        )
         differs = [*self._counting(told), *self._otherwise(told)]
         row = cast(Mapping[str, Json], told["row"])
         found = (
@@ -218,6 +226,17 @@ class _Held:
         if differs and (version := self._made_by()) != __version__:
             differs.append(f"The receipt was made by evenhand {version}, and is checked by {__version__}.")
         return Check(name="row", found=found, differs=tuple(differs))
+
+    def _withheld(self) -> bool:
+        """Receipts of earlier versions tell everything, whatever is withheld."""
+        row = self.receipt.document.get("row")
+        return isinstance(row, Mapping) and "withheld" in row
+
+    def _elo_rounds(self) -> int:
+        """As the receipt was made; those of earlier versions gave Elo no interval."""
+        row = self.receipt.document.get("row")
+        visit = cast(Mapping[str, Json], row).get("visit") if isinstance(row, Mapping) else None
+        return ELO_ROUNDS if isinstance(visit, Mapping) and "elo_rounds" in visit else 0
 
     def _made_by(self) -> Json:
         made = self.receipt.document.get("made")

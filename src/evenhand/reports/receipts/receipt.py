@@ -22,7 +22,8 @@ from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.fingerprints import answer_choices, answer_numbers, judgement_numbers, traces
 from evenhand.ledger.read.lookup import find_study
 from evenhand.ledger.read.newest import newest
-from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
+from evenhand.ledger.read.projection import StudyOnRecord, benchmarks, items_of, studies
+from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
@@ -30,7 +31,8 @@ from evenhand.ledger.submissions.intakes import BoardIdentity
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.upkeep.chain import head
 from evenhand.ledger.upkeep.signing import sign
-from evenhand.reports.receipts.row import moved, placed, row_of, rows_with
+from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
+from evenhand.reports.receipts.row import coverage_of, moved, placed, row_of, rows_with, without_few_against_reference
 
 KIND = "evenhand-receipt"
 SCHEMA = 1
@@ -63,7 +65,7 @@ def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
         "schema": SCHEMA,
         "kind": KIND,
         **said_of(subject, uncounted(ledger, subject)),
-        **told_by_the_record(ledger, subject, as_of, chosen),
+        **told_by_the_record(ledger, subject, as_of, chosen, withheld=_withholds(ledger, subject)),
         "made": {"at": _utc(datetime.now(UTC)), "evenhand": __version__},
         "chain": head(ledger).as_json(),
     }
@@ -85,7 +87,7 @@ def uncounted(ledger: Ledger, subject: ReceiptSubject) -> frozenset[str]:
 def said_of(subject: ReceiptSubject, unnamed: Collection[str]) -> dict[str, Json]:
     """What team and owner said, which the numbers of the record do not tell; without models that are `unnamed`."""
     approved = asdict(subject.approved)
-    del approved["budget"]  # nobody's business but the owner's
+    del approved["budget"], approved["despite"]  # nobody's business but the owner's
     return {
         "submission": {"id": subject.submission, "label": subject.label, **asdict(subject.entered)},
         "file_sha256": subject.file,
@@ -94,11 +96,18 @@ def said_of(subject: ReceiptSubject, unnamed: Collection[str]) -> dict[str, Json
 
 
 def told_by_the_record(
-    ledger: Ledger, subject: ReceiptSubject, as_of: AsOf, chosen: Sequence[StudyOnRecord]
+    ledger: Ledger,
+    subject: ReceiptSubject,
+    as_of: AsOf,
+    chosen: Sequence[StudyOnRecord],
+    *,
+    elo_rounds: int = ELO_ROUNDS,
+    withheld: bool = False,
 ) -> dict[str, Json]:
     """All that can be worked out again from the record as of these numbers. `chosen`: the studies of the board.
 
-    Raises LedgerError where the study is not on record.
+    `elo_rounds`: resamples behind Elo's interval. `withheld`: whether the reference is. Raises LedgerError where the
+    study is not on record.
     """
     study = find_study(ledger, subject.study)
     if study is None or not chosen:
@@ -106,9 +115,10 @@ def told_by_the_record(
     items = {item.digest: item for item in items_of(ledger, subject.board.data)}
     without = uncounted(ledger, subject)
     judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
-    after = placed(subject.label, judged, items)
+    told = without_few_against_reference(judged) if withheld else judged
+    after = placed(subject.label, told, items)
     others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
-    before = placed(subject.label, others, items)
+    before = placed(subject.label, without_few_against_reference(others) if withheld else others, items)
     return {
         "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
         "judge": _rater(chosen[0].rater),
@@ -120,9 +130,20 @@ def told_by_the_record(
         "board_studies": sorted(one.key for one in chosen),
         "record": _record(ledger, judged, subject.label, as_of),
         "ranking": {name: value for name, value in after.board.settings.items() if name != "version"},
-        "row": row_of(after),
-        "moved": moved(before.board.models, after.board.models),
+        "row": {
+            **row_of(after, elo_rounds=elo_rounds, withheld=withheld),
+            "coverage": coverage_of(judged, subject.label).as_json(),
+        },
+        "moved": moved(before.board.models, after.board.models, withheld=withheld),
     }
+
+
+def _withholds(ledger: Ledger, subject: ReceiptSubject) -> bool:
+    """Whether something of the benchmark is not for everybody."""
+    data = subject.board.data
+    return data not in opened_benchmarks(ledger) and not any(
+        one.sample for one in benchmarks(ledger) if one.data == data
+    )
 
 
 def seal(ledger: Ledger, document: Mapping[str, Json]) -> str:

@@ -1,18 +1,23 @@
 """A model's row on a board as a receipt tells it: rounded, so that a repeated calculation gives the same digits."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import cast
+
+import numpy as np
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
+from evenhand.format.supported import document_supported, to_unit, unit_of
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import board
+from evenhand.reports.board.released import FEWEST, withheld_rows
 from evenhand.reports.board.win_rates_by import against_reference, by_category, categories_of
 from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, visit_score
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -39,10 +44,12 @@ def placed(model: str, judged: JudgedBattles, items: Mapping[str, Item]) -> Plac
     return Placed(model=model, judged=judged, board=board(of_record(judged, seed=0)), items=items)
 
 
-def row_of(one: Placed) -> dict[str, Json]:
+def row_of(one: Placed, *, elo_rounds: int, withheld: bool = False) -> dict[str, Json]:
+    """`elo_rounds`: resamples behind Elo's interval; receipts of earlier versions have none. `withheld`: what a team
+    may know of battles against the reference, beside those that it knows one by one; the receipt says so."""
     standing = next((each for each in one.board.models if each.model == one.model), None)
     rating = Estimate(value=None, reason="has no verdict") if standing is None else standing.rating
-    return {
+    row: dict[str, Json] = {
         "model": one.model,
         **rounded(rating.as_json("rating"), POINTS),
         "rank": None if standing is None else standing.rank,
@@ -53,13 +60,36 @@ def row_of(one: Placed) -> dict[str, Json]:
         "votes": _counts(_rate(one.board.findings.shown, one.model)),
         "battles": _counts(_rate(one.board.findings.battles, one.model)),
         **_against_reference(one),
-        "categories": _by_category(one),
-        "visit": _visit(one),
-        "coverage": coverage_of(one.judged, one.model).as_json(),
+        "categories": _by_category(one, without_reference=withheld),
+        "visit": _visit(one, elo_rounds),
     }
+    return {**fields_supported(row), "withheld": True} if withheld else row
 
 
-def moved(before: Sequence[BoardRow], after: Sequence[BoardRow]) -> list[Json]:
+def fields_supported(row: Mapping[str, Json]) -> dict[str, Json]:
+    """With no more digits than intervals support."""
+    return cast("dict[str, Json]", document_supported(dict(row)))
+
+
+def without_few_against_reference(judged: JudgedBattles) -> JudgedBattles:
+    """Of two models, one of them the reference, only what is on enough items to be told together, and all of it: a
+    receipt of a part and one of the whole would tell what came between."""
+    results = judged.results
+    withheld = withheld_rows(judged)
+    first, second = results.pair_by_name
+    pair = first.astype(np.int64) * len(results.models) + second
+    waiting = {frozenset(one.models) for one in judged.not_asked}
+    few = np.zeros(len(results), dtype=np.bool_)
+    for each in np.unique(pair[withheld]).tolist():
+        rows = withheld & (pair == each)
+        one, other = divmod(int(each), len(results.models))
+        models = frozenset((results.models[one], results.models[other]))
+        if len(np.unique(results.item.code[rows])) < FEWEST or models in waiting:
+            few |= rows
+    return judged if not few.any() else replace(judged, results=results.rows(~few))
+
+
+def moved(before: Sequence[BoardRow], after: Sequence[BoardRow], *, withheld: bool = False) -> list[Json]:
     """How the ratings of the models that stand on both boards changed when another joined, in the order after.
 
     A fit has its mean at the start value, so that a newcomer alone shifts everybody. Here `after` too has its mean over
@@ -75,10 +105,16 @@ def moved(before: Sequence[BoardRow], after: Sequence[BoardRow]) -> list[Json]:
         component: fmean(one.after - one.before for one in both if one.component == component)
         for component in {one.component for one in both}
     }
+    units = {one.model: unit_of(one.rating.lower, one.rating.upper) if withheld else None for one in after}
     return [
-        {"model": one.model, **rounded({"before": one.before, "after": one.after - shift[one.component]}, POINTS)}
-        for one in both
+        {"model": one.model, **_both(one.before, one.after - shift[one.component], units[one.model])} for one in both
     ]
+
+
+def _both(before: float, after: float, unit: float | None) -> dict[str, Json]:
+    if unit is not None:
+        before, after = to_unit(before, unit), to_unit(after, unit)
+    return rounded({"before": before, "after": after}, POINTS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,8 +167,12 @@ def _against_reference(one: Placed) -> dict[str, Json]:
     return rounded(rate.as_json("win_vs_reference"), SHARES)
 
 
-def _by_category(one: Placed) -> list[Json]:
-    rates = by_category(one.judged, {digest: item.category for digest, item in one.items.items()})
+def _by_category(one: Placed, *, without_reference: bool) -> list[Json]:
+    judged = one.judged
+    if without_reference:
+        # Of a skill there are few, and the team knows all others of it: what is left would be those few.
+        judged = replace(judged, results=judged.results.rows(~withheld_rows(judged)))
+    rates = by_category(judged, {digest: item.category for digest, item in one.items.items()})
     found: list[Json] = []
     for each in categories_of(one.model, rates):
         fields = {name: value for name, value in each.rate.as_json().items() if name != "model"}
@@ -140,16 +180,17 @@ def _by_category(one: Placed) -> list[Json]:
     return found
 
 
-def _visit(one: Placed) -> Json:
+def _visit(one: Placed, rounds: int) -> Json:
     """VisIT-Bench's own figures: Elo of one pass over the battles, and the rate against the reference without ties."""
     if one.judged.study.condition.protocol not in VISIT_PROTOCOLS:
         return None
-    standing = visit_score(one.judged, AskedItems(items=one.items)).whole.of(one.model)
+    standing = visit_score(one.judged, AskedItems(items=one.items), rounds=rounds).whole.of(one.model)
     if standing is None:
         return None
     counts: dict[str, Json] = {name: getattr(standing, name) for name in ("matches", "wins", "losses", "ties")}
     return {
         **rounded(standing.elo.as_json("elo"), POINTS),
+        **({"elo_rounds": rounds} if rounds else {}),
         "provisional": standing.provisional,
         **counts,
         **rounded(standing.win_vs_reference.as_json("win_vs_reference"), SHARES),

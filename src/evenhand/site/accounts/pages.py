@@ -10,6 +10,7 @@ from evenhand.ledger.submissions.team_names import NameRefused, one_line
 from evenhand.site.accounts.store import (
     SESSION_SECONDS,
     AccessKind,
+    Invitation,
     InvitationRefused,
     JoinedPerson,
     Role,
@@ -37,20 +38,28 @@ HOMES: Mapping[Role, str] = {"owner": "/admin", "annotator": "/compare", "team":
 @pages.get("/join/{token}")
 async def invited(request: Request, serving: Serving, visiting: Visiting, token: str) -> Response:
     """Looking at a link uses nothing up: mail programs look at links too."""
-    person = visiting.person
-    if person is not None and await run_in_threadpool(came_by, serving.ledger, person.id, token[:_TOKEN_LONGEST]):
-        return serving.pages.page(request, "already_in.html", {"person": person, "home": HOMES[person.role]})
+    person, token = visiting.person, token[:_TOKEN_LONGEST]
+    fault: InvitationRefused | None = None
+    invitation: Invitation | None = None
     try:
-        invitation = await run_in_threadpool(find_invitation, serving.ledger, token[:_TOKEN_LONGEST])
+        invitation = await run_in_threadpool(find_invitation, serving.ledger, token)
     except InvitationRefused as refused:
-        raise refused_invitation(refused) from refused
+        fault = refused
+    again = person is not None and invitation is not None and invitation.person == person.id
+    if person is not None and not again and await run_in_threadpool(came_by, serving.ledger, person.id, token):
+        return serving.pages.page(request, "already_in.html", {"person": person, "home": HOMES[person.role]})
+    if fault is not None:
+        raise refused_invitation(fault) from fault
     return serving.pages.page(request, "join.html", {"invitation": invitation, "token": token})
 
 
 @pages.post("/join/{token}")
 async def come_in(serving: Serving, visiting: Visiting, form: SentForm, token: str) -> Response:
     name = form.text("name", most=NAME_LONGEST)
-    return _signed_in(serving, await came_in(serving, visiting, token, name, kind="session"))
+    joined = await came_in(serving, visiting, token, name, kind="session")
+    if visiting.person is not None and visiting.secret is not None:  # one session a browser
+        await run_in_threadpool(end_access, serving.ledger, person=visiting.person.id, token=visiting.secret)
+    return _signed_in(serving, joined)
 
 
 async def came_in(serving: Service, visiting: Visitor, token: str, name: str, *, kind: AccessKind) -> JoinedPerson:
@@ -103,6 +112,8 @@ async def account(request: Request, serving: Serving, visiting: Visiting) -> Res
 @pages.post("/account/tokens")
 async def make_token(request: Request, serving: Serving, visiting: Visiting, form: SentForm) -> Response:
     person = visiting.must_be("owner", "annotator", "team")
+    if person.role == "owner":
+        visiting.must_have_just_signed_in()
     note = form.text("note", most=NAME_LONGEST, required="a note")
     granted = await run_in_threadpool(grant_token, serving.ledger, person.id, note=note)
     await serving.watch.note(visiting, "made a token", granted.id)

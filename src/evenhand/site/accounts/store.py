@@ -6,6 +6,7 @@ The record names a person by a label made of their id, so a name can be erased h
 import hashlib
 import secrets
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, Row, bindparam, delete, insert, select, updat
 
 from evenhand.domain.rater import Rater
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.team_names import forget_team, team_name
 
@@ -22,7 +24,7 @@ Fault: TypeAlias = Literal["unknown", "expired", "revoked", "used up"]
 
 # Built once, as every request asks it: building it takes longer than running it.
 _PERSON_WITH = (
-    select(schema.people)
+    select(schema.people, schema.access_keys.c.at.label("since"), schema.access_keys.c.expires)
     .join(schema.access_keys, schema.access_keys.c.person == schema.people.c.id)
     .where(
         schema.access_keys.c.token_hash == bindparam("token"),
@@ -33,6 +35,10 @@ _PERSON_WITH = (
 
 DAY = 86_400.0
 SESSION_SECONDS = 30 * DAY
+IDLE_SECONDS = {"owner": DAY / 2, "annotator": 7 * DAY, "team": 7 * DAY}
+"""By role: after which a session ends that nobody uses."""
+_NOTED = 20
+"""A session's use is written down so many times in what it may be idle, and not with each request."""
 TOKEN_SECONDS = 365 * DAY
 
 
@@ -213,7 +219,7 @@ def join(ledger: Ledger, token: str, name: str, *, kind: AccessKind = "session")
         if person is None:
             called = team_name(connection, name, accepted=found.note) if found.role == "team" else name
             person = _new_person(connection, found, called)
-        lasts = SESSION_SECONDS if kind == "session" else TOKEN_SECONDS
+        lasts = IDLE_SECONDS[person.role] if kind == "session" else TOKEN_SECONDS
         key = _open(connection, person.id, kind=kind, note="", lasts=lasts)
     return JoinedPerson(person=person, key=key)
 
@@ -274,13 +280,10 @@ def _spare_last_owner(connection: Connection, person: str) -> None:
 
 
 def _last_owner(connection: Connection, person: str) -> bool:
-    """Whether this owner is the only one whose session or token still holds."""
-    table, keys = schema.people, schema.access_keys
-    query = (
-        select(table.c.id)
-        .join(keys, keys.c.person == table.c.id)
-        .where(table.c.role == "owner", table.c.erased.is_(None), keys.c.expires > time.time())
-    )
+    """Whether this is the only owner. Whoever is signed out is one still: `evenhand serve --only-link` prints a link
+    for each whose name is not erased, so sessions, which all end by time, do not count."""
+    table = schema.people
+    query = select(table.c.id).where(table.c.role == "owner", table.c.erased.is_(None))
     return set(connection.execute(query).scalars()) == {person}
 
 
@@ -301,11 +304,29 @@ def access_keys(ledger: Ledger, person: str) -> list[AccessKey]:
         ]
 
 
-def person_with(ledger: Ledger, token: str, *, kind: AccessKind) -> Person | None:
-    """Whose session or token this is, while it holds."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedIn:
+    person: Person
+    since: float
+    """When they came in, or the token was made."""
+
+
+def signed_in_with(ledger: Ledger, token: str, *, kind: AccessKind) -> SignedIn | None:
+    """Whose session or token this is, while it holds; a session that is used lasts on."""
+    now = time.time()
     with ledger.reading() as connection:
-        row = connection.execute(_PERSON_WITH, {"token": hashed(token), "kind": kind, "now": time.time()}).first()
-    return None if row is None else _person(row)
+        row = connection.execute(_PERSON_WITH, {"token": hashed(token), "kind": kind, "now": now}).first()
+    if row is None:
+        return None
+    person = _person(row)
+    idle = IDLE_SECONDS[person.role]
+    ends = min(row.since + SESSION_SECONDS, now + idle)
+    if kind == "session" and abs(ends - row.expires) > idle / _NOTED:
+        # Where another writes for long, the next request notes it.
+        with suppress(LedgerError), ledger.writing() as connection:
+            keys = schema.access_keys
+            connection.execute(update(keys).where(keys.c.token_hash == hashed(token)).values(expires=ends))
+    return SignedIn(person=person, since=row.since)
 
 
 def ran_out(ledger: Ledger, token: str, *, kind: AccessKind) -> bool:

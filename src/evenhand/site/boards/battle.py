@@ -39,6 +39,9 @@ class BattlePicture:
     """None where the image is not in the ledger's store."""
     name: str
     """What the data calls it: a URL's text, or the digest."""
+    licence: str | None = None
+    """None where the data states none; so is the origin."""
+    origin: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +82,7 @@ def find_battle(
     seen = [one for one in record.showings if sight.verdicts(human=on_record.human)]
     return BattleOnRecord(
         item=sight.item(found),
-        pictures=pictures_of(ledger, found),
+        pictures=pictures_of(ledger, found, on_record.data),
         answers=tuple((model, record.answers[digests[model]].text) for model in models),
         says_to_judge=tuple(tuple(speaks.get(digests[model], ())) for model in models),
         showings=tuple(_said(record, on_record, one, seen) for one in seen),
@@ -94,13 +97,21 @@ def _digest(ledger: Ledger, data: str, name: str, sight: Sight) -> str | None:
     return next((digest for digest, called in names.items() if called == name), None)
 
 
-def pictures_of(ledger: Ledger, item: Item) -> tuple[BattlePicture, ...]:
-    fetched = ledger.images.addresses.digests()
+def pictures_of(ledger: Ledger, item: Item, data: str) -> tuple[BattlePicture, ...]:
+    addresses = ledger.images.addresses
+    fetched, licences, origins = addresses.digests(), addresses.licences(data), addresses.origins(data)
     found: list[BattlePicture] = []
     for name in item.images:
         digest = fetched.get(name, name)
         known = len(digest) == 64 and not ledger.images.missing([digest]) and ":" not in digest
-        found.append(BattlePicture(digest=digest if known else None, name=name))
+        found.append(
+            BattlePicture(
+                digest=digest if known else None,
+                name=name,
+                licence=licences.get(name),
+                origin=origins.get(name),
+            )
+        )
     return tuple(found)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from evenhand.domain.identity import content_hash
+from evenhand.domain.trial import seen
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
@@ -73,6 +74,11 @@ class BoardOnRecord:
         return PEOPLE if self.human else self._first.rater.name
 
     @property
+    def judged_as(self) -> str:
+        """The same for boards on other data whose verdicts on shared items are the very same."""
+        return content_hash("judged as", [_judge(self._first), self._first.condition.key, self._first.variant])[:16]
+
+    @property
     def raters(self) -> int:
         return len({study.rater.key for study in self.studies})
 
@@ -85,8 +91,9 @@ class BoardOnRecord:
         return self._first.condition.readout
 
     @property
-    def see(self) -> str:
-        return self._first.condition.see
+    def see(self) -> str | None:
+        """None where nobody knows, as of what was imported."""
+        return seen(self._first.condition)
 
     @property
     def variant(self) -> str:
@@ -131,8 +138,11 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
 
 
 def _identity(study: StudyOnRecord) -> str:
-    rater = PEOPLE if study.rater.kind == "human" else study.rater.key
-    return content_hash("board", [study.data, rater, study.condition.key, study.variant])[:16]
+    return content_hash("board", [study.data, _judge(study), study.condition.key, study.variant])[:16]
+
+
+def _judge(study: StudyOnRecord) -> str:
+    return PEOPLE if study.rater.kind == "human" else study.rater.key
 
 
 def found_board(boards: Iterable[BoardOnRecord], board: str) -> BoardOnRecord | None:

@@ -1,8 +1,6 @@
 """The public pages: the boards, one board, a model on it, a battle behind it."""
 
 import asyncio
-import csv
-import io
 import itertools
 import re
 from base64 import b64encode
@@ -22,7 +20,7 @@ from starlette.responses import RedirectResponse, Response
 
 from evenhand.audit.section import audit_section
 from evenhand.format.charts import ChartError
-from evenhand.format.printable import no_formula
+from evenhand.format.printable import csv_text, no_formula
 from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.read.projection import item_labels
 from evenhand.ledger.submissions.submitted_models import board_names
@@ -204,17 +202,13 @@ def _query(asked: BoardView) -> str:
 @pages.get("/boards/{board}/board.csv")
 async def board_csv(serving: Serving, asked: View) -> Response:
     found = await serving.standings(asked)
-    words = io.StringIO()
     rows = [
         {**one.as_json(), **({"name": found.names[one.model]} if one.model in found.names else {})}
         for one in found.models
     ]
-    if rows:
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        writer = csv.writer(words)
-        writer.writerow(names)
-        writer.writerows([[_cell(row.get(name)) for name in names] for row in rows])
-    return _file(words.getvalue(), "text/csv; charset=utf-8", f"board-{found.on_record.id}.csv")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    words = csv_text(names, ([_cell(row.get(name)) for name in names] for row in rows)) if rows else ""
+    return _file(words, "text/csv; charset=utf-8", f"board-{found.on_record.id}.csv")
 
 
 @pages.get("/boards/{board}/board.json")

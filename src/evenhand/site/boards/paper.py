@@ -2,7 +2,9 @@
 
 from collections.abc import Sequence
 
+from evenhand.format.supported import every_supported
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.released import Released
 from evenhand.reports.papers.catalog import paper_of_protocol, paper_of_score
 from evenhand.reports.papers.paper import PageSources, PaperPage, Score
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY, PREFERENCE
@@ -10,12 +12,12 @@ from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 
 
 def paper_scores(
-    ledger: Ledger, board: BoardOnRecord, found: Sequence[BoardOnRecord], *, withheld: bool = False
+    ledger: Ledger, board: BoardOnRecord, found: Sequence[BoardOnRecord], *, given: Released | None = None
 ) -> tuple[Score, ...]:
     """One for each baseline of Creation-MMBench's, one of VisIT-Bench's; none for a board of no paper.
 
-    `found` are all boards: the grades of visual factuality stand on another one. `withheld`: without sums that rest on
-    few items. Raises RankError.
+    `found` are all boards: the grades of visual factuality stand on another one. `given`: what was released, where
+    something is withheld. Raises RankError.
     """
     paper = paper_of_protocol(board.protocol)
     if paper is None:
@@ -27,9 +29,10 @@ def paper_scores(
         protocol=board.protocol,
         studies=board.studies,
         graded=[study for one in found if one.protocol == FACTUALITY and one.id != board.id for study in one.studies],
-        withheld=withheld,
+        released=given,
     )
-    return paper.for_page(ledger, sources)
+    scores = paper.for_page(ledger, sources)
+    return scores if given is None else every_supported(scores)
 
 
 def paper_of(score: Score, category: str | None) -> PaperPage:

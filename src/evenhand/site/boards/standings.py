@@ -8,19 +8,29 @@ import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
-from evenhand.ledger.read.projection import items_of
+from evenhand.format.supported import every_supported, supported, without_interval
+from evenhand.ledger.read.board_versions import benchmarks_of_items
+from evenhand.ledger.read.projection import StudyOnRecord, benchmarks, items_of
+from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import board_names, counted_battles
-from evenhand.reports.board import few_items
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import length_controlled
 from evenhand.reports.board.evidence import EvidenceSource, of_record
-from evenhand.reports.board.few_items import FEWEST, TOO_FEW, ShownFigures, without_few
 from evenhand.reports.board.methods.catalog import DEFAULT
 from evenhand.reports.board.ranking import Ranking, board
+from evenhand.reports.board.released import (
+    FEWEST,
+    TOO_FEW,
+    Released,
+    ReleasedBoard,
+    ShownFigures,
+    released,
+    told_to_all,
+)
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.board.win_rates_by import InCategory, against_reference, by_category, categories_of
 from evenhand.reports.errors import RankError
@@ -108,6 +118,10 @@ class Standings:
     """By model, what its answers say to the judge; without what may not be told."""
     few: int
     """Verdicts that are left out of what is told of a category, as they rest on too few items to be shown."""
+    left_out: tuple[str, ...] = ()
+    """Sentences: how many verdicts are left out of it, and why."""
+    version: str = ""
+    """Of which release it is, where something is withheld; a sentence."""
 
     @property
     def told(self) -> tuple[str, ...]:
@@ -120,35 +134,71 @@ class Standings:
         return next((one for one in self.models if one.model == model), None)
 
 
-def public_battles(ledger: Ledger, on_record: BoardOnRecord, *, items: Collection[str] | None = None) -> JudgedBattles:
-    """What makes a board; that somebody is being judged, or has withdrawn, is nobody's business."""
-    return replace(counted_battles(ledger, on_record.studies, items=items), set_aside=0)
+def public_battles(
+    ledger: Ledger,
+    on_record: BoardOnRecord,
+    *,
+    items: Collection[str] | None = None,
+    studies: Sequence[StudyOnRecord] | None = None,
+) -> JudgedBattles:
+    """What makes a board, or some of its studies; that somebody is being judged, or has withdrawn, is nobody's
+    business."""
+    return replace(counted_battles(ledger, studies or on_record.studies, items=items), set_aside=0)
 
 
-def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> tuple[Board, JudgedBattles]:
-    """Raises RankError where the board cannot be made as asked."""
-    judged, notes = _judged(ledger, on_record, asked)
+def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
+    """What everybody may count of its withheld verdicts, with what can be released now."""
+    items, held = items_of(ledger, on_record.data), benchmarks_of_items(ledger)
+    nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
+    in_parts = {key for part in on_record.parts for key in part.records}
+    groups = [
+        [one for one in on_record.studies if one.key not in in_parts],
+        *([one for one in on_record.shares if one.key in part.records] for part in on_record.parts),
+    ]
+    return released(
+        ledger,
+        ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
+        [public_battles(ledger, on_record, studies=some) for some in groups if some],
+        cells={one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items},
+        open_items=frozenset(item for item, those in held.items() if those & nothing_withheld),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RankedBoard:
+    board: Board
+    judged: JudgedBattles
+    left_out: tuple[str, ...]
+    """Sentences: how many verdicts are left out, and why."""
+
+
+def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None) -> RankedBoard:
+    """`given`: what was released, where something is withheld. Raises RankError where it cannot be made as asked."""
+    judged, notes = _judged(ledger, on_record, asked, given)
     evidence = of_record(judged, seed=0)
     if on_record.human:
         evidence = replace(evidence, origin=replace(evidence.origin, judge=PEOPLE))
     made = board(evidence, Ranking(method=asked.method))
-    steering = few_items.told_to_all(made.steering, asked.category) if asked.withheld else made.steering
-    return replace(made, remarks=(*made.remarks, *notes), steering=steering), judged
+    steering = told_to_all(made.steering, asked.category) if given else made.steering
+    made = replace(made, remarks=(*made.remarks, *notes), steering=steering)
+    return RankedBoard(board=made, judged=judged, left_out=notes)
 
 
-def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> tuple[JudgedBattles, tuple[str, ...]]:
+def _judged(
+    ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None
+) -> tuple[JudgedBattles, tuple[str, ...]]:
     """With sentences about what is left out. Raises RankError where nothing else is there."""
     category_of = {item.digest: item.category for item in items_of(ledger, on_record.data)}
     items = None
     if asked.category is not None:
         items = {item for item, category in category_of.items() if category == asked.category}
-    if not asked.withheld:
+    if given is None:
         return public_battles(ledger, on_record, items=items), ()
-    whole = without_few(public_battles(ledger, on_record))
+    whole = given.shown(public_battles(ledger, on_record))
     if items is None:
         shown = whole
     else:
-        parts = without_few(whole.judged, category_of).judged
+        parts = given.shown(whole.judged, category_of).judged
         judged = public_battles(ledger, on_record, items=items)
         kept = np.isin(judged.results.seq, parts.results.seq)
         shown = ShownFigures(judged=replace(judged, results=judged.results.rows(kept)), left_out=int((~kept).sum()))
@@ -161,19 +211,30 @@ def _judged(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> tuple
 
 
 def standings(
-    ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, *, categories: tuple[str, ...] | None = None
+    ledger: Ledger,
+    on_record: BoardOnRecord,
+    asked: BoardView,
+    *,
+    categories: tuple[str, ...] | None = None,
+    given: Released | None = None,
 ) -> Standings:
-    """`categories`: of the plain view, where this is another. Raises RankError where it cannot be made as asked."""
-    made, judged = ranked(ledger, on_record, asked)
+    """`categories`: of the plain view, where this is another. `given`: what was released, where something is withheld.
+    Raises RankError where it cannot be made as asked."""
+    found = ranked(ledger, on_record, asked, given)
+    made, judged = found.board, found.judged
     items = items_of(ledger, on_record.data)
     entered = submitted_models(ledger)
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = at_equal_length(made)
+    if given is not None:
+        models = tuple(map(_supported, models))
     shown = judged.votes.comparisons() if asked.plain else None
     # Numbers of items are given in the order in which votes name them.
     named = judged.votes.item.in_order_of_rows().names
-    parts = _parts(judged, items) if asked.withheld and asked.plain else ShownFigures(judged=judged, left_out=0)
+    parts = ShownFigures(judged=judged, left_out=0)
+    if given is not None and asked.plain:
+        parts = given.shown(judged, {item.digest: item.category for item in items})
     return Standings(
         on_record=on_record,
         asked=asked,
@@ -186,16 +247,21 @@ def standings(
         items=made.items,
         coverage=made.coverage,
         reliability=made.reliability,
-        notes=notes,
+        notes=tuple(one for one in notes if one not in found.left_out),
+        left_out=found.left_out,
         categories=_categories(judged, items) if categories is None else categories,
         people=together(votes_in(judged)) if on_record.human else None,
-        against_reference={model: one.win_rate for model, one in against_reference(made.findings.shown).items()},
-        by_category=_by_category(made, parts.judged, items) if asked.plain else {},
+        against_reference={
+            model: one.win_rate if given is None else supported(one.win_rate)
+            for model, one in against_reference(made.findings.shown).items()
+        },
+        by_category=_by_category(made, parts.judged, items, rounded=given is not None) if asked.plain else {},
         index=None if shown is None else BoardBattles(rows=joined(shown, "visit"), items=named),
         names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
         steering=made.steering,
         few=parts.left_out,
+        version="" if given is None else given.sentence,
     )
 
 
@@ -233,16 +299,24 @@ def at_equal_length(made: Board) -> tuple[tuple[BoardRow, ...], tuple[str, ...]]
     return tuple(changed), (*beside.sentences, *ranges.notes, _UNTESTED, *kept)
 
 
+def _supported(row: BoardRow) -> BoardRow:
+    """Digits beyond the interval's would tell, of ratings that depend on the order of battles, which were won."""
+    rating = row.rating
+    if rating.value is not None and (rating.lower is None or rating.upper is None):
+        rating = replace(rating, value=without_interval(rating.value))
+    median = None if row.median is None else without_interval(row.median)
+    return replace(row, rating=supported(rating), median=median, win_rate=supported(row.win_rate))
+
+
 def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]:
     codes: list[int] = np.unique(judged.results.item.code).tolist()
     seen = {judged.results.item.names[code] for code in codes}
     return tuple(sorted({item.category for item in items if item.category and item.digest in seen}))
 
 
-def _parts(judged: JudgedBattles, items: Sequence[Item]) -> ShownFigures:
-    return without_few(judged, {item.digest: item.category for item in items})
-
-
-def _by_category(made: Board, judged: JudgedBattles, items: Sequence[Item]) -> dict[str, list[InCategory]]:
+def _by_category(
+    made: Board, judged: JudgedBattles, items: Sequence[Item], *, rounded: bool
+) -> dict[str, list[InCategory]]:
     rates = by_category(judged, {item.digest: item.category for item in items})
-    return {one.model: categories_of(one.model, rates) for one in made.models}
+    found = {one.model: categories_of(one.model, rates) for one in made.models}
+    return every_supported(found) if rounded else found

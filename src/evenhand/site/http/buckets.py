@@ -34,8 +34,15 @@ class Buckets:
         bucket.left -= 1
         return True
 
+    def left(self, name: str) -> float:
+        return self._filled(name).left
+
     def empty(self, name: str) -> bool:
         return self._filled(name).left < 1
+
+    def nearly_full(self, name: str) -> bool:
+        """Whether little was taken of late."""
+        return self._filled(name).left >= 0.75 * self._burst
 
     def first_refusal(self, name: str) -> bool:
         """True once until the bucket is half full again, so that a flood fills no log."""

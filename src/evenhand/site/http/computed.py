@@ -12,10 +12,12 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-_A_MOMENT = 1.0
-"""Seconds that a page waits for a fresh value while it could show the one before, unless that took longer to make."""
+_LONG = 1.0
+"""Seconds: one that takes longer is shown as it was while it is made again."""
 _REST = 5.0
-"""A value that takes longer than a moment is made again only after so many times as long as it took."""
+"""Such a value is made again only after so many times as long as it took."""
+_MOST_WAITING = 32
+"""Values that are being made or wait for it; whoever wants another is told to come again."""
 
 
 class StillWorking(Exception):
@@ -32,7 +34,7 @@ class _Kept(Generic[T]):
 
     @property
     def takes_long(self) -> bool:
-        return self.cost > _A_MOMENT
+        return self.cost > _LONG
 
     def may_be_made_again(self, now: float) -> bool:
         return not self.takes_long or now >= self.made + _REST * self.cost
@@ -52,10 +54,13 @@ class Computed:
         """A value that is being made is given up: making one changes nothing."""
         self._thread.close()
 
-    async def get(self, key: Hashable, make: Callable[[], T], *, state: Hashable, patience: float) -> T:
+    async def get(
+        self, key: Hashable, make: Callable[[], T], *, state: Hashable, patience: float, moment: float = 1.0
+    ) -> T:
         """The value at this state; an earlier one where a new one would take long; StillWorking where there is none.
 
-        Raises whatever `make` raises.
+        `patience`: seconds to wait where there is none; `moment`: where there is an earlier one. Raises whatever `make`
+        raises.
         """
         kept: _Kept[T] | None = self._kept.get(key)
         if kept is not None:
@@ -63,11 +68,15 @@ class Computed:
             if kept.state == state or not kept.may_be_made_again(self._clock()):
                 return kept.value
         task = self._making.get(key)
+        if task is None and len(self._making) >= _MOST_WAITING:
+            if kept is None:
+                raise StillWorking
+            return kept.value
         if task is None:
             task = self._making[key] = asyncio.create_task(self._make(key, make, state))
         if kept is not None and kept.takes_long:
             return kept.value
-        done, _ = await asyncio.wait({task}, timeout=patience if kept is None else min(patience, _A_MOMENT))
+        done, _ = await asyncio.wait({task}, timeout=patience if kept is None else min(patience, moment))
         if done:
             return task.result()
         if kept is None:

@@ -15,8 +15,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from evenhand.domain.estimate import Estimate
-from evenhand.format.axis import SHARES
+from evenhand.format.axis import SHARES, Axis
 from evenhand.format.html import commands
+from evenhand.format.supported import supported
 from evenhand.format.words import count, counted, per_cent
 from evenhand.reports.board.columns import interval, span
 from evenhand.reports.board.legend import legend
@@ -93,10 +94,10 @@ def _templates() -> Environment:
     known = cast("dict[str, Any]", made.globals)
     known.update(
         static=_static_urls(),
-        bar=bar,
+        bar=_bar,
         chart=chart,
         shares=SHARES,
-        interval=interval,
+        interval=_interval,
         span=span,
         legend=legend,
         methods=usable_methods(),
@@ -182,6 +183,15 @@ def _called(model: str, names: Mapping[str, str]) -> str:
 
 
 def _points(rating: Estimate, share: bool) -> str:
-    if rating.value is None:
+    value = supported(rating).value
+    if value is None:
         return "–"
-    return per_cent(rating.value) if share else f"{rating.value:.0f}"
+    return per_cent(value) if share else f"{value:.0f}"
+
+
+def _interval(rating: Estimate, *, share: bool = False) -> str:
+    return interval(supported(rating), share=share)
+
+
+def _bar(estimate: Estimate, axis: Axis, words: str) -> Markup:
+    return bar(supported(estimate), axis, words)

@@ -34,7 +34,7 @@ def taken_down(at_hand: ProposalCache, digest: str) -> bool:
 
 
 def _with_image(found: Sequence[Proposal], digest: str) -> list[Proposal]:
-    return [one for one in found if one.standing.image == digest]
+    return [one for one in found if digest in one.standing.images]
 
 
 pages = APIRouter(include_in_schema=False)

@@ -12,7 +12,12 @@ from evenhand.site.http.audit_log import LogEvent, write_down
 from evenhand.site.http.buckets import Buckets
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import VisitorLimits
-from evenhand.site.http.visitor import Visitor
+from evenhand.site.http.visitor import Visitor, site_network
+
+_ALL = "all"
+"""The one bucket of what is counted for all together."""
+_SITE = 4
+"""Times what one visitor may, all networks of one IPv6 site may together: it has 65,536 of them."""
 
 
 class RateLimits:
@@ -20,9 +25,18 @@ class RateLimits:
         self._ledger = ledger
         self._requests = Buckets(per_second=limits.requests_per_second, burst=limits.burst, clock=clock)
         self._guesses = Buckets(per_second=limits.guesses_per_minute / 60, burst=limits.guesses_per_minute, clock=clock)
+        self._site_requests = Buckets(
+            per_second=_SITE * limits.requests_per_second, burst=_SITE * limits.burst, clock=clock
+        )
+        guesses = _SITE * limits.guesses_per_minute
+        self._site_guesses = Buckets(per_second=guesses / 60, burst=guesses, clock=clock)
         self._uploads = Buckets(per_second=limits.uploads_per_minute / 60, burst=limits.uploads_per_minute, clock=clock)
         self._answers = Buckets(per_second=limits.answers_per_hour / 3600, burst=limits.answers_per_hour, clock=clock)
         self._letters = Buckets(per_second=limits.letters_per_hour / 3600, burst=limits.letters_per_hour, clock=clock)
+        self._passing = Buckets(per_second=limits.passing_per_second, burst=limits.passing_burst, clock=clock)
+        self._all_letters = Buckets(per_second=limits.letters_in_all / 3600, burst=limits.letters_in_all, clock=clock)
+        self._wrote = Buckets(per_second=1 / 3600, burst=1, clock=clock)
+        self._kept_letters = limits.letters_in_all / 3
 
     async def admit(self, visitor: Visitor, *, harmless: bool = False) -> None:
         """Counts a request; raises Refusal where there were too many, or too many that were refused.
@@ -32,11 +46,14 @@ class RateLimits:
         """
         if not harmless:
             await self._admit_guess(visitor)
-        if self._requests.take(visitor.name):
-            return
-        if self._requests.first_refusal(visitor.name):
-            await self.note(visitor, "refused: too many requests", "")
-        raise _later(self._requests.wait(visitor.name), "Too many requests at once")
+        await self._admit(visitor, self._requests, "requests", "Too many requests at once")
+        if (site := _site_of(visitor)) is not None:
+            await self._admit(
+                visitor, self._site_requests, "requests of a site", "Too many requests at once", name=site
+            )
+        # Whoever asks little stays served: else ten addresses that flood would shut out everybody who passes by.
+        if visitor.person is None and not harmless and not self._requests.nearly_full(visitor.name):
+            await self._admit(visitor, self._passing, "requests of all", "Too many ask at once here", name=_ALL)
 
     async def _admit_guess(self, visitor: Visitor) -> None:
         """Raises Refusal while they are locked out; when that is over, the log hears how many were."""
@@ -44,6 +61,9 @@ class RateLimits:
         if self._guesses.empty(name):
             self._guesses.turn_away(name)
             raise _later(self._guesses.wait(name), "Too many requests of yours were refused")
+        site = _site_of(visitor)
+        if site is not None and self._site_guesses.empty(site):
+            raise _later(self._site_guesses.wait(site), "Too many requests from your networks were refused")
         # Before that the next attack's line tells it: an attacker who keeps on would have two lines for each.
         if not self._guesses.told(name) and (number := self._guesses.turned_away(name)):
             await self.note(visitor, "refused: while locked out", counted(number, "request"))
@@ -51,6 +71,14 @@ class RateLimits:
     async def admit_letter(self, visitor: Visitor) -> None:
         """Counts something that the owner is asked to read; raises Refusal where there was too much of it."""
         await self._admit(visitor, self._letters, "letters", "You have written to the owner often enough for now")
+        many = "Many write to the owner just now"
+        # The last third is for those who did not write within the hour: else three addresses would use all of it up.
+        name = site_network(visitor.address)
+        if self._all_letters.left(_ALL) < self._kept_letters + 1:
+            await self._admit(visitor, self._wrote, "letters of all", many, name=name)
+        else:
+            self._wrote.take(name)
+        await self._admit(visitor, self._all_letters, "letters of all", many, name=_ALL)
 
     async def admit_upload(self, visitor: Visitor) -> None:
         """Counts an image that is to be decoded; raises Refusal where there were too many."""
@@ -60,28 +88,43 @@ class RateLimits:
         """Counts a file of answers that is to be checked and kept; raises Refusal where there were too many."""
         await self._admit(visitor, self._answers, "files of answers", "You have uploaded many files in a short time")
 
-    async def _admit(self, visitor: Visitor, counted: Buckets, what: str, why: str) -> None:
-        if counted.take(visitor.name):
+    async def _admit(self, visitor: Visitor, counted: Buckets, what: str, why: str, name: str | None = None) -> None:
+        """`name`: whose bucket, where it is not the visitor's own."""
+        name = name or visitor.name
+        if counted.take(name):
             return
-        if counted.first_refusal(visitor.name):
+        if counted.first_refusal(name):
             await self.note(visitor, f"refused: too many {what}", "")
-        raise _later(counted.wait(visitor.name), why)
+        raise _later(counted.wait(name), why)
 
     async def attacked(self, visitor: Visitor, what: str, about: str) -> None:
         """Counts something that honest use does not bring about, and writes it down unless it comes in floods."""
-        name = visitor.name
+        name, site = visitor.name, _site_of(visitor)
         if not self._guesses.take(name):
             self._guesses.turn_away(name)  # of several at once, one came after the last that was counted
+            return
+        if site is not None and not self._site_guesses.take(site):
             return
         number = self._guesses.turned_away(name)
         before = f"{about}; {counted(number, 'request')} turned away before" if number else about
         await self.note(visitor, what, before.removeprefix("; "))
-        if self._guesses.empty(name) and self._guesses.first_refusal(name):
-            wait = math.ceil(self._guesses.wait(name))
-            await self.note(visitor, "locked out: too many refused requests", f"for {wait} s at least")
+        await self._note_lock(visitor, self._guesses, name)
+        if site is not None:
+            await self._note_lock(visitor, self._site_guesses, site, f"all of {site} ")
+
+    async def _note_lock(self, visitor: Visitor, guesses: Buckets, name: str, whom: str = "") -> None:
+        if guesses.empty(name) and guesses.first_refusal(name):
+            wait = math.ceil(guesses.wait(name))
+            await self.note(visitor, "locked out: too many refused requests", f"{whom}for {wait} s at least")
 
     async def note(self, visitor: Visitor, what: str, about: str) -> None:
         await run_in_threadpool(write_down, self._ledger, line(visitor, what, about))
+
+
+def _site_of(visitor: Visitor) -> str | None:
+    """The IPv6 site of somebody passing by; None where their network is all that they may have."""
+    site = site_network(visitor.address)
+    return site if visitor.person is None and site != visitor.name else None
 
 
 def line(visitor: Visitor, what: str, about: str) -> LogEvent:

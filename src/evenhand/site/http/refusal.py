@@ -6,6 +6,7 @@ from fastapi import HTTPException
 
 from evenhand.domain.errors import UNEXPECTED, EvenhandError, code_of
 from evenhand.domain.submission import Stage
+from evenhand.ledger.store.opening import LedgerError
 
 
 class Refusal(HTTPException):
@@ -75,3 +76,9 @@ def too_late(stage: Stage, *, attack: str | None = None, about: str = "") -> Ref
 
 def not_found(what: str) -> Refusal:
     return Refusal(404, f"There is no {what} here.")
+
+
+def busy(error: LedgerError) -> Refusal:
+    """Its own sentence names the ledger's place on disk, which is for the command line."""
+    words = "The record cannot be read or written at this moment; try again in a little while."
+    return Refusal(503, words, headers={"Retry-After": "5"}, code=code_of(error))

@@ -2,22 +2,29 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeAlias
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TextIO, TypeAlias
 
 from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
+from evenhand.site.http.operations import METRICS, failure_in, route_of, write_line
 from evenhand.site.http.rate_limits import RateLimits
-from evenhand.site.http.refusal import Refusal
+from evenhand.site.http.refusal import Refusal, busy
 from evenhand.site.http.settings import Site
 from evenhand.site.http.visitor import Visitor, recognised
 
 _DRAINED_BYTES = 16 * 1024 * 1024
+_DRAINED_SECONDS = 5.0
 _LENGTH_MOST = 2**62
+_SOON = {"Retry-After": "1"}
 _DOWNLOAD = "download"
 
 _log = logging.getLogger("evenhand.site")
@@ -34,12 +41,17 @@ def begun_in_time(request: Request) -> None:
 
 
 class RequestGuard:
-    def __init__(self, app: ASGIApp, *, site: Site, ledger: Ledger, watch: RateLimits, answer: Answer) -> None:
+    def __init__(
+        self, app: ASGIApp, *, site: Site, ledger: Ledger, watch: RateLimits, answer: Answer, log: TextIO | None = None
+    ) -> None:
+        """`log`: for lines of JSON, in place of those for people to read."""
         self._app = app
         self._site = site
         self._ledger = ledger
         self._watch = watch
         self._answer = answer
+        self._log = log
+        self._under_way: Counter[str] = Counter()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -48,8 +60,8 @@ class RequestGuard:
         request = Request(scope, receive)
         request.state.visitor = Visitor(address=request.client.host if request.client else "")
         limits = self._site.limits
-        most = limits.body_limit(request.url.path)
-        started, body = False, _Body(receive, most=most)
+        most = limits.body_limit(request.scope["path"])
+        started, body = False, _Body(receive, most=most, announced=_has_body(request))
 
         clock = asyncio.timeout(limits.time_limit(min(_length(request), most)))
 
@@ -59,6 +71,8 @@ class RequestGuard:
                 started = True
                 if getattr(request.state, _DOWNLOAD, False):
                     clock.reschedule(None)
+                if body.owed:  # what still comes of it would be taken for the next request
+                    MutableHeaders(scope=message)["Connection"] = "close"
             await send(message)
 
         try:
@@ -66,22 +80,49 @@ class RequestGuard:
                 await self._admit(request)
                 # A HEAD is answered like a GET; the server leaves the body out.
                 asked = {**scope, "method": "GET"} if request.method == "HEAD" else scope
-                await self._app(asked, body, noticing)
-        except TimeoutError:
-            await self._refuse(request, send, _SLOW if body.awaited else _OVERDUE, started)
-        except Refusal as refusal:
-            await self._refuse(request, send, refusal, started)
+                with self._one_of(request.state.visitor):
+                    await self._app(asked, body, noticing)
+                scope["route"] = asked.get("route")  # for whoever counts
         except ClientDisconnect:
             return  # in the middle of a body: nobody is there to be answered
-        except Exception:  # noqa: BLE001  the last resort of the server
-            _log.exception("%s %s failed.", request.method, request.url.path)
-            words = "Unexpected error on this server; it was not caused by you. Try again later, or tell its owner."
-            await self._refuse(request, send, Refusal(500, words), started)
+        except Exception as error:  # noqa: BLE001  the last resort of the server
+            await self._refuse(request, send, self._refusal(error, request, body), started)
+
+    def _refusal(self, error: Exception, request: Request, body: "_Body") -> Refusal:
+        match error:
+            case Refusal():
+                return error
+            case TimeoutError():
+                return _SLOW if body.awaited else _OVERDUE
+            case LedgerError():
+                return busy(error)
+            case _:
+                pass
+        if self._log is None:
+            _log.error("%s %s failed.", request.method, route_of(request.scope), exc_info=error)
+        else:
+            write_line(self._log, "error", route=route_of(request.scope), **failure_in(error))
+        words = "Unexpected error on this server; it was not caused by you. Try again later, or tell its owner."
+        return Refusal(500, words)
+
+    @contextmanager
+    def _one_of(self, visitor: Visitor) -> Generator[None]:
+        """Raises Refusal where so many requests of theirs are under way that others would find no room."""
+        name = visitor.name
+        if self._under_way[name] >= self._site.limits.under_way:
+            raise Refusal(429, "Too many requests of yours are under way; wait for their answers.", headers=_SOON)
+        self._under_way[name] += 1
+        try:
+            yield
+        finally:
+            self._under_way[name] -= 1
+            if not self._under_way[name]:
+                del self._under_way[name]
 
     async def _admit(self, request: Request) -> None:
         # All of them: of two, a proxy before us may have looked at the other.
         host = ", ".join(request.headers.getlist("host")).lower()
-        if host not in self._site.hosts:
+        if host not in self._site.hosts and request.scope["path"] != METRICS:
             raise Refusal(
                 421,
                 "This server does not answer under that name.",
@@ -90,8 +131,8 @@ class RequestGuard:
             )
         visitor = await run_in_threadpool(recognised, request, self._ledger, self._site)
         request.state.visitor = visitor
-        await self._watch.admit(visitor, harmless=request.url.path.startswith("/static/"))
-        most = self._site.limits.body_limit(request.url.path)
+        await self._watch.admit(visitor, harmless=request.scope["path"].startswith("/static/"))
+        most = self._site.limits.body_limit(request.scope["path"])
         if _length(request) > most:
             await _drained(request.receive, most)
             raise _too_large(most)
@@ -106,17 +147,22 @@ class RequestGuard:
 class _Body:
     """A request's body as it comes: without a length, longer than it said, or never."""
 
-    def __init__(self, receive: Receive, *, most: int) -> None:
+    def __init__(self, receive: Receive, *, most: int, announced: bool) -> None:
         self._receive = receive
         self._most = most
         self._so_far = 0
-        self._whole = False
+        self._whole = not announced
         self._waiting = False
+
+    @property
+    def owed(self) -> bool:
+        """Whether a part of it has not been read."""
+        return not self._whole
 
     @property
     def awaited(self) -> bool:
         """Whether the visitor still owes a part of it that is being waited for."""
-        return self._waiting and not self._whole
+        return self._waiting and self.owed
 
     async def __call__(self) -> Message:
         self._waiting = True
@@ -136,14 +182,20 @@ def _length(request: Request) -> int:
     return min(int(said), _LENGTH_MOST) if said.isdecimal() and len(said) < 30 else _LENGTH_MOST
 
 
+def _has_body(request: Request) -> bool:
+    return _length(request) > 0 or "transfer-encoding" in request.headers
+
+
 async def _drained(receive: Receive, most: int) -> None:
     """Reads on for a while: a connection closed on a client that still sends takes our answer away with it."""
     left = max(_DRAINED_BYTES, 2 * most)
-    while left > 0:
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if message["type"] != "http.request" or not message.get("more_body", False):
-            return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_DRAINED_SECONDS):
+            while left > 0:
+                message = await receive()
+                left -= len(message.get("body", b""))
+                if message["type"] != "http.request" or not message.get("more_body", False):
+                    return
 
 
 def _too_large(most: int) -> Refusal:

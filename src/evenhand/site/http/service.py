@@ -3,9 +3,11 @@
 import json
 import math
 import re
-from collections.abc import AsyncGenerator, Callable, Hashable, Mapping
+from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, TypeVar
+from functools import partial
+from typing import Annotated, Any, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 from anyio import CapacityLimiter, to_thread
@@ -14,17 +16,21 @@ from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
-from evenhand.ledger.read.newest import last_departure, newest
+from evenhand.format.supported import document_supported
+from evenhand.ledger.read.newest import JudgedLast, newest
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
+from evenhand.reports.board.released import Released
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.paper import Score
+from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_board
 from evenhand.site.boards.paper import paper_of, paper_scores
-from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, standings
+from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, released_of, standings
 from evenhand.site.http.computed import Computed, StillWorking
+from evenhand.site.http.figures_process import Figures
 from evenhand.site.http.pages import Pages
 from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal, not_found
@@ -35,11 +41,13 @@ from evenhand.site.living.cache import ProposalCache
 from evenhand.site.submissions.checks import Checks
 
 DOLLARS_MOST = 1_000_000
-TYPED = ("instruction", "licence", "licence_other", "url", "caption")
+TYPED = ("instruction", "licence", "licence_other", "url", "caption", *(f"caption_{number}" for number in range(2, 11)))
 """Fields in which people write what they would not like to write again."""
 _TYPED_SHOWN = 10_000
 _FORM_TOKEN = re.compile(r"[0-9a-f]{64}")
 _LONG_AT_ONCE = 2
+_AT_ONCE = 2
+"""Looks and writes, each."""
 
 T = TypeVar("T")
 
@@ -52,8 +60,10 @@ class _Scored:
     """By category, None for all."""
 
 
-def _scored(ledger: Ledger, board: BoardOnRecord, found: tuple[BoardOnRecord, ...], *, withheld: bool) -> _Scored:
-    return _Scored(paper_scores(ledger, board, found, withheld=withheld), board_names(ledger))
+def _scored(
+    ledger: Ledger, board: BoardOnRecord, found: tuple[BoardOnRecord, ...], given: Released | None = None
+) -> _Scored:
+    return _Scored(paper_scores(ledger, board, found, given=given), board_names(ledger))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +73,31 @@ class Service:
     watch: RateLimits
     pages: Pages
     computed: Computed
+    figures: Figures
+    judged: JudgedLast
     checks: Checks
     uploads: Uploads
     proposals: ProposalCache
     tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
     """Rendered: hundreds of rows take longer than everything else on a board's page."""
+    shown_once: set[str] = field(default_factory=set[str])
+    """Studies for people that everybody could see at some time since the start."""
+    releases: "dict[Hashable, tuple[Hashable, Released]]" = field(
+        default_factory=dict[Hashable, tuple[Hashable, Released]]
+    )
+    """By board, what was released as the record stood last."""
+    looking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
+    writing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
+
+    async def looked(self, look: Callable[[], T]) -> T:
+        """A short look into the record for a board: it does not queue behind those who wait to write."""
+        return await to_thread.run_sync(look, limiter=self.looking)
+
+    async def written(self, write: Callable[[], T]) -> T:
+        """A change that many make at one moment. The ledger takes one at a time, so those who wait for their turn are
+        not to hold the threads of all others."""
+        return await to_thread.run_sync(write, limiter=self.writing)
 
     async def at_length(self, work: Callable[[], T]) -> T:
         """In one of the threads for what may take seconds, so that those of the pages stay free."""
@@ -80,15 +109,56 @@ class Service:
 
     async def _boards(self, *, running: bool) -> tuple[BoardOnRecord, ...]:
         return await self.kept(
-            ("boards", running), lambda: boards_on_record(self.ledger, running=running), self.site.limits.patience
+            ("boards", running), partial(boards_on_record, running=running), self.site.limits.patience
         )
 
-    async def kept(self, key: Hashable, make: Callable[[], T], patience: float) -> T:
-        """Raises StillWorking, and whatever `make` raises. What was made before somebody left the board is never shown
-        again, however long the next takes."""
-        state = await run_in_threadpool(newest, self.ledger)
-        key = (key, await run_in_threadpool(last_departure, self.ledger))
-        return await self.computed.get(key, make, state=state, patience=patience)
+    async def kept(
+        self,
+        key: Hashable,
+        work: Callable[[Ledger], T],
+        patience: float,
+        *,
+        of: Sequence[BoardOnRecord] | None = None,
+        withheld: bool = False,
+    ) -> T:
+        """What is worked out from the record as it stands, or was lately: once for all who ask meanwhile.
+
+        `work` can be sent to another process: a function of a module with its arguments. `of`: the boards whose
+        verdicts alone it rests on. `withheld`: something of the first of them is, and `work` takes what is `given`,
+        which is worked out with the figures, so that none are made of an older release. Raises StillWorking, and
+        whatever `work` raises. What was made before somebody left the board, or before the owner hid a study, is never
+        shown again, however long the next takes.
+        """
+        shown, state = await self.looked(partial(self._state, of))
+        releasing = of[0] if of and withheld else None
+
+        def make() -> T:
+            if releasing is None:
+                return self.figures(work)
+            # Here and not there: a release is written down, and that process only reads.
+            return self.figures(partial(cast("Callable[..., T]", work), given=self._released(releasing)))
+
+        limits = self.site.limits
+        return await self.computed.get((key, shown), make, state=state, patience=patience, moment=limits.moment)
+
+    def _state(self, of: Sequence[BoardOnRecord] | None) -> tuple[Hashable, Hashable]:
+        """What may not be shown any more, and how far the record has got."""
+        now = newest(self.ledger)
+        open_now = {one.study for one in now.people if one.seen and one.counts}
+        self.shown_once.update(open_now)
+        shown = now.left, frozenset(self.shown_once - open_now)
+        if of is None:
+            return shown, now
+        studies = [study for board in of for study in board.studies]
+        judged = self.judged.of(((one.rater.key, one.condition.key) for one in studies), now.judgement)
+        opened = frozenset(opened_benchmarks(self.ledger))  # what is withheld of items that several hold hangs on it
+        return shown, (judged, now.answer, now.said, tuple((one.key, one.reached) for one in studies), opened)
+
+    async def ahead(self) -> None:
+        """Works out what whoever comes first will ask for: the boards, each in its plain view."""
+        with suppress(StillWorking):
+            for one in await self.boards():
+                await self.glance(one)
 
     async def every_board(self) -> tuple[BoardOnRecord, ...]:
         """For the owner: with those too on which nothing counts."""
@@ -124,7 +194,20 @@ class Service:
 
     async def _withholds(self, on_record: BoardOnRecord) -> bool:
         """Whether something of it is not for everybody."""
-        return not on_record.sample and on_record.data not in await run_in_threadpool(opened_benchmarks, self.ledger)
+        if on_record.sample:
+            return False
+        return on_record.data not in await self.looked(partial(opened_benchmarks, self.ledger))
+
+    def _released(self, on_record: BoardOnRecord) -> Released:
+        """What everybody may count of a board of which something is withheld; takes as long as its figures."""
+        # With its studies: who asks may still hold the board as it was a moment ago, and this is kept for the next.
+        studies = tuple((one.key, one.reached) for one in on_record.studies)
+        state = (newest(self.ledger), frozenset(opened_benchmarks(self.ledger)), studies)
+        key = (on_record.id, on_record.part)
+        known = self.releases.get(key)
+        if known is None or known[0] != state:
+            known = self.releases[key] = (state, released_of(self.ledger, on_record))
+        return known[1]
 
     async def standings(self, asked: BoardView) -> Standings:
         """Raises Refusal, RankError, StillWorking."""
@@ -132,8 +215,10 @@ class Service:
         categories = await self._categories(asked)
         return await self.kept(
             seen,
-            lambda: standings(self.ledger, on_record, seen, categories=categories),
+            partial(standings, on_record=on_record, asked=seen, categories=categories),
             self.site.limits.patience,
+            of=(on_record,),
+            withheld=seen.withheld,
         )
 
     async def _categories(self, asked: BoardView) -> tuple[str, ...] | None:
@@ -160,7 +245,8 @@ class Service:
             board=on_record.id, running=running, withheld=not running and await self._withholds(on_record)
         )
         try:
-            return await self.kept(asked, lambda: standings(self.ledger, on_record, asked), self.site.limits.glance)
+            work = partial(standings, on_record=on_record, asked=asked)
+            return await self.kept(asked, work, self.site.limits.glance, of=(on_record,), withheld=asked.withheld)
         except RankError as error:
             return error
         except StillWorking:
@@ -176,8 +262,10 @@ class Service:
         withheld = not asked.running and await self._withholds(on_record)
         known = await self.kept(
             ("paper", on_record.id, on_record.part, on_record.running, withheld),
-            lambda: _scored(self.ledger, on_record, found, withheld=withheld),
+            partial(_scored, board=on_record, found=found),
             patience,
+            of=(on_record, *(one for one in found if one.protocol == FACTUALITY)),
+            withheld=withheld,
         )
         made = known.rendered.get(category)
         if made is None:
@@ -191,19 +279,23 @@ class Service:
         """Of the board's judge; None where people judged."""
         if found.on_record.human:
             return None
-        return await run_in_threadpool(latest_audits, self.ledger, found.origin)
+        return await self.looked(partial(latest_audits, self.ledger, found.origin))
 
     async def document(self, asked: BoardView) -> str:
         """The board as `evenhand rank --json` prints it."""
         on_record, seen = await self._seen(asked)
         await self._categories(asked)
         return await self.kept(
-            ("document", seen), lambda: _document(self.ledger, on_record, seen), self.site.limits.patience
+            ("document", seen),
+            partial(_document, on_record=on_record, asked=seen),
+            self.site.limits.patience,
+            of=(on_record,),
+            withheld=seen.withheld,
         )
 
 
-def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> str:
-    made, _ = ranked(ledger, on_record, asked)
+def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None = None) -> str:
+    made = ranked(ledger, on_record, asked, given).board
     document = json.loads(made.to_json())
     if asked.equal_length:
         models, notes = at_equal_length(made)
@@ -216,7 +308,9 @@ def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView) -> str
     for one in document["models"]:
         if one["model"] in names:
             one["name"] = names[one["model"]]
-    return json.dumps(document)
+    if given is None:
+        return json.dumps(document)
+    return json.dumps(document_supported({**document, "version": given.version.number}))
 
 
 def service_of(request: Request) -> Service:
@@ -241,11 +335,18 @@ async def owner_of(request: Request) -> Visitor:
     return visitor
 
 
+async def fresh_owner_of(request: Request) -> Visitor:
+    """Raises Refusal for anybody else, and where they signed in too long ago for what is asked."""
+    visitor = await owner_of(request)
+    visitor.must_have_just_signed_in()
+    return visitor
+
+
 async def sent_form(request: Request) -> "AsyncGenerator[SentFields]":
     """The fields of a form of ours; raises Refusal where another page may have sent it."""
     visitor, site = visitor_of(request), service_of(request).site
     _same_origin(request, site)
-    form = await request.form(max_files=8, max_fields=1000)
+    form = await request.form(max_files=12, max_fields=1000)
     # Whatever becomes of the request, the answer shows what was typed: nobody writes a description twice.
     request.state.typed = {name: typed for name in TYPED if (typed := _text(form, name)[:_TYPED_SHOWN])}
     try:
@@ -359,6 +460,16 @@ class SentFields:
             raise Refusal(422, f"A file may have {most // 1_000_000} MB here; make it smaller.")
         return await file.read()
 
+    async def uploads(self, name: str, *, most: int, in_all: int) -> tuple[bytes, ...]:
+        """The bytes of all files of a field, in the order they were chosen; raises Refusal where one is too large, or
+        there are too many."""
+        files = [one for one in self._fields.getlist(name) if isinstance(one, UploadFile) and one.size]
+        if len(files) > in_all:
+            raise Refusal(422, f"There may be {in_all} files here, and {len(files)} were chosen; leave some out.")
+        if any((file.size or 0) > most for file in files):
+            raise Refusal(422, f"A file may have {most // 1_000_000} MB here; make it smaller.")
+        return tuple([await file.read() for file in files])
+
     def several(self, name: str, *, longest: int) -> tuple[str, ...]:
         """All values of a field that may be there many times; raises Refusal where one is too long."""
         values = [value for value in self._fields.getlist(name) if isinstance(value, str)]
@@ -380,6 +491,7 @@ Serving = Annotated[Service, Depends(_serving)]
 Visiting = Annotated[Visitor, Depends(_visiting)]
 Known = Annotated[Visitor, Depends(known_visitor)]
 Owner = Annotated[Visitor, Depends(owner_of)]
+FreshOwner = Annotated[Visitor, Depends(fresh_owner_of)]
 SentForm = Annotated[SentFields, Depends(sent_form)]
 Changing = Annotated[Visitor, Depends(sent_by_script_or_own_page)]
 Asking = Annotated[Visitor, Depends(sent_by_anybody)]

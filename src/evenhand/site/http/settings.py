@@ -24,7 +24,7 @@ class VisitorLimits:
     body_bytes: int = 256 * 1024
     """Of a request, unless its path is among `uploads`."""
     uploads: tuple[tuple[str, int], ...] = (
-        ("/write/*", 10_500_000),
+        ("/write/*", 31_500_000),
         ("/admin/growing/*", 10_500_000),
         ("/api/growing/*/write/*/upload", 10_500_000),
         ("/api/growing/*/skills/*/image", 10_500_000),
@@ -39,6 +39,9 @@ class VisitorLimits:
     requests_per_second: float = 20.0
     """Of one person, or of one address where nobody is signed in, in the long run."""
     burst: int = 200
+    passing_per_second: float = 200.0
+    """Of all together who are not signed in and ask a lot; others stay served."""
+    passing_burst: int = 2000
     guesses_per_minute: float = 10.0
     """Refused tokens, forms and the like of one address, before everything from it is refused for a while."""
     uploads_per_minute: float = 20.0
@@ -47,10 +50,20 @@ class VisitorLimits:
     """Files of answers that one person uploads."""
     letters_per_hour: float = 10.0
     """What somebody passing by may leave for the owner to read, of one address."""
+    letters_in_all: float = 30.0
+    """Of all together, in an hour."""
+    under_way: int = 50
+    """Requests of one person or address that are being answered."""
+    connections: int = 1500
+    """In all; the server refuses from 2,000 on, whatever they do."""
+    connections_of_one: int = 256
+    """Of one address; behind a proxy all come from there."""
     addresses: Callable[[str], bool] = is_public
     """Which addresses an image may be at that a person names; the worker has its own rule, at the connection."""
     patience: float = 10.0
     """Seconds a page waits for a board that was never worked out before."""
+    moment: float = 0.2
+    """Seconds a page waits for a newer board while it could show the one before."""
     glance: float = 0.5
     """Seconds a page waits for figures that were never worked out before, and without which it has enough to show."""
 

@@ -1,17 +1,41 @@
 """Who is asking: a person who is signed in, a script with a token, or somebody passing by."""
 
 import hmac
+import time
 from dataclasses import dataclass, field
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Network, ip_address
 
 from starlette.requests import HTTPConnection
 
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.accounts.store import Person, Role, person_with, ran_out
+from evenhand.site.accounts.store import Person, Role, ran_out, signed_in_with
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import Site
 
+FRESH_SECONDS = 3600.0
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "X-CSRF-Token"
+
+
+@lru_cache(maxsize=4096)
+def network(address: str) -> str:
+    """What one visitor has of the addresses: one of IPv4, but 2**64 of IPv6."""
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, IPv4Address):
+        return str(found)
+    inner = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
+    return str(inner) if inner else str(IPv6Network((int(found) >> 64 << 64, 64)))
+
+
+@lru_cache(maxsize=4096)
+def site_network(address: str) -> str:
+    """What a provider gives one customer, who may have many networks: of IPv6 a /48."""
+    found = network(address)
+    return str(IPv6Network(found).supernet(new_prefix=48)) if found.endswith("/64") else found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +44,8 @@ class Visitor:
     person: Person | None = None
     secret: str | None = field(default=None, repr=False)
     """The session's token, or that of the cookie which somebody passing by gets with their first form."""
+    since: float | None = None
+    """When they signed in, with a session."""
     by_token: bool = False
     """Whether a script's token brought them: such requests carry no cookie, so none can be forged from a page."""
     claimed: bool = False
@@ -40,8 +66,8 @@ class Visitor:
 
     @property
     def name(self) -> str:
-        """For limits: a person wherever they are, else the address."""
-        return self.address if self.person is None else f"person {self.person.id}"
+        """For limits: a person wherever they are, else the network they come from."""
+        return network(self.address) if self.person is None else f"person {self.person.id}"
 
     def form_token(self) -> str:
         """What every form of theirs carries; nobody can make it who does not know the cookie."""
@@ -66,6 +92,17 @@ class Visitor:
             raise Refusal(403, "This page is not for your role.", attack="refused: role", about=self.person.role)
         return self.person
 
+    def must_have_just_signed_in(self) -> None:
+        """For what gives access or data away, destroys, or spends. Raises Refusal: a session may be in other hands, or
+        the browser left open; a script's token is none."""
+        if self.since is not None and time.time() - self.since > FRESH_SECONDS:
+            raise Refusal(
+                401,
+                "This needs a sign-in within the last hour. `evenhand serve --only-link`, on the server's machine, "
+                "prints a link; open it in this browser, come back and do it again.",
+                code="EH-SIGN-IN-AGAIN",
+            )
+
 
 def session_cookie(site: Site) -> str:
     """With the prefix that keeps neighbouring hosts from setting it, where browsers allow one."""
@@ -81,14 +118,15 @@ def recognised(connection: HTTPConnection, ledger: Ledger, site: Site) -> Visito
     address = connection.client.host if connection.client else ""
     scheme, _, token = connection.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer":
-        person = person_with(ledger, token.strip(), kind="token")
-        here = person is not None
-        return Visitor(address=address, person=person, by_token=here, claimed=True, bad_token=not here)
+        found = signed_in_with(ledger, token.strip(), kind="token")
+        if found is None:
+            return Visitor(address=address, claimed=True, bad_token=True)
+        return Visitor(address=address, person=found.person, by_token=True, claimed=True)
     session = connection.cookies.get(session_cookie(site))
     if session:
-        person = person_with(ledger, session, kind="session")
-        if person is not None:
-            return Visitor(address=address, person=person, secret=session, claimed=True)
+        found = signed_in_with(ledger, session, kind="session")
+        if found is not None:
+            return Visitor(address=address, person=found.person, secret=session, claimed=True, since=found.since)
     passing = connection.cookies.get(passing_cookie(site))
     expired = bool(session) and ran_out(ledger, session or "", kind="session")
     return Visitor(address=address, secret=passing or None, claimed=bool(session) and not expired, expired=expired)

@@ -1,4 +1,4 @@
 """Benchmarks that grow: proposals, captions, references, versions. Everything that one needs lies here.
 
-Start with `pages.py` and `events.py`.
+Start with `pages.py`, `events.py` and `following.py`.
 """

@@ -17,28 +17,18 @@ from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.drafts import drop_draft, find_draft, save_draft
-from evenhand.site.living.events import (
-    Caption,
-    Instruction,
-    ProposalState,
-    Said,
-    Verification,
-    Word,
-    may_caption,
-    may_verify,
-    may_write_again,
-    said_already,
-)
+from evenhand.site.living.events import Instruction, ProposalState, Said, Word
+from evenhand.site.living.following import may_caption, may_instruct, may_verify, may_write_again, said_already
 from evenhand.site.living.growth import (
     Assignments,
     Doing,
     Step,
     WritingTask,
     asked_of,
+    done_in,
     place_start,
     step_skip,
     take,
-    writing_name,
 )
 from evenhand.site.living.settings import GrowingBenchmark, find_growing
 from evenhand.site.living.store import (
@@ -54,6 +44,7 @@ from evenhand.site.living.store import (
 )
 
 _NUMBER_MOST = 10_000
+_DONE: Mapping[Step, str] = {"instruct": "wrote an instruction", "caption": "captioned", "verify": "verified"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +130,7 @@ async def writing_desk(serving: Service, visiting: Visitor, growing: str, number
     def look() -> WritingDesk:
         asked = _asked(serving, growing, person)
         task = task_of(asked, number)
-        draft = find_draft(serving.ledger, person, writing_name(growing, task.skill.name))
+        draft = find_draft(serving.ledger, person, task.name(growing))
         return WritingDesk(asked=asked, task=task, draft=draft)
 
     return await run_in_threadpool(look)
@@ -166,7 +157,7 @@ def keep_instruction(ledger: Ledger, visiting: Visitor, growing: str, task: Writ
     else:
         proposal = task.proposal.id
         change_own(ledger, growing, proposal, said, person=person, noted=noted)
-    drop_draft(ledger, person, writing_name(growing, task.skill.name))
+    drop_draft(ledger, person, task.name(growing))
     return proposal
 
 
@@ -220,21 +211,23 @@ def _must_be_theirs(ledger: Ledger, growing: GrowingBenchmark, found: Proposal, 
 
 def _may(stands: ProposalState, growing: GrowingBenchmark, person: str, step: Step) -> bool:
     rules = growing.terms.rules
+    if step == "instruct":
+        return may_instruct(stands, person)
     return may_caption(stands, person, rules) if step == "caption" else may_verify(stands, person, rules)
 
 
 def _has(ledger: Ledger, growing: GrowingBenchmark, found: Proposal, step: Step, person: str) -> bool:
-    """Whether they have it before them. A caption is the first one's who comes; an answer must have been handed out."""
+    """Whether they have it before them. An instruction or a caption is the first one's who comes; an answer must have
+    been handed out."""
     start = place_start(growing.id, step, found)
     if step == "verify":
         return found.standing.opinion_of(person) is not None or was_handed_out(ledger, person, start)
-    return found.standing.stage != "caption" or lease_holder(ledger, f"{start}0") in (None, person)
+    return found.standing.stage != step or lease_holder(ledger, f"{start}0") in (None, person)
 
 
 def _had(ledger: Ledger, growing: GrowingBenchmark, found: Proposal, step: Step, person: str) -> bool:
     """Whether they ever did, or did it: then a page of theirs leads here when somebody else was faster."""
-    kind = Caption if step == "caption" else Verification
-    said = any(event.person == person and isinstance(event.said, kind) for event in found.events)
+    said = any(event.person == person and done_in(step, event) for event in found.events)
     return said or was_handed_out(ledger, person, f"{place_start(growing.id, step)}{found.id} ")
 
 
@@ -268,7 +261,7 @@ async def keep_step(serving: Service, visiting: Visitor, task: ProposalTask, ste
             said,
             person=person,
             allowed=lambda stands: _may(stands, growing, person, step),
-            noted=line(visiting, {"caption": "captioned", "verify": "verified"}[step], found.id),
+            noted=line(visiting, _DONE[step], found.id),
         )
         done = place_start(growing.id, step, found)
         drop_draft(ledger, person, done)
@@ -285,22 +278,23 @@ async def keep_step(serving: Service, visiting: Visitor, task: ProposalTask, ste
         ) from None
 
 
-async def keep_caption_draft(
-    serving: Service, visiting: Visitor, growing: str, proposal: str, typed: Mapping[str, str]
+async def keep_step_draft(
+    serving: Service, visiting: Visitor, task: tuple[str, str], step: Step, typed: Mapping[str, str]
 ) -> None:
-    """Raises Refusal where it is not this person's to caption."""
+    """`task`: the benchmark and the proposal. Raises Refusal where it is not this person's to do."""
+    growing, proposal = task
     person, ledger = visiting.must_be("annotator", "owner").id, serving.ledger
 
     def keep() -> None:
-        found = _own(ledger, _growing(ledger, growing), proposal, "caption", person)
-        save_draft(ledger, person, place_start(growing, "caption", found), typed)
+        found = _own(ledger, _growing(ledger, growing), proposal, step, person)
+        save_draft(ledger, person, place_start(growing, step, found), typed)
 
     await run_in_threadpool(keep)
 
 
 async def pass_over_writing(serving: Service, visiting: Visitor, asked: Assignments, number: int) -> None:
     """Raises Refusal where there is no such task."""
-    what = writing_name(asked.growing.id, task_of(asked, number).skill.name)
+    what = task_of(asked, number).name(asked.growing.id)
     await run_in_threadpool(skip, serving.ledger, visiting.must_be("annotator", "owner").id, what)
 
 

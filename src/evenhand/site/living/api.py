@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, NotRequired
 
-from fastapi import Query, Request
+from fastapi import Request
 from pydantic import BaseModel, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
@@ -13,33 +13,26 @@ from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import Changing, Service, Serving, Visiting
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.actions import (
-    asked_here,
     handed_out,
-    keep_caption_draft,
-    keep_instruction,
     keep_step,
+    keep_step_draft,
     must_be_open,
     offer_again,
     pass_over,
-    pass_over_writing,
     task_here,
-    task_of,
-    withdraw_writing,
 )
-from evenhand.site.living.drafts import save_draft
-from evenhand.site.living.events import Caption, CaptionOrAnswer, Stage, Verification
-from evenhand.site.living.growth import Doing, Step, TaskState, WritingTask, about, writing_name
+from evenhand.site.living.events import CaptionOrAnswer, Stage, Verification
+from evenhand.site.living.growth import STEPS, Doing, Step, TaskState, WritingTask, about
 from evenhand.site.living.pages import everything_asked
 from evenhand.site.living.proposed import (
     CAPTION_LONGEST,
     CAPTION_SHORTEST,
     IMAGE_KINDS,
+    IMAGES_MOST,
     INSTRUCTION_LONGEST,
-    LICENCE_LONGEST,
     UPLOAD_BYTES,
-    URL_LONGEST,
-    Sent,
-    caption_text,
+    caption_said,
+    given_instruction,
     plain,
 )
 from evenhand.site.living.settings import Example
@@ -51,7 +44,6 @@ routes = DocumentRouter(prefix="/api", tags=["Growing"])
 _SEQ_MOST = 2**62
 DRAFT_LONGEST = 10_000
 """A draft may still be too long to be sent."""
-STEPS: tuple[Step, ...] = ("caption", "verify")
 RAW_IMAGE: dict[str, Any] = {
     "requestBody": {
         "required": True,
@@ -60,19 +52,15 @@ RAW_IMAGE: dict[str, Any] = {
     }
 }
 
-Words = Annotated[str, Query(min_length=1, max_length=INSTRUCTION_LONGEST)]
-Licence = Annotated[str, Query(min_length=1, max_length=LICENCE_LONGEST, description="A public one, of the image.")]
-
-
-class NewInstruction(BaseModel):
-    instruction: str = Field(min_length=1, max_length=INSTRUCTION_LONGEST)
-    image_url: str = Field(min_length=1, max_length=URL_LONGEST, description="Fetched by the worker.")
-    licence: str = Field(min_length=1, max_length=LICENCE_LONGEST, description="A public one, such as CC BY 4.0.")
+CaptionWords = Annotated[str, Field(min_length=CAPTION_SHORTEST, max_length=CAPTION_LONGEST)]
 
 
 class NewCaption(BaseModel):
     about: int = Field(ge=0, le=_SEQ_MOST, description="As the task gave it.")
-    caption: str = Field(min_length=CAPTION_SHORTEST, max_length=CAPTION_LONGEST)
+    caption: CaptionWords | None = None
+    captions: list[CaptionWords] | None = Field(
+        default=None, max_length=IMAGES_MOST, description="In its place, of several images: one each, in their order."
+    )
 
 
 class OfferAgain(BaseModel):
@@ -94,6 +82,7 @@ class RejectedInstruction(TypedDict):
 class WritingListed(TypedDict):
     task: int
     skill: str
+    round: int
     state: TaskState
     proposal: str | None
     stage: Stage | None
@@ -107,6 +96,7 @@ class AssignmentListed(TypedDict):
     paused: bool
     items: int
     write: list[WritingListed]
+    instruct: int
     caption: int
     verify: int
     done: dict[Step, list[str]]
@@ -124,22 +114,15 @@ class ExampleShown(TypedDict):
     skill: str
 
 
-class WritingDocument(Versioned, WritingListed):
-    example: ExampleShown
-
-
-class ProposedDocument(Versioned):
-    proposal: str
-
-
 class TaskShown(TypedDict):
-    """`caption` and `answer` are there to be verified."""
+    """`caption` and `answer` are there to be verified; of an image that was taken in, the instruction is empty."""
 
     proposal: str
     about: int
     skill: str
     instruction: str
     image: str | None
+    images: list[str]
     caption: NotRequired[str]
     answer: NotRequired[str]
 
@@ -157,7 +140,8 @@ async def list_growing(serving: Serving, visiting: Visiting) -> AssignmentsDocum
             "name": one.growing.name,
             "paused": one.growing.terms.paused,
             "items": one.joined,
-            "write": [_writing(task) for task in one.writing],
+            "write": [writing_listed(task) for task in one.writing],
+            "instruct": len(one.instruct),
             "caption": len(one.caption),
             "verify": len(one.verify),
             "done": {step: [each.id for each in one.done(step)] for step in STEPS},
@@ -168,11 +152,12 @@ async def list_growing(serving: Serving, visiting: Visiting) -> AssignmentsDocum
     return {"schema": 1, "growing": found}
 
 
-def _writing(task: WritingTask) -> WritingListed:
+def writing_listed(task: WritingTask) -> WritingListed:
     rejected = None if task.rejected is None else task.rejected.standing
     return {
         "task": task.number,
         "skill": task.skill.name,
+        "round": task.round,
         "state": task.state,
         "proposal": None if task.proposal is None else task.proposal.id,
         "stage": None if task.proposal is None else task.proposal.standing.stage,
@@ -181,48 +166,15 @@ def _writing(task: WritingTask) -> WritingListed:
     }
 
 
-@routes.get("/growing/{growing}/write/{task}", summary="One of my writing tasks, with its worked example")
-async def get_writing(serving: Serving, visiting: Visiting, growing: Id, task: int) -> WritingDocument:
-    mine = task_of(await asked_here(serving, visiting, growing), task)
-    return {"schema": 1, **_writing(mine), "example": shown_example(mine.skill.example)}
-
-
 def shown_example(one: Example) -> ExampleShown:
     return {"instruction": one.instruction, "output": one.output, "image": one.image, "skill": one.skill}
 
 
-@routes.put("/growing/{growing}/write/{task}", summary="Write an instruction, or change mine", status_code=201)
-async def put_instruction(
-    serving: Serving, changing: Changing, growing: Id, task: int, asked: NewInstruction
-) -> ProposedDocument:
-    mine = await _open_task(serving, changing, growing, task)
-    sent = Sent(
-        skill=mine.skill.name,
-        text=_said(asked.instruction),
-        licence=_said(asked.licence),
-        url=plain(asked.image_url.strip()),
-    )
-    return await _written(serving, changing, growing, mine, sent)
-
-
-@routes.put(
-    "/growing/{growing}/write/{task}/upload",
-    summary="The same with the image itself as the body, its bytes as they are",
-    status_code=201,
-    openapi_extra=RAW_IMAGE,
-)
-async def put_upload(
-    request: Request, serving: Serving, changing: Changing, growing: Id, task: int, instruction: Words, licence: Licence
-) -> ProposedDocument:
-    mine = await _open_task(serving, changing, growing, task)
-    sent = Sent(
-        skill=mine.skill.name,
-        text=_said(instruction),
-        licence=_said(licence),
-        url="",
-        upload=await sent_image(request),
-    )
-    return await _written(serving, changing, growing, mine, sent)
+def one_of(one: str | None, several: list[str] | None, named: str) -> list[str]:
+    """Raises Refusal where neither is given, or both."""
+    if (one is None) is (several is None):
+        raise Refusal(422, f"Give {named}, or {named}s in its place where there are several.")
+    return several if several is not None else [one or ""]
 
 
 async def sent_image(request: Request) -> bytes:
@@ -237,28 +189,9 @@ async def sent_image(request: Request) -> bytes:
     return data
 
 
-async def _open_task(serving: Service, visitor: Visitor, growing: str, task: int) -> WritingTask:
-    found = await asked_here(serving, visitor, growing)
-    must_be_open(found.growing)
-    return task_of(found, task)
-
-
-async def _written(serving: Service, visitor: Visitor, growing: str, mine: WritingTask, sent: Sent) -> ProposedDocument:
-    before = None if mine.proposal is None else mine.proposal.standing
-    said = await sent.instruction(serving.uploads, visitor, before=before)
-    proposal = await run_in_threadpool(keep_instruction, serving.ledger, visitor, growing, mine, said)
-    return {"schema": 1, "proposal": proposal}
-
-
-@routes.delete("/growing/{growing}/write/{task}", summary="Withdraw what I wrote", status_code=204)
-async def delete_writing(serving: Serving, changing: Changing, growing: Id, task: int) -> Response:
-    await withdraw_writing(serving, changing, await asked_here(serving, changing, growing), task)
-    return Response(status_code=204)
-
-
-@routes.post("/growing/{growing}/write/{task}/skip", summary="Pass over a skill", status_code=204)
-async def skip_writing(serving: Serving, changing: Changing, growing: Id, task: int) -> Response:
-    await pass_over_writing(serving, changing, await asked_here(serving, changing, growing), task)
+@routes.post("/growing/{growing}/instruct/{proposal}/skip", summary="Pass over one to write for", status_code=204)
+async def skip_instruct(serving: Serving, changing: Changing, growing: Id, proposal: Id) -> Response:
+    await pass_over(serving, changing, growing, proposal, "instruct")
     return Response(status_code=204)
 
 
@@ -280,11 +213,16 @@ async def post_offer_again(serving: Serving, changing: Changing, growing: Id, as
     return Response(status_code=204)
 
 
-def _said(text: str) -> str:
+def said_text(text: str) -> str:
     stripped = plain(text).strip()
     if not stripped:
         raise Refusal(422, "A text is empty; write something.")
     return stripped
+
+
+@routes.post("/growing/{growing}/instruct", summary="Take the next image that was taken in without an instruction")
+async def take_instruct(serving: Serving, changing: Changing, growing: Id) -> TaskDocument:
+    return await _taken(serving, changing, growing, "instruct")
 
 
 @routes.post("/growing/{growing}/caption", summary="Take the next to caption; nobody else gets it for half an hour")
@@ -311,18 +249,34 @@ def _task(one: Proposal, step: Step) -> TaskShown:
         "skill": stands.asked.skill,
         "instruction": stands.instruction.text,
         "image": stands.image,
+        "images": list(stands.images),
     }
-    if step == "caption":
+    if step != "verify":
         return shown
     assert stands.caption is not None
     assert stands.answer is not None
     return {**shown, "caption": stands.caption.text, "answer": stands.answer.text}
 
 
+class GivenInstruction(BaseModel):
+    instruction: str = Field(min_length=1, max_length=INSTRUCTION_LONGEST)
+
+
+@routes.put("/growing/{growing}/instruct/{proposal}", summary="Write its instruction, or change mine", status_code=204)
+async def put_given(
+    serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: GivenInstruction
+) -> Response:
+    task = await task_here(serving, changing, growing, proposal)
+    said = given_instruction(task.proposal.standing, said_text(asked.instruction))
+    await keep_step(serving, changing, task, "instruct", said)
+    return Response(status_code=204)
+
+
 @routes.put("/growing/{growing}/caption/{proposal}", summary="Caption it, or change my caption", status_code=204)
 async def put_caption(serving: Serving, changing: Changing, growing: Id, proposal: Id, asked: NewCaption) -> Response:
     task = await task_here(serving, changing, growing, proposal)
-    said = Caption(about=asked.about, text=caption_text(_said(asked.caption)))
+    texts = [said_text(one) for one in one_of(asked.caption, asked.captions, "caption")]
+    said = caption_said(texts, about=asked.about, images=len(task.proposal.standing.images))
     await keep_step(serving, changing, task, "caption", said)
     return Response(status_code=204)
 
@@ -351,22 +305,21 @@ async def put_verification(
     return Response(status_code=204)
 
 
-class DraftInstruction(BaseModel):
+DraftCaption = dict[
+    Annotated[str, Field(pattern=r"^caption(_([2-9]|10))?$")], Annotated[str, Field(max_length=DRAFT_LONGEST)]
+]
+"""By the fields of the form: `caption`, and of several images `caption_2` and so on."""
+
+
+class DraftGiven(BaseModel):
     instruction: str = Field(default="", max_length=DRAFT_LONGEST)
-    licence: str = Field(default="", max_length=DRAFT_LONGEST)
-    licence_other: str = Field(default="", max_length=DRAFT_LONGEST)
-    url: str = Field(default="", max_length=DRAFT_LONGEST)
 
 
-class DraftCaption(BaseModel):
-    caption: str = Field(default="", max_length=DRAFT_LONGEST)
-
-
-@routes.put("/growing/{growing}/write/{task}/draft", summary="Keep what I typed and have not sent", status_code=204)
-async def put_draft(serving: Serving, changing: Changing, growing: Id, task: int, typed: DraftInstruction) -> Response:
-    found = await asked_here(serving, changing, growing)
-    what = writing_name(growing, task_of(found, task).skill.name)
-    await run_in_threadpool(save_draft, serving.ledger, found.person, what, typed.model_dump())
+@routes.put("/growing/{growing}/instruct/{proposal}/draft", summary="Keep one I have not sent", status_code=204)
+async def put_given_draft(
+    serving: Serving, changing: Changing, growing: Id, proposal: Id, typed: DraftGiven
+) -> Response:
+    await keep_step_draft(serving, changing, (growing, proposal), "instruct", typed.model_dump())
     return Response(status_code=204)
 
 
@@ -374,5 +327,5 @@ async def put_draft(serving: Serving, changing: Changing, growing: Id, task: int
 async def put_caption_draft(
     serving: Serving, changing: Changing, growing: Id, proposal: Id, typed: DraftCaption
 ) -> Response:
-    await keep_caption_draft(serving, changing, growing, proposal, typed.model_dump())
+    await keep_step_draft(serving, changing, (growing, proposal), "caption", typed)
     return Response(status_code=204)

@@ -15,6 +15,7 @@ from evenhand.exchange.tables import ExchangeTable, jsonl_lines
 from evenhand.files.outputs import refuse_way_out, write_whole
 from evenhand.images import ImageError, sniff
 from evenhand.ledger.store.record import Ledger
+from evenhand.site.living.events import Instruction
 from evenhand.site.living.store import Proposal
 from evenhand.site.living.versions import BenchmarkVersion
 
@@ -42,7 +43,7 @@ def exported_files(ledger: Ledger, grown: BenchmarkVersion) -> Iterator[Exported
             raise ExchangeError(str(error)) from error
         names[digest] = f"{IMAGES}{image_file_name(digest, data)}"
         yield ExportedFile(name=names[digest], data=data)
-    rows = [_item_row(item, names) for item in grown.items]
+    rows = [_item_row(item, names, grown.proposals.get(item.label)) for item in grown.items]
     yield ExportedFile(name=ITEMS, data=_jsonl(rows))
     yield ExportedFile(name=HISTORY, data=_jsonl([_history_row(k, one) for k, one in grown.proposals.items()]))
     yield ExportedFile(name=ABOUT, data=(json.dumps(_about(grown), indent=2) + "\n").encode("ascii"))
@@ -109,8 +110,16 @@ def _jsonl(rows: list[dict[str, Json]]) -> bytes:
     return b"".join(jsonl_lines(ExchangeTable(columns={}, rows=rows)))
 
 
-def _item_row(item: Item, names: Mapping[str, str]) -> dict[str, Json]:
+def _item_row(item: Item, names: Mapping[str, str], proposal: Proposal | None) -> dict[str, Json]:
     content = item.content()
+    caption = None if proposal is None else proposal.standing.caption
+    if caption is not None and caption.texts and caption.text == item.caption:
+        # Joined when they are read, as they were when the item was made.
+        content = {"captions" if name == "caption" else name: value for name, value in content.items()}
+        content["captions"] = list(caption.texts)
+    if proposal is not None:
+        asked = proposal.standing.asked
+        content |= {"licence": asked.licence, "source": asked.origin, "instance": asked.instance}
     content["images"] = [names.get(image, image) for image in item.images]
     content["criteria"] = dict(item.criteria)
     return {"item": item.label, **{name: value for name, value in content.items() if value}}
@@ -120,12 +129,14 @@ def _history_row(label: str, proposal: Proposal) -> dict[str, Json]:
     stands = proposal.standing
     events: list[dict[str, Json]] = []
     for event in proposal.events:
-        who: str = "worker" if event.person is None else f"person-{event.person}"
+        nobody = "intake" if isinstance(event.said, Instruction) else "worker"
+        who: str = nobody if event.person is None else f"person-{event.person}"
         said: dict[str, Any] = asdict(event.said)
         events.append({"seq": event.seq, "at": event.at, "by": who, "what": type(event.said).__name__, **said})
     return {
         "item": label,
         "image": stands.image,
+        "images": list(stands.images),
         "image_licence": stands.asked.licence,
         "image_url": stands.asked.url,
         "version": None if stands.joined is None else stands.joined.version,

@@ -17,20 +17,20 @@ from evenhand.site.living.events import (
     Caption,
     ImageFailed,
     Instruction,
+    ProposalEvent,
     ProposalState,
     Verification,
-    last_opinions,
-    may_caption,
-    may_verify,
 )
-from evenhand.site.living.settings import GrowingBenchmark, Skill
+from evenhand.site.living.following import last_opinions, may_caption, may_verify
+from evenhand.site.living.settings import ROUNDS_MOST, GrowingBenchmark, Skill
 from evenhand.site.living.store import Proposal, find_proposal, lease, skipped
 from evenhand.stats.intervals import clustered_share
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 
-Step: TypeAlias = Literal["caption", "verify"]
-Doing: TypeAlias = Literal["write", "caption", "verify"]
+Step: TypeAlias = Literal["instruct", "caption", "verify"]
+Doing: TypeAlias = Literal["write", "instruct", "caption", "verify"]
+STEPS: tuple[Step, ...] = ("instruct", "caption", "verify")
 TaskState: TypeAlias = Literal["open", "written", "skipped"]
 
 
@@ -39,11 +39,17 @@ class WritingTask:
     number: int
     """From 1."""
     skill: Skill
+    round: int
+    """From 1: which of this person's instructions for this skill."""
     state: TaskState
     proposal: Proposal | None
-    """This person's for this skill, unless it is over and they may write another."""
+    """This person's for this skill and round, unless it is over and they may write another."""
     rejected: Proposal | None = None
     """Their last one, where it was rejected or taken out and they have written no other since."""
+
+    def name(self, growing: str) -> str:
+        """Under which it is skipped, and its draft kept."""
+        return writing_name(growing, self.skill.name, self.round)
 
     @property
     def image_fault(self) -> str | None:
@@ -83,6 +89,10 @@ class Assignments:
         return [task for task in self.writing if task.rejected is not None or task.image_fault is not None]
 
     @property
+    def instruct(self) -> "PersonQueue":
+        return self.waiting("instruct")
+
+    @property
     def caption(self) -> "PersonQueue":
         return self.waiting("caption")
 
@@ -104,6 +114,8 @@ class Assignments:
         stands, rules = one.standing, self.growing.terms.rules
         if stands.stage != step:
             return False
+        if step == "instruct":
+            return True
         if step == "caption":
             return may_caption(stands, self.person, rules)
         return may_verify(stands, self.person, rules) and stands.opinion_of(self.person) is None
@@ -116,19 +128,26 @@ class Assignments:
     def _passed_over(self) -> Iterator[Doing]:
         if any(task.state == "skipped" for task in self.writing):
             yield "write"
-        steps: tuple[Step, ...] = ("caption", "verify")
-        for step in steps:
+        for step in STEPS:
             if any(self.has_skipped(one, step) and self.may_do(one, step) for one in self.known.at(step)):
                 yield step
 
     def done(self, step: Step) -> Sequence[Proposal]:
         """By this person, the newest last."""
-        kind = Caption if step == "caption" else Verification
         last: list[tuple[int, Proposal]] = []
         for one in self.known.of_person(self.person):
-            said = [event.seq for event in one.events if event.person == self.person and isinstance(event.said, kind)]
+            said = [event.seq for event in one.events if event.person == self.person and done_in(step, event)]
             last += [(said[-1], one)] if said else []
         return [one for _, one in sorted(last, key=itemgetter(0))]
+
+
+def done_in(step: Step, event: ProposalEvent) -> bool:
+    """Whether this is what somebody does in this step."""
+    said = event.said
+    if isinstance(said, Instruction):
+        # A row of a writer's own is a task of theirs, as is all that they write.
+        return step == "instruct" and bool(said.source) and not said.round
+    return isinstance(said, Caption if step == "caption" else Verification) and step != "instruct"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,29 +185,38 @@ def asked_of(at_hand: ProposalCache, growing: GrowingBenchmark, person: str) -> 
 def _writing(
     growing: GrowingBenchmark, found: Iterable[Proposal], person: str, passed: Collection[str]
 ) -> tuple[WritingTask, ...]:
-    last = {one.standing.asked.skill: one for one in found if one.standing.instruction.by == person}
-    theirs = {skill: one for skill, one in last.items() if one.standing.stage not in OVER}
-    rejected = {skill: one for skill, one in last.items() if one.standing.stage in ("rejected", "removed")}
+    """Round after round, so that a task keeps its number where the owner adds a round."""
+    last = {
+        (one.standing.asked.round, one.standing.asked.skill): one
+        for one in found
+        if one.standing.instruction.by == person
+    }
+    terms = growing.terms
+    wanted = [(number, skill) for number in range(1, terms.per_skill + 1) for skill in terms.skills]
+    # What was written before the owner wanted fewer stays its writer's to look at.
+    more = [(number, skill) for number in range(terms.per_skill + 1, ROUNDS_MOST + 1) for skill in terms.skills]
+    wanted += [one for one in more if (one[0], one[1].name) in last]
 
-    def state(skill: str) -> TaskState:
-        if skill in theirs:
-            return "written"
-        return "skipped" if writing_name(growing.id, skill) in passed else "open"
-
-    return tuple(
-        WritingTask(
+    def task(number: int, in_round: int, skill: Skill) -> WritingTask:
+        one = last.get((in_round, skill.name))
+        stage = None if one is None else one.standing.stage
+        passed_over = writing_name(growing.id, skill.name, in_round) in passed
+        theirs = None if stage in OVER else one
+        return WritingTask(
             number=number,
             skill=skill,
-            state=state(skill.name),
-            proposal=theirs.get(skill.name),
-            rejected=rejected.get(skill.name),
+            round=in_round,
+            state="written" if theirs else "skipped" if passed_over else "open",
+            proposal=theirs,
+            rejected=one if stage in ("rejected", "removed") else None,
         )
-        for number, skill in enumerate(growing.terms.skills, start=1)
-    )
+
+    return tuple(task(number, *one) for number, one in enumerate(wanted, start=1))
 
 
-def writing_name(growing: str, skill: str) -> str:
-    return f"write {growing} {skill}"
+def writing_name(growing: str, skill: str, in_round: int) -> str:
+    # No skill holds a tab, as its name is printable.
+    return f"write {growing} {skill}" if in_round == 1 else f"write {growing} {skill}\t{in_round}"
 
 
 def step_skip(growing: str, step: Step, proposal: str) -> str:
@@ -225,14 +253,14 @@ def _leased(ledger: Ledger, asked: Assignments, step: Step, gone: set[str]) -> P
 def _places(growing: GrowingBenchmark, step: Step, one: Proposal) -> list[str]:
     """As many as may work on it at once."""
     stands: ProposalState = one.standing
-    wanted = 1 if step == "caption" else max(1, growing.terms.rules.verifiers - len(stands.opinions))
+    wanted = 1 if step != "verify" else max(1, growing.terms.rules.verifiers - len(stands.opinions))
     start = place_start(growing.id, step, one)
     return [f"{start}{number}" for number in range(wanted)]
 
 
 def about(one: Proposal, step: Step) -> int:
-    """The number of what is to be captioned or verified; another instruction or answer has another one."""
-    return one.standing.instruction.seq if step == "caption" else one.standing.answer_seq
+    """The number of what is to be instructed, captioned or verified; another instruction or answer has another one."""
+    return one.standing.answer_seq if step == "verify" else one.standing.instruction.seq
 
 
 def place_start(growing: str, step: Step, one: Proposal | None = None) -> str:
@@ -271,8 +299,39 @@ def shares(found: Iterable[Proposal]) -> dict[str, Share]:
 
 
 def _behind(found: ProposalState) -> set[str]:
-    captioned = () if found.caption is None else (found.caption.by,)
-    return {found.instruction.by, *captioned, *(one.by for one in found.opinions if one.verification.follows)}
+    captioned = "" if found.caption is None else found.caption.by
+    made = {one for one in (found.instruction.by, captioned) if one}
+    return {*made, *(one.by for one in found.opinions if one.verification.follows)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceShare:
+    """What was taken in from one dataset."""
+
+    source: str
+    licences: tuple[str, ...]
+    rows: int
+    instruct: int
+    """That wait for an instruction."""
+    joined: int
+
+
+def sources(found: Iterable[Proposal]) -> list[SourceShare]:
+    """In the order they were first taken in from."""
+    by_source: dict[str, list[ProposalState]] = {}
+    for one in found:
+        if one.standing.asked.source:
+            by_source.setdefault(one.standing.asked.source, []).append(one.standing)
+    return [
+        SourceShare(
+            source=source,
+            licences=tuple(dict.fromkeys(one.asked.licence for one in rows)),
+            rows=len(rows),
+            instruct=sum(one.stage == "instruct" for one in rows),
+            joined=sum(one.stage == "joined" for one in rows),
+        )
+        for source, rows in by_source.items()
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

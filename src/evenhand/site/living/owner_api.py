@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from evenhand.site.api import Id
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.service import DOLLARS_MOST, Changing, Owner, Serving
+from evenhand.site.http.service import DOLLARS_MOST, Changing, FreshOwner, Owner, Serving
 from evenhand.site.living.actions import growing_of
 from evenhand.site.living.api import RAW_IMAGE, ExampleShown, sent_image, shown_example
 from evenhand.site.living.events import ProposalEvent, Rules, Stage, Word
@@ -33,7 +33,15 @@ from evenhand.site.living.owner_pages import (
     trouble,
 )
 from evenhand.site.living.proposed import INSTRUCTION_LONGEST, plain
-from evenhand.site.living.settings import Example, GrowingBenchmark, LivingTerms, NewBenchmark, Version, versions
+from evenhand.site.living.settings import (
+    ROUNDS_MOST,
+    Example,
+    GrowingBenchmark,
+    LivingTerms,
+    NewBenchmark,
+    Version,
+    versions,
+)
 from evenhand.site.living.store import Proposal
 from evenhand.site.openapi import DocumentRouter, Versioned
 
@@ -55,6 +63,9 @@ class Settings(BaseModel):
     """What is left out stays as it is."""
 
     skills: Skills | None = Field(default=None, description="All of them; those there were keep their examples.")
+    per_skill: int | None = Field(
+        default=None, ge=1, le=ROUNDS_MOST, description="Instructions that everybody writes for each skill."
+    )
     alone: bool | None = Field(default=None, description="One person may caption and verify their own work.")
     verifiers: int | None = Field(default=None, ge=1, le=VERIFIERS_MOST)
     attempts: int | None = Field(default=None, ge=1, le=ATTEMPTS_MOST)
@@ -86,6 +97,7 @@ class GrowingDocument(Versioned):
     base: str | None
     at: float
     skills: list[SkillListed]
+    per_skill: int
     alone: bool
     verifiers: int
     attempts: int
@@ -108,7 +120,10 @@ class ProposalListed(TypedDict):
     stage: Stage
     reason: str | None
     image: str | None
+    images: list[str]
     licence: str
+    source: str | None
+    instance: str | None
     caption: str | None
     answer: str | None
     at: float
@@ -177,6 +192,7 @@ def _document(found: GrowingBenchmark) -> GrowingDocument:
         "base": found.base,
         "at": found.at,
         "skills": [{"number": n, "skill": one.name} for n, one in enumerate(terms.skills, start=1)],
+        "per_skill": terms.per_skill,
         "alone": terms.rules.alone,
         "verifiers": terms.rules.verifiers,
         "attempts": terms.rules.attempts,
@@ -269,7 +285,10 @@ def _proposal(one: Proposal) -> ProposalListed:
         "stage": stands.stage,
         "reason": stands.reason or None,
         "image": stands.image,
+        "images": list(stands.images),
         "licence": stands.asked.licence,
+        "source": stands.asked.origin or None,
+        "instance": stands.asked.instance or None,
         "caption": None if stands.caption is None else stands.caption.text,
         "answer": None if stands.answer is None else stands.answer.text,
         "at": one.at,
@@ -332,5 +351,5 @@ async def post_version(serving: Serving, owner: Owner, changing: Changing, growi
     response_class=Response,
     responses={200: {"content": {"application/zip": {}}}},
 )
-async def get_version(request: Request, serving: Serving, owner: Owner, growing: Id, version: Number) -> Response:
+async def get_version(request: Request, serving: Serving, owner: FreshOwner, growing: Id, version: Number) -> Response:
     return await packed_version(request, serving, owner, growing, version)

@@ -18,16 +18,18 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import WorkerNote, worker_notes
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.request_guard import begun_in_time
-from evenhand.site.http.service import Owner, SentFields, SentForm, Service, Serving
+from evenhand.site.http.service import FreshOwner, Owner, SentFields, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.actions import growing_of
 from evenhand.site.living.cache import ProposalCache
-from evenhand.site.living.events import OwnersWord, Rules, Stage, Word, next_try
+from evenhand.site.living.events import OwnersWord, Rules, Stage, Word
 from evenhand.site.living.examples import known_skills, skills_with_examples
 from evenhand.site.living.export import zipped
-from evenhand.site.living.growth import shares, verifiers_agreement
+from evenhand.site.living.following import next_try
+from evenhand.site.living.growth import shares, sources, verifiers_agreement
 from evenhand.site.living.proposed import IMAGE_KINDS, INSTRUCTION_LONGEST, UPLOAD_BYTES, plain
 from evenhand.site.living.settings import (
+    ROUNDS_MOST,
     Example,
     GrowingBenchmark,
     LivingTerms,
@@ -57,6 +59,7 @@ ABSENT_AFTER = 90.0
 
 STAGES: Mapping[Stage, str] = {
     "image": "Image",
+    "instruct": "Instruction",
     "caption": "Caption",
     "answer": "Answer",
     "verify": "Verify",
@@ -163,12 +166,13 @@ def _pipeline(at_hand: ProposalCache, growing: GrowingBenchmark, stage: str) -> 
         "total": len(shown),
         "trouble": {one.id: trouble(one) for one in every},
         "names": names_of(ledger),
+        "sources": sources(every),
         "shares": shares(every),
         "agreement": verifiers_agreement(every),
         "versions": made[::-1],
         "coming": _coming(ledger, growing, every, made),
         "worker": worker_state(worker_notes(ledger)),
-        "limits": {"verifiers": VERIFIERS_MOST, "attempts": ATTEMPTS_MOST},
+        "limits": {"per_skill": ROUNDS_MOST, "verifiers": VERIFIERS_MOST, "attempts": ATTEMPTS_MOST},
     }
 
 
@@ -199,7 +203,7 @@ def worker_state(notes: Mapping[str, WorkerNote]) -> dict[str, Any]:
 
 
 @pages.post("/{growing}/settings")
-async def settings(serving: Serving, owner: Owner, form: SentForm, growing: str) -> Response:
+async def settings(serving: Serving, owner: FreshOwner, form: SentForm, growing: str) -> Response:
     found = await growing_of(serving, growing)
     terms = await run_in_threadpool(_terms, serving.ledger, form, found.terms)
     await settled(serving, owner, growing, terms)
@@ -214,6 +218,7 @@ async def settled(serving: Service, owner: Visitor, growing: str, terms: LivingT
 def _terms(ledger: Ledger, form: SentFields, before: LivingTerms) -> LivingTerms:
     return LivingTerms(
         skills=_skills(ledger, form, before.skills),
+        per_skill=_per_skill(form, before),
         rules=Rules(
             alone=form.text("alone", most=10) == "yes",
             verifiers=form.number("verifiers", least=1, most=VERIFIERS_MOST),
@@ -222,6 +227,13 @@ def _terms(ledger: Ledger, form: SentFields, before: LivingTerms) -> LivingTerms
         max_cost=form.dollars("max_cost"),
         paused=form.text("paused", most=10) == "yes",
     )
+
+
+def _per_skill(form: SentFields, before: LivingTerms) -> int:
+    # A page from before there were several has no such field.
+    if not form.text("per_skill", most=10):
+        return before.per_skill
+    return form.number("per_skill", least=1, most=ROUNDS_MOST)
 
 
 @pages.get("/{growing}/skills/{number}")
@@ -333,7 +345,7 @@ async def made_version(serving: Service, owner: Visitor, growing: str) -> Versio
 
 
 @pages.get("/{growing}/versions/{number}.zip")
-async def download(request: Request, serving: Serving, owner: Owner, growing: str, number: int) -> Response:
+async def download(request: Request, serving: Serving, owner: FreshOwner, growing: str, number: int) -> Response:
     return await packed_version(request, serving, owner, growing, number)
 
 

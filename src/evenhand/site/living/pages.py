@@ -12,9 +12,19 @@ from evenhand.site.http.service import SentForm, Service, Serving, Visiting
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.actions import Desk, desk, handed_out, keep_step, offer_again, pass_over, task_here
 from evenhand.site.living.cache import ProposalCache
-from evenhand.site.living.events import Caption
-from evenhand.site.living.growth import Assignments, Doing, Step, asked_of
-from evenhand.site.living.proposed import CAPTION_LONGEST, CAPTION_SHORTEST, FAULTS, caption_text, plain, verification
+from evenhand.site.living.events import ProposalState
+from evenhand.site.living.growth import STEPS, Assignments, Doing, Step, asked_of
+from evenhand.site.living.proposed import (
+    CAPTION_FIELDS,
+    CAPTION_LONGEST,
+    CAPTION_SHORTEST,
+    FAULTS,
+    INSTRUCTION_LONGEST,
+    caption_said,
+    given_instruction,
+    plain,
+    verification,
+)
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import Proposal
 from evenhand.site.people.pages import to_be_compared
@@ -35,6 +45,11 @@ async def overview(request: Request, serving: Serving, visiting: Visiting) -> Re
 
 def everything_asked(at_hand: ProposalCache, person: str) -> list[Assignments]:
     return [asked_of(at_hand, growing, person) for growing in growing_benchmarks(at_hand.ledger)]
+
+
+@pages.get("/instruct/{growing}")
+async def instruct_next(request: Request, serving: Serving, visiting: Visiting, growing: str) -> Response:
+    return await _next(request, serving, visiting, growing, "instruct")
 
 
 @pages.get("/caption/{growing}")
@@ -59,6 +74,11 @@ async def _next(request: Request, serving: Service, visiting: Visitor, growing: 
 def still_saved(request: Request) -> str:
     """Carries on to the next page that what was sent is saved."""
     return f"?{SAVED}" if "saved" in request.query_params else ""
+
+
+@pages.get("/instruct/{growing}/{proposal}")
+async def instruct(request: Request, serving: Serving, visiting: Visiting, growing: str, proposal: str) -> Response:
+    return await _step_page(request, serving, visiting, growing, proposal, "instruct")
 
 
 @pages.get("/caption/{growing}/{proposal}")
@@ -97,17 +117,26 @@ def _shown(
         "proposal": found,
         "stands": stands,
         "opinion": stands.opinion_of(person),
-        "text": (sent or {}).get("caption", stands.caption.text if own and stands.caption else ""),
+        "fields": _caption_fields(stands, sent or {}, own=own),
         "sent": sent,
         "drafted": bool(sent) and fault is None,
         "fault": fault,
         "faults": FAULTS,
-        "longest": CAPTION_LONGEST,
+        "longest": INSTRUCTION_LONGEST if step == "instruct" else CAPTION_LONGEST,
+        "text": (sent or {}).get("instruction", stands.instruction.text),
         "shortest": CAPTION_SHORTEST,
         "waiting": len(asked.waiting(step)),
         "before": _before(asked, found, step),
     }
     return serving.pages.page(request, f"{step}.html", context, status=200 if fault is None else 422)
+
+
+def _caption_fields(stands: ProposalState, sent: Mapping[str, str], *, own: bool) -> list[tuple[str, str]]:
+    """Name and text of each: of what was sent, or one's own caption that stands."""
+    said = stands.caption if own else None
+    texts = () if said is None else said.texts or (said.text,)
+    names = CAPTION_FIELDS[: len(stands.images)]
+    return [(name, sent.get(name, texts[n] if n < len(texts) else "")) for n, name in enumerate(names)]
 
 
 def _before(asked: Assignments, found: Proposal, step: Step) -> Proposal | None:
@@ -118,18 +147,35 @@ def _before(asked: Assignments, found: Proposal, step: Step) -> Proposal | None:
     return done[place - 1] if place else None
 
 
+@pages.post("/instruct/{growing}/{proposal}")
+async def instructed(
+    request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
+) -> Response:
+    task = await task_here(serving, visiting, growing, proposal)
+    try:
+        text = plain(form.text("instruction", most=INSTRUCTION_LONGEST, required="the instruction"))
+    except Refusal as refusal:
+        sent = {"instruction": form.text("instruction", most=10 * INSTRUCTION_LONGEST)}
+        here = await desk(serving, visiting, growing, proposal, "instruct")
+        return _shown(request, serving, here, "instruct", fault=refusal, sent=sent)
+    await keep_step(serving, visiting, task, "instruct", given_instruction(task.proposal.standing, text))
+    return RedirectResponse(f"/instruct/{growing}?{SAVED}", 303)
+
+
 @pages.post("/caption/{growing}/{proposal}")
 async def captioned(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str
 ) -> Response:
     task = await task_here(serving, visiting, growing, proposal)
+    about = form.number("about", least=0, most=999_999_999)
+    names = CAPTION_FIELDS[: len(task.proposal.standing.images)]
     try:
-        text = caption_text(plain(form.text("caption", most=CAPTION_LONGEST, required="the caption")))
+        texts = [plain(form.text(name, most=CAPTION_LONGEST, required="the caption")) for name in names]
+        said = caption_said(texts, about=about, images=len(names))
     except Refusal as refusal:
-        sent = {"caption": form.text("caption", most=10 * CAPTION_LONGEST)}
+        sent = {name: form.text(name, most=10 * CAPTION_LONGEST) for name in names}
         here = await desk(serving, visiting, growing, proposal, "caption")
         return _shown(request, serving, here, "caption", fault=refusal, sent=sent)
-    said = Caption(about=form.number("about", least=0, most=999_999_999), text=text)
     await keep_step(serving, visiting, task, "caption", said)
     return RedirectResponse(f"/caption/{growing}?{SAVED}", 303)
 
@@ -153,6 +199,12 @@ async def verified(
     return RedirectResponse(f"/verify/{growing}?{SAVED}", 303)
 
 
+@pages.post("/instruct/{growing}/{proposal}/skip")
+async def skip_instruct(serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str) -> Response:  # noqa: ARG001
+    await pass_over(serving, visiting, growing, proposal, "instruct")
+    return RedirectResponse(f"/instruct/{growing}", 303)
+
+
 @pages.post("/caption/{growing}/{proposal}/skip")
 async def skip_caption(serving: Serving, visiting: Visiting, form: SentForm, growing: str, proposal: str) -> Response:  # noqa: ARG001
     await pass_over(serving, visiting, growing, proposal, "caption")
@@ -167,6 +219,6 @@ async def skip_verify(serving: Serving, visiting: Visiting, form: SentForm, grow
 
 @pages.post("/grow/{growing}/offer-again")
 async def offered_again(serving: Serving, visiting: Visiting, form: SentForm, growing: str) -> Response:
-    doing = cast("Doing", form.choice("step", ("write", "caption", "verify")))
+    doing = cast("Doing", form.choice("step", ("write", *STEPS)))
     await offer_again(serving, visiting, growing, doing)
     return RedirectResponse(f"/{doing}/{growing}", 303)

@@ -5,12 +5,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from evenhand.benchmarks.files.items_file import join_captions
 from evenhand.images.sniffing import PROPOSED_LIMITS
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import SentFields
 from evenhand.site.http.uploads import Uploads
 from evenhand.site.http.visitor import Visitor
-from evenhand.site.living.events import CaptionOrAnswer, Instruction, ProposalState, Rules, Verification
+from evenhand.site.living.events import (
+    Caption,
+    CaptionOrAnswer,
+    Instruction,
+    ProposalState,
+    Rules,
+    Verification,
+    with_images,
+)
 
 INSTRUCTION_LONGEST = 200
 CAPTION_LONGEST = 2_000
@@ -19,6 +28,10 @@ CAPTION_SHORTEST = 10
 LICENCE_LONGEST = 200
 URL_LONGEST = 1_000
 UPLOAD_BYTES = PROPOSED_LIMITS.bytes
+IMAGES_MOST = 10
+"""As VisIT-Bench has (spot the difference has two, others up to ten)."""
+CAPTION_FIELDS = ("caption", *(f"caption_{number}" for number in range(2, IMAGES_MOST + 1)))
+"""Of the form, one for each image."""
 IMAGE_KINDS = {
     "PNG": "image/png",
     "JPEG": "image/jpeg",
@@ -54,34 +67,55 @@ FAULTS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What was written about an image, which is an address or an upload; neither where the one given before stays."""
+    """What was written about images, which are addresses or uploads; neither where those given before stay."""
 
     skill: str
+    round: int
     text: str
     licence: str
-    url: str
-    upload: bytes | None = None
+    urls: tuple[str, ...] = ()
+    uploads: tuple[bytes, ...] = ()
+    after: tuple[str, ...] = ()
+    """Digests of images uploaded before, that stay in front of these."""
 
     async def instruction(self, uploads: Uploads, visitor: Visitor, *, before: ProposalState | None) -> Instruction:
         """Raises Refusal where its licence is not public, or there is no image that can be used: of both where both."""
-        faults = [*_fault(lambda: public_licence(self.licence)), *_fault(lambda: self._one_image(uploads, before))]
+        if before is not None and before.asked.source:
+            return given_instruction(before, self.text)
+        faults = [*_fault(lambda: public_licence(self.licence)), *_fault(lambda: self._has_images(uploads, before))]
         if faults:
             raise _together(faults)
-        words = Instruction(skill=self.skill, text=self.text, licence=self.licence)
-        if self.url:
-            return replace(words, url=self.url)
-        if self.upload is not None:
-            return replace(words, image=await uploads.keep(self.upload, visitor=visitor))
+        words = Instruction(skill=self.skill, round=self.round, text=self.text, licence=self.licence)
+        if self.urls:
+            return with_images(words, self.urls)
+        if self.uploads:
+            kept = [await uploads.keep(one, visitor=visitor) for one in self.uploads]
+            return with_images(words, [*self.after, *kept])
         assert before is not None
-        return replace(words, image=before.asked.image, url=before.asked.url)
+        return with_images(words, before.asked.images)
 
-    def _one_image(self, uploads: Uploads, before: ProposalState | None) -> None:
-        if self.url and self.upload is not None:
+    def _has_images(self, uploads: Uploads, before: ProposalState | None) -> None:
+        if self.urls and self.uploads:
             raise Refusal(422, "Give an address or a file, not both.")
-        if self.url:
-            uploads.usable_address(self.url)
-        elif self.upload is None and before is None:
+        if len(self.urls) > IMAGES_MOST:
+            words = f"There may be {IMAGES_MOST} images, and {len(self.urls)} addresses were given; leave some out."
+            raise Refusal(422, words)
+        for url in self.urls:
+            if len(url) > URL_LONGEST:
+                raise Refusal(422, f"An address may have {URL_LONGEST:,} characters; this one has {len(url):,}.")
+            uploads.usable_address(url)
+        if not self.urls and not self.uploads and before is None:
             raise Refusal(422, "The image is missing: give its address, or choose a file.")
+
+
+def given_instruction(before: ProposalState, text: str) -> Instruction:
+    """About images that were taken in, which stay with their licence and source."""
+    return replace(before.asked, text=text)
+
+
+def addresses_in(text: str) -> tuple[str, ...]:
+    """One a line."""
+    return tuple(line.strip() for line in text.splitlines() if line.strip())
 
 
 def _fault(check: Callable[[], object]) -> Iterator[Refusal]:
@@ -111,6 +145,16 @@ def caption_text(text: str) -> str:
         words = f"The caption has {len(text)} characters, and {CAPTION_SHORTEST} are the least: say what is to be seen."
         raise Refusal(422, words)
     return text
+
+
+def caption_said(texts: Sequence[str], *, about: int, images: int) -> Caption:
+    """Of as many texts as there are images. Raises Refusal."""
+    if len(texts) != images:
+        raise Refusal(422, f"There are {images} images and {len(texts)} captions; write one for each.")
+    for text in texts:
+        caption_text(text)
+    joined = join_captions(texts) or ""
+    return Caption(about=about, text=joined, texts=tuple(texts) if len(texts) > 1 else ())
 
 
 def plain(text: str) -> str:

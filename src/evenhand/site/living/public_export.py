@@ -13,7 +13,7 @@ from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.tables import Shape
 from evenhand.files.outputs import Place, Target, path_of, refuse_way_out, write_whole
 from evenhand.images import ImageError, ImageStore
-from evenhand.ledger.read.projection import benchmarks, items_of
+from evenhand.ledger.read.projection import benchmarks, items_of, left_out_of
 from evenhand.ledger.read.spending import terms_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.living.export import image_file_name
@@ -53,7 +53,7 @@ def on_record(ledger: Ledger, data: str) -> Benchmark:
     items = items_of(ledger, data)
     terms = terms_of(ledger, data)
     named = {name for item in items for name in item.images}
-    fetched, licences = ledger.images.addresses.digests(), ledger.images.addresses.licences()
+    fetched, licences = ledger.images.addresses.digests(), ledger.images.addresses.licences(data)
     return Benchmark(
         name=next((one.name for one in benchmarks(ledger) if one.data == data), ""),
         items=tuple(items),
@@ -62,6 +62,7 @@ def on_record(ledger: Ledger, data: str) -> Benchmark:
         protocols=(),
         addresses={name: digest for name, digest in fetched.items() if name in named},
         licences={**{name: said for name, said in licences.items() if name in named}, **_grown(ledger, data)},
+        left_out=left_out_of(ledger, data),
     )
 
 
@@ -126,5 +127,5 @@ def _grown(ledger: Ledger, data: str) -> dict[str, str]:
         grown = None if number is None else grown_version(ledger, growing, number)
         if grown is not None:
             stands = [one.standing for one in grown.proposals.values()]
-            return {one.image: one.asked.licence for one in stands if one.image is not None}
+            return {image: one.asked.licence for one in stands for image in one.images}
     return {}

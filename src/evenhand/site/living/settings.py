@@ -16,6 +16,9 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
 from evenhand.site.living.events import Rules
 
+ROUNDS_MOST = 20
+"""Instructions of one person for one skill, at most."""
+
 _growing, _settings = schema.growing, schema.growing_settings
 _WITH_SETTINGS = select(_growing, _settings.c.content).join(_settings, _settings.c.growing == _growing.c.id)
 _ALL = _WITH_SETTINGS.where(
@@ -48,7 +51,9 @@ class LivingTerms:
     """What the owner has set."""
 
     skills: tuple[Skill, ...]
-    """In their order: each is one task for everybody who writes."""
+    """In their order: each is a task for everybody who writes, in every round."""
+    per_skill: int = 1
+    """Instructions that everybody writes for each skill."""
     rules: Rules = field(default_factory=Rules)
     max_cost: float | None = None
     """Dollars that reference answers may cost in all; None is no limit."""
@@ -163,6 +168,7 @@ def _terms(written: str) -> LivingTerms:
     skills = tuple(Skill(name=one["name"], example=Example(**one["example"])) for one in content["skills"])
     return LivingTerms(
         skills=skills,
+        per_skill=content.get("per_skill", 1),  # terms written before there were several have none
         rules=Rules(**content["rules"]),
         max_cost=content["max_cost"],
         paused=content["paused"],

@@ -26,10 +26,8 @@ from evenhand.site.living.events import (
     Said,
     Verification,
     Word,
-    after,
-    said_already,
-    standing,
 )
+from evenhand.site.living.following import after, said_already, standing
 
 LEASE_SECONDS = 1800.0
 """How long something that a person has before them is offered to nobody else."""
@@ -49,6 +47,8 @@ LOG: EventLog[Said, ProposalState | None] = EventLog(
         "joined": Joined,
     },
     after=after,
+    tuples=frozenset({"pictures", "captions", "texts"}),
+    later=frozenset({"round", "pictures", "captions", "source", "instance", "place", "texts"}),
 )
 
 # Each built once: building one takes SQLAlchemy longer than running it takes SQLite.
@@ -94,14 +94,15 @@ class Proposal:
 
 def propose(ledger: Ledger, growing: str, said: Instruction, *, person: str, noted: Noted | None = None) -> str:
     """A new proposal's id, added with a line of the audit log where one is `noted`; the very same proposed twice is
-    one. Raises TooLate where this person has another one under way for this skill."""
+    one. Raises TooLate where this person has another one under way for this skill and round."""
     proposal = secrets.token_hex(4)
     with ledger.writing() as connection:
         in_turn(connection, schema.growing.c.id, growing)
         for one in _written_by(connection, growing, person):
             if one.standing.asked == said and not _over(one.standing):
                 return one.id
-            if one.standing.asked.skill == said.skill and not _over(one.standing):
+            asked = one.standing.asked
+            if (asked.skill, asked.round) == (said.skill, said.round) and not _over(one.standing):
                 raise TooLate
         _add(connection, growing, proposal, said, person=person)
         if noted is not None:
@@ -227,6 +228,11 @@ def let_join(connection: Connection, growing: str, joining: Mapping[str, Joined]
         _add(connection, growing, proposal, said, person=by)
 
 
+def add_proposal(connection: Connection, growing: str, proposal: str, said: Instruction, *, person: str | None) -> None:
+    """A new one that was taken in, in a transaction that has its turn."""
+    _add(connection, growing, proposal, said, person=person)
+
+
 def _add(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> ProposalEvent:
     return LOG.add(connection, proposal, said, person=person, growing=growing, once=_once(proposal, said))
 
@@ -236,7 +242,7 @@ def _once(proposal: str, said: Said) -> str | None:
         case Answer():
             return f"answer {said.about} {said.attempt}"
         case ImageCame():
-            return f"image {said.about}"
+            return f"image {said.about} {said.place}" if said.place else f"image {said.about}"
         case Joined():
             return f"joined {proposal}"
         case _:

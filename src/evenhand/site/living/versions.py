@@ -6,11 +6,13 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
+from evenhand.benchmarks.files.items_file import origin_words, several_origins
 from evenhand.domain.item import Benchmark, Item
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.living.events import Joined
+from evenhand.site.living.events import Joined, is_address
+from evenhand.site.living.following import missing_images
 from evenhand.site.living.settings import GrowingBenchmark, Version, add_version, versions
 from evenhand.site.living.store import Proposal, all_in_turn, let_join, proposals
 
@@ -31,13 +33,13 @@ class BenchmarkVersion:
 def item_of(proposal: Proposal) -> Item:
     """The item that an accepted proposal is, or was when it joined."""
     stands = proposal.standing
-    assert stands.image is not None
+    assert not missing_images(stands)
     assert stands.caption is not None
     assert stands.answer is not None
     return Item(
         label=label_of(proposal),
         instruction=stands.instruction.text,
-        images=(stands.image,),
+        images=stands.images,
         caption=stands.caption.text,
         reference=stands.answer.text,
         category=stands.asked.skill,
@@ -113,7 +115,22 @@ def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | 
         number = made.number if made else len(before)
         joining = {one.id: Joined(version=number, item=item_of(one).digest) for one in now.accepted}
         let_join(connection, growing.id, joining, by=by)
+    _tell_terms(ledger, [one for one in every if one.standing.stage in ("accepted", "joined")])
     return made
+
+
+def _tell_terms(ledger: Ledger, found: Iterable[Proposal]) -> None:
+    """Licence and origin of the images, where every page of a case finds them."""
+    licences: dict[str, str] = {}
+    origins: dict[str, dict[str, None]] = {}
+    for one in found:
+        asked = one.standing.asked
+        for place, image in enumerate(one.standing.images):
+            licences[image] = asked.licence
+            address = "" if asked.source or not is_address(asked.images[place]) else asked.images[place]
+            if asked.source or address:
+                origins.setdefault(image, {})[origin_words(asked.source or address, asked.instance)] = None
+    ledger.images.addresses.tell(licences, {image: several_origins(told) for image, told in origins.items()})
 
 
 def _benchmark(growing: GrowingBenchmark, items: tuple[Item, ...]) -> Benchmark:

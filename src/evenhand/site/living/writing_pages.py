@@ -18,11 +18,12 @@ from evenhand.site.living.actions import (
     withdraw_writing,
     writing_desk,
 )
-from evenhand.site.living.events import may_write_again
+from evenhand.site.living.following import may_write_again
 from evenhand.site.living.growth import Assignments, WritingTask
 from evenhand.site.living.pages import SAVED, still_saved
 from evenhand.site.living.proposed import (
     IMAGE_KINDS,
+    IMAGES_MOST,
     INSTRUCTION_LONGEST,
     LICENCE_LONGEST,
     LICENCES,
@@ -30,11 +31,13 @@ from evenhand.site.living.proposed import (
     UPLOAD_BYTES,
     URL_LONGEST,
     Sent,
+    addresses_in,
     plain,
 )
 
 pages = APIRouter(prefix="/write", include_in_schema=False)
 
+ADDRESSES_LONGEST = IMAGES_MOST * (URL_LONGEST + 2)
 _FIELDS = ("instruction", "licence", "licence_other", "url")
 
 
@@ -68,7 +71,7 @@ def _write_page(
     before: dict[str, str] = dict.fromkeys(_FIELDS, "")
     if stands is not None:
         said = stands.asked
-        before = {"instruction": said.text, "url": said.url or "", **_licence_fields(said.licence)}
+        before = {"instruction": said.text, "url": "\n".join(said.urls), **_licence_fields(said.licence)}
     filled = {**before, **sent}
     context: dict[str, Any] = {
         "asked": asked,
@@ -80,7 +83,8 @@ def _write_page(
         "changeable": stands is None or may_write_again(stands, person.id),
         "licences": LICENCES,
         "other": OTHER,
-        "longest": {"instruction": INSTRUCTION_LONGEST, "licence": LICENCE_LONGEST, "url": URL_LONGEST},
+        "longest": {"instruction": INSTRUCTION_LONGEST, "licence": LICENCE_LONGEST, "url": ADDRESSES_LONGEST},
+        "images_most": IMAGES_MOST,
         "upload_mb": UPLOAD_BYTES // 1_000_000,
         "kinds": IMAGE_KINDS,
     }
@@ -101,9 +105,9 @@ async def written(
     asked = await asked_here(serving, visiting, growing)
     task = task_of(asked, number)
     must_be_open(asked.growing)
-    typed = {name: form.text(name, most=10 * URL_LONGEST) for name in _FIELDS}
+    typed = {name: form.text(name, most=2 * ADDRESSES_LONGEST) for name in _FIELDS}
     try:
-        sent = _sent(form, task, await form.upload("image", most=UPLOAD_BYTES))
+        sent = _sent(form, task, await form.uploads("image", most=UPLOAD_BYTES, in_all=IMAGES_MOST))
         before = None if task.proposal is None else task.proposal.standing
         said = await sent.instruction(serving.uploads, visiting, before=before)
     except Refusal as refusal:
@@ -114,15 +118,18 @@ async def written(
     return RedirectResponse(f"/write/{growing}?{SAVED}", 303)
 
 
-def _sent(form: SentFields, task: WritingTask, upload: bytes | None) -> Sent:
+def _sent(form: SentFields, task: WritingTask, uploads: tuple[bytes, ...]) -> Sent:
     text = plain(form.text("instruction", most=INSTRUCTION_LONGEST, required="the instruction"))
+    if task.proposal is not None and task.proposal.standing.asked.source:
+        # The images and their licence are the dataset's, and not on the form.
+        return Sent(skill=task.skill.name, round=task.round, text=text, licence="")
     licence = plain(form.text("licence", most=LICENCE_LONGEST, required="the image's public licence"))
     if licence == OTHER:
         licence = plain(form.text("licence_other", most=LICENCE_LONGEST, required="the name of the other licence"))
-    url = plain(form.text("url", most=URL_LONGEST))
-    if task.proposal is not None and url == task.proposal.standing.asked.url:
-        url = ""  # as it was sent along with the form
-    return Sent(skill=task.skill.name, text=text, licence=licence, url=url, upload=upload)
+    urls = addresses_in(plain(form.text("url", most=ADDRESSES_LONGEST)))
+    if task.proposal is not None and urls == task.proposal.standing.asked.images:
+        urls = ()  # as they were sent along with the form
+    return Sent(skill=task.skill.name, round=task.round, text=text, licence=licence, urls=urls, uploads=uploads)
 
 
 @pages.post("/{growing}/{number}/skip")

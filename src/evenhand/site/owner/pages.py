@@ -34,7 +34,7 @@ from evenhand.site.accounts.store import (
 )
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.refusal import Refusal, not_found
-from evenhand.site.http.service import Owner, SentFields, SentForm, Service, Serving
+from evenhand.site.http.service import FreshOwner, Owner, SentFields, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.proposed import plain
@@ -144,6 +144,8 @@ def names_of(ledger: Ledger) -> dict[str, str]:
 async def new_invitation(request: Request, serving: Serving, owner: Owner, form: SentForm) -> Response:
     try:
         asked = _asked(form, owner.must_be("owner"))
+        if asked.role == "owner":
+            owner.must_have_just_signed_in()
     except Refusal as refusal:
         sent = {name: form.text(name, most=SENT_MOST) for name in ("role", "note", "uses", "days")}
         return await _overview(request, serving, fault=refusal, sent=sent)
@@ -199,7 +201,7 @@ async def revoke(serving: Serving, owner: Owner, form: SentForm, invitation: str
 
 
 @pages.post("/people/{person}/link")
-async def link_back(request: Request, serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:  # noqa: ARG001
+async def link_back(request: Request, serving: Serving, owner: FreshOwner, form: SentForm, person: str) -> Response:  # noqa: ARG001
     return await _overview(request, serving, link=await made_link_back(serving, owner, person))
 
 
@@ -215,12 +217,14 @@ async def made_link_back(serving: Service, owner: Visitor, person: str) -> Fresh
 
 
 @pages.get("/people/{person}/sign-out")
-async def ask_to_sign_out(request: Request, serving: Serving, owner: Owner, person: str) -> Response:
+async def ask_to_sign_out(request: Request, serving: Serving, owner: FreshOwner, person: str) -> Response:
     return await _sure(request, serving, owner, person, "sign-out")
 
 
 @pages.post("/people/{person}/sign-out")
-async def sign_person_out(request: Request, serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:
+async def sign_person_out(
+    request: Request, serving: Serving, owner: FreshOwner, form: SentForm, person: str
+) -> Response:
     if form.text("sure", most=3) != "yes":
         return await _sure(request, serving, owner, person, "sign-out", fault=_UNSURE)
     await signed_out(serving, owner, person)
@@ -234,12 +238,12 @@ async def signed_out(serving: Service, owner: Visitor, person: str) -> None:
 
 
 @pages.get("/people/{person}/erase")
-async def ask_to_erase(request: Request, serving: Serving, owner: Owner, person: str) -> Response:
+async def ask_to_erase(request: Request, serving: Serving, owner: FreshOwner, person: str) -> Response:
     return await _sure(request, serving, owner, person, "erase")
 
 
 @pages.post("/people/{person}/erase")
-async def erase(request: Request, serving: Serving, owner: Owner, form: SentForm, person: str) -> Response:
+async def erase(request: Request, serving: Serving, owner: FreshOwner, form: SentForm, person: str) -> Response:
     if form.text("sure", most=3) != "yes":
         return await _sure(request, serving, owner, person, "erase", fault=_UNSURE)
     await erased_name(serving, person)
@@ -283,7 +287,7 @@ async def _sure(
 
 
 @pages.get("/benchmarks/{data}/open")
-async def ask_to_open(request: Request, serving: Serving, owner: Owner, data: str) -> Response:  # noqa: ARG001
+async def ask_to_open(request: Request, serving: Serving, owner: FreshOwner, data: str) -> Response:  # noqa: ARG001
     return await _open_sure(request, serving, data)
 
 
@@ -303,7 +307,7 @@ async def _withheld(serving: Service, data: str) -> BenchmarkOnRecord:
 
 
 @pages.post("/benchmarks/{data}")
-async def opening(request: Request, serving: Serving, owner: Owner, form: SentForm, data: str) -> Response:
+async def opening(request: Request, serving: Serving, owner: FreshOwner, form: SentForm, data: str) -> Response:
     await _withheld(serving, data)
     if form.choice("what", ("open", "close")) == "open":
         if form.text("sure", most=3) != "yes":

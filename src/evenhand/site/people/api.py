@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from evenhand.domain.estimate import Estimate
 from evenhand.site.http.pages import AsciiJson
 from evenhand.site.http.refusal import Refusal, not_found
-from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.http.service import Changing, FreshOwner, Owner, Serving, Visiting
 from evenhand.site.openapi import DocumentRouter, Versioned
 from evenhand.site.people.comparisons import Overtaken, PersonShare, ShownAnew, choices, places_of
 from evenhand.site.people.forms import FormName
@@ -270,7 +270,7 @@ def _agreement(found: Estimate) -> AgreementFields:
 
 
 @routes.put("/studies/{study}", summary="Pause, close or show a study for people (owner)", status_code=204)
-async def put_study(serving: Serving, owner: Owner, changing: Changing, study: Id, asked: Changes) -> Response:  # noqa: ARG001
+async def put_study(serving: Serving, owner: FreshOwner, changing: Changing, study: Id, asked: Changes) -> Response:  # noqa: ARG001
     if asked.paused is not None:
         await paused(serving, owner, study, paused=asked.paused)
     if asked.closed is not None:
@@ -307,7 +307,7 @@ async def post_renewal(serving: Serving, owner: Owner, changing: Changing, study
 
 
 @routes.delete("/studies/{study}", summary="Remove a study in which nobody has a place (owner)", status_code=204)
-async def delete_study(serving: Serving, owner: Owner, changing: Changing, study: Id) -> Response:  # noqa: ARG001
+async def delete_study(serving: Serving, owner: FreshOwner, changing: Changing, study: Id) -> Response:  # noqa: ARG001
     await removed(serving, owner, study)
     return Response(status_code=204)
 

@@ -46,6 +46,7 @@ class PersonShare:
     study: str
     title: str
     benchmark: str
+    data: str
     form: QuestionForm
     person: str
     paused: bool
@@ -109,6 +110,7 @@ def _places() -> Select[Any]:
         table,
         studies.c.title,
         studies.c.benchmark,
+        studies.c.data,
         studies.c.form,
         studies.c.paused,
         studies.c.closed,
@@ -162,6 +164,7 @@ def _place(row: Row[Any]) -> PersonShare:
         study=row.study,
         title=row.title,
         benchmark=row.benchmark,
+        data=row.data,
         form=FORMS[row.form],
         person=row.person,
         paused=row.paused is not None,

@@ -1,6 +1,7 @@
 """Where people compare two answers and know neither's model: in their own order, as often as they like."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -11,6 +12,7 @@ from evenhand.domain.item import Item
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person
 from evenhand.site.boards.battle import BattlePicture, pictures_of
+from evenhand.site.http.rate_limits import line
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
 from evenhand.site.http.visibility import as_compared
@@ -58,7 +60,7 @@ def _waiting_elsewhere(at_hand: ProposalCache, person: str) -> list[str]:
     """Names of the growing benchmarks that have something to do for this person."""
     running = [one for one in growing_benchmarks(at_hand.ledger) if not one.terms.paused]
     asked = [asked_of(at_hand, one, person) for one in running]
-    return [one.growing.name for one in asked if one.next_task or one.caption or one.verify]
+    return [one.growing.name for one in asked if one.next_task or one.instruct or one.caption or one.verify]
 
 
 def to_be_compared(ledger: Ledger, person: Person) -> list[str]:
@@ -94,9 +96,7 @@ async def started(serving: Service, visiting: Visiting, study: str) -> str:
     found = await study_of(serving, study)
     if found.paused or found.closed:
         raise _paused(closed=found.closed)
-    place = await place_for(serving, study, person)
-    await serving.watch.note(visiting, "took a place in a study", study)
-    return place
+    return await place_for(serving, study, person, line(visiting, "took a place in a study", study))
 
 
 @pages.get("/{place}")
@@ -206,7 +206,7 @@ def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTas
     task = find_task(ledger, own, task_number(own, number))
     if task is None:
         raise not_found("such task of yours")
-    return OwnTask(place=own, task=task, pictures=pictures_of(ledger, task.item))
+    return OwnTask(place=own, task=task, pictures=pictures_of(ledger, task.item, own.data))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -227,8 +227,8 @@ async def said(serving: Service, place: PersonShare, shown: ShownChoice, choice:
         offered = ", ".join(one.code for one in place.form.choices)
         raise Refusal(422, f"The choice is one of {offered}.")
     try:
-        found = await run_in_threadpool(
-            say, serving.ledger, place, shown.number, verdict, showing=shown.showing, after=shown.after
+        found = await serving.written(
+            partial(say, serving.ledger, place, shown.number, verdict, showing=shown.showing, after=shown.after)
         )
     except Paused as error:
         raise _paused(closed=place.closed) from error

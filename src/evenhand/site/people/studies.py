@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert, select, update
 
 from evenhand import __version__
 from evenhand.domain.identity import canonical_json
@@ -22,6 +22,7 @@ from evenhand.ledger.store.links import changing
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
 from evenhand.site.accounts.store import Person
+from evenhand.site.http.audit_log import LogEvent, write_down_within
 from evenhand.site.people.forms import (
     FORMS,
     AskedStudy,
@@ -178,77 +179,111 @@ def remove_people_study(ledger: Ledger, study: str) -> bool:
             return connection.execute(delete(table).where(table.c.id == study)).rowcount == 1
 
 
-def take_place(ledger: Ledger, study: str, person: Person) -> str:
-    """The id of the person's place, which is the same every time; raises PeopleStudyError where none is free."""
-    table = schema.people_places
+def take_place(ledger: Ledger, study: str, person: Person, *, log: LogEvent | None = None) -> str:
+    """The id of the person's place, which is the same every time; raises PeopleStudyError where none is free.
+
+    `log`: what the audit log is told. All of it is one commit, as many people begin at one moment and each commit
+    waits for the disk.
+    """
     with ledger.writing() as connection:
-        theirs = select(table).where(table.c.study == study, table.c.person == person.id)
-        place = connection.execute(theirs).first()
+        row = connection.execute(_STUDY, {"study_": study}).first()
+        place = connection.execute(_THEIRS, {"study_": study, "person_": person.id}).first()
+        found = place or connection.execute(_FREE, {"study_": study}).first()
+        if row is None or found is None:
+            raise PeopleStudyError("Every place in this study is taken.")
+        of_study, replicate = _study(row), found.replicate
         if place is None:
-            free = select(table).where(table.c.study == study, table.c.person.is_(None))
-            place = connection.execute(free.order_by(table.c.number).limit(1).with_for_update()).first()
-            if place is None:
-                raise PeopleStudyError("Every place in this study is taken.")
-            theirs_now = {"person": person.id, "at": time.time(), "replicate": _replicate(connection, study, person)}
-            connection.execute(update(table).where(table.c.id == place.id).values(theirs_now))
-    # Apart from the taking: a kill between the two leaves a place that is put on record when it is next opened.
-    if place.record is None:
-        _put_on_record(ledger, place.id, person)
-    return place.id
+            replicate = _replicate(connection, of_study, person)
+            taken = {"place_": found.id, "person_": person.id, "at_": time.time(), "replicate_": replicate}
+            connection.execute(_TAKE, taken)
+        if found.record is None:  # also where an earlier version was killed between the two
+            _put_on_record(ledger, connection, found.id, person, of_study=of_study, replicate=replicate)
+        if log is not None:
+            write_down_within(connection, log)
+    return found.id
 
 
-def _replicate(connection: Connection, study: str, person: Person) -> int:
+# Built once, as many people begin at one moment: building them takes longer than running them.
+_studies_, _places, _tasks = schema.people_studies.c, schema.people_places.c, schema.people_tasks.c
+_of_place = _places.study == bindparam("study_")
+_STUDY = _studies().where(_studies_.id == bindparam("study_"))
+_THEIRS = select(schema.people_places).where(_of_place, _places.person == bindparam("person_"))
+_FREE = (
+    select(schema.people_places)
+    .where(_of_place, _places.person.is_(None))
+    .order_by(_places.number)
+    .limit(1)
+    .with_for_update()
+)
+_TAKE = (
+    update(schema.people_places)
+    .where(_places.id == bindparam("place_"))
+    .values(person=bindparam("person_"), at=bindparam("at_"), replicate=bindparam("replicate_"))
+)
+_RECORD = (
+    update(schema.people_places)
+    .where(_places.id == bindparam("place_"))
+    .values(record=bindparam("record_"), run=bindparam("run_"))
+)
+_TASKS_OF = select(schema.people_tasks).where(_tasks.place == bindparam("place_")).order_by(_tasks.number)
+_TRIAL_OF_TASK = (
+    update(schema.people_tasks)
+    .where(_tasks.place == bindparam("place_"), _tasks.number == bindparam("number_"))
+    .values(trial=bindparam("trial_"))
+)
+_BEGUN = (
+    select(func.count())
+    .select_from(schema.runs.join(schema.studies, schema.studies.c.key == schema.runs.c.study))
+    .where(
+        schema.studies.c.data == bindparam("data_"),
+        schema.studies.c.rater == bindparam("rater_"),
+        schema.studies.c.condition == bindparam("condition_"),
+    )
+)
+_HELD = (
+    select(func.max(_places.replicate))
+    .join(schema.people_studies, _studies_.id == _places.study)
+    .where(
+        _places.person == bindparam("person_"),
+        _studies_.data == bindparam("data_"),
+        _studies_.form == bindparam("form_"),
+    )
+)
+
+
+def _replicate(connection: Connection, study: PeopleStudy, person: Person) -> int:
     """How often the person has taken a place in a study of the same data and form: never the same number twice."""
-    table, places, shares, begun = schema.people_studies, schema.people_places, schema.studies, schema.runs
-    asked = connection.execute(select(table.c.data, table.c.form).where(table.c.id == study)).one()
-    on_record = (
-        select(func.count())
-        .select_from(begun.join(shares, shares.c.key == begun.c.study))
-        .where(
-            shares.c.data == asked.data,
-            shares.c.rater == person.rater.key,
-            shares.c.condition == FORMS[asked.form].condition.key,
-        )
-    )
+    of_theirs = {"data_": study.data, "rater_": person.rater.key, "condition_": study.form.condition.key}
+    begun = connection.execute(_BEGUN, of_theirs).scalar_one()
     # A kill may have left a place of theirs that is not on record yet.
-    held = (
-        select(func.max(places.c.replicate))
-        .join(table, table.c.id == places.c.study)
-        .where(places.c.person == person.id, table.c.data == asked.data, table.c.form == asked.form)
-    )
-    last = connection.execute(held).scalar()
-    return max(connection.execute(on_record).scalar_one(), 0 if last is None else last + 1)
+    asked = {"person_": person.id, "data_": study.data, "form_": study.form.name}
+    last = connection.execute(_HELD, asked).scalar()
+    return max(begun, 0 if last is None else last + 1)
 
 
-def _put_on_record(ledger: Ledger, place: str, person: Person) -> None:
+def _put_on_record(
+    ledger: Ledger, connection: Connection, place: str, person: Person, *, of_study: PeopleStudy, replicate: int
+) -> None:
     """The person's share as a Study of theirs."""
-    table, tasks = schema.people_places, schema.people_tasks
-    with ledger.reading() as connection:
-        taken = connection.execute(select(table.c.study, table.c.replicate).where(table.c.id == place)).one()
-        of_study = _study(connection.execute(_studies().where(schema.people_studies.c.id == taken.study)).one())
-        found = connection.execute(select(tasks).where(tasks.c.place == place).order_by(tasks.c.number)).all()
-    condition = of_study.form.condition
+    condition, rater = of_study.form.condition, person.rater
     trials = {
         row.number: Trial(
             item=row.item,
             responses=(row.first, row.second),
-            rater=person.rater.key,
+            rater=rater.key,
             condition=condition.key,
-            replicate=taken.replicate,
+            replicate=replicate,
         )
-        for row in found
+        for row in connection.execute(_TASKS_OF, {"place_": place})
     }
-    record = share_of(of_study, person, showings_of(ledger, trials.values()), replicate=taken.replicate)
-    ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
+    record = share_of(of_study, person, showings_of(ledger, trials.values()), replicate=replicate)
+    ledger.register_study_within(connection, record, rater=rater, condition=condition, wanted=len(trials))
     settings = {"benchmark": of_study.benchmark, "judge": person.label, "study": of_study.id}
-    run = ledger.begin_run("compare", settings, study=record.key, version=__version__)
-    with ledger.writing() as connection:
-        for number, trial in trials.items():
-            of_task = (tasks.c.place == place, tasks.c.number == number)
-            connection.execute(update(tasks).where(*of_task).values(trial=trial.key))
-        fresh = (table.c.id == place, table.c.record.is_(None))
-        with changing(connection, table, table.c.id == place):
-            connection.execute(update(table).where(*fresh).values(record=record.key, run=run))
+    run = ledger.begin_run_within(connection, "compare", settings, study=record.key, version=__version__)
+    keys = [{"place_": place, "number_": number, "trial_": trial.key} for number, trial in trials.items()]
+    connection.execute(_TRIAL_OF_TASK, keys)
+    with changing(connection, schema.people_places, _places.id == place):
+        connection.execute(_RECORD, {"place_": place, "record_": record.key, "run_": run})
 
 
 def showings_of(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, str, str], ...]:

@@ -1,6 +1,7 @@
 """The owner's studies for people: making one, giving places, how far each person has got and how far they agree."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -10,8 +11,10 @@ from starlette.responses import RedirectResponse, Response
 from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person, find_person, people
+from evenhand.site.http.audit_log import LogEvent
+from evenhand.site.http.rate_limits import line
 from evenhand.site.http.refusal import Refusal, not_found
-from evenhand.site.http.service import Owner, SentForm, Service, Serving
+from evenhand.site.http.service import FreshOwner, Owner, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.owner.pages import names_of
 from evenhand.site.people.agreement import Agreement, agreement
@@ -155,9 +158,7 @@ async def study_of(serving: Service, study: str) -> PeopleStudy:
 
 async def agreement_of(serving: Service, study: str) -> Agreement | None:
     """Raises StillWorking."""
-    return await serving.kept(
-        ("agreement", study), lambda: agreement(serving.ledger, study), serving.site.limits.patience
-    )
+    return await serving.kept(("agreement", study), partial(agreement, study=study), serving.site.limits.patience)
 
 
 def _may_compare(person: Person) -> bool:
@@ -188,7 +189,7 @@ _SETTINGS: Mapping[str, tuple[Setting, bool, str]] = {
 
 
 @pages.post("/{study}/settings")
-async def settings(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+async def settings(serving: Serving, owner: FreshOwner, form: SentForm, study: str) -> Response:
     setting, on, _ = _SETTINGS[form.choice("what", _SETTINGS)]
     await changed(serving, owner, study, setting, on=on)
     return RedirectResponse(f"/admin/studies/{study}", 303)
@@ -249,21 +250,19 @@ async def given_place(serving: Service, owner: Owner, study: str, person: str) -
     found = await run_in_threadpool(find_person, serving.ledger, person)
     if found is None or not _may_compare(found):
         raise not_found("such person who compares")
-    place = await place_for(serving, study, found)
-    await serving.watch.note(owner, "gave a place in a study", f"{study} to {found.label}")
-    return place
+    return await place_for(serving, study, found, line(owner, "gave a place in a study", f"{study} to {found.label}"))
 
 
-async def place_for(serving: Service, study: str, person: Person) -> str:
+async def place_for(serving: Service, study: str, person: Person, log: LogEvent) -> str:
     """Raises Refusal where none is free."""
     try:
-        return await run_in_threadpool(take_place, serving.ledger, study, person)
+        return await serving.written(partial(take_place, serving.ledger, study, person, log=log))
     except PeopleStudyError as error:
         raise Refusal(409, str(error)) from error
 
 
 @pages.post("/{study}/remove")
-async def remove(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:  # noqa: ARG001
+async def remove(serving: Serving, owner: FreshOwner, form: SentForm, study: str) -> Response:  # noqa: ARG001
     await removed(serving, owner, study)
     return RedirectResponse("/admin/studies", 303)
 

@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from starlette.concurrency import run_in_threadpool
 
 from evenhand.domain.submission import Entered, Published, Said, SubmissionState, Uploaded, Withdrawn
+from evenhand.format.look_alikes import at_a_glance
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.submissions.store import (
     Submission,
@@ -18,7 +19,8 @@ from evenhand.ledger.submissions.store import (
     forget_files,
     tell,
 )
-from evenhand.ledger.submissions.team_names import as_read, one_line
+from evenhand.ledger.submissions.submitted_models import taken_for
+from evenhand.ledger.submissions.team_names import one_line
 from evenhand.site.http.refusal import Refusal, not_found, too_late
 from evenhand.site.http.service import Service
 from evenhand.site.http.visitor import Visitor
@@ -117,7 +119,7 @@ async def begin(serving: Service, visitor: Visitor, offer: IntakeOffer, said: En
     _must_be_open(offer)
     if not account.name:
         raise Refusal(409, "This account has no name, which what it submits would carry; ask the owner for a new link.")
-    if as_read(said.team) != as_read(account.name):
+    if at_a_glance(said.team) != at_a_glance(account.name):
         # Else anybody could publish under anybody's name.
         raise Refusal(
             422, f"This account is the team '{account.name}'; what it submits carries that name.", code="EH-TEAM-NAME"
@@ -129,6 +131,13 @@ async def begin(serving: Service, visitor: Visitor, offer: IntakeOffer, said: En
             code="EH-POLICY-CHANGED",
         )
     said = replace(said, team=one_line(account.name))
+    like = await run_in_threadpool(taken_for, serving.ledger, said, of=account.id)
+    if like is not None:
+        raise Refusal(
+            422,
+            f"'{said.model}' looks like '{like}', a model here, in other letters; write the very name, or another.",
+            code="EH-MODEL-NAME",
+        )
     try:
         made = await run_in_threadpool(begin_submission, serving.ledger, offer.intake, said, person=account.id)
     except TooMany as error:

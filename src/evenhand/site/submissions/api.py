@@ -337,7 +337,7 @@ async def get_receipt(serving: Serving, visiting: Visiting, submission: Id) -> R
 )
 async def get_battles(serving: Serving, visiting: Visiting, submission: Id) -> Response:
     found = await seen_submission(serving, visiting, submission)
-    table = await battles_of(serving, visiting, await offer_of(serving, found.intake), found)
+    table = await battles_of(serving, visiting, found)
     return table_file(table, f"battles-{found.id}.jsonl")
 
 

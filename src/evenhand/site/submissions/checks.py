@@ -4,7 +4,7 @@ import hashlib
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
 from anyio import CapacityLimiter, to_thread
 
@@ -18,6 +18,7 @@ AT_ONCE = 2
 _KEPT = 64
 _LABEL = "submitted"
 """For the answers while they are checked; they go on record under their own when they are judged."""
+_Key: TypeAlias = tuple[str, str, str, frozenset[str], int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,7 @@ class Checks:
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
         self._threads = CapacityLimiter(AT_ONCE)
-        self._kept: OrderedDict[tuple[str, str, str, int], Mapping[str, Json]] = OrderedDict()
+        self._kept: OrderedDict[_Key, Mapping[str, Json]] = OrderedDict()
 
     async def take(self, file: BinaryIO, name: str, wanted: WantedCheck) -> FoundProblem:
         """Reads the file where it stands and keeps it byte for byte."""
@@ -91,5 +92,6 @@ class Checks:
         return checked.as_json()
 
 
-def _key(upload: Uploaded, wanted: WantedCheck) -> tuple[str, str, str, int]:
-    return upload.file, upload.name, wanted.benchmark.digest, wanted.missing_allowed
+def _key(upload: Uploaded, wanted: WantedCheck) -> _Key:
+    against = wanted.benchmark
+    return upload.file, upload.name, against.digest, against.left_out, wanted.missing_allowed

@@ -1,12 +1,15 @@
 """What the owner decides about submissions, and what is refused: shared by the pages and the API."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from starlette.concurrency import run_in_threadpool
 
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import (
     Approved,
     Closed,
+    Despite,
     Estimated,
     Raised,
     Refused,
@@ -83,9 +86,12 @@ async def answer_request(serving: Service, owner: Visitor, request: str, *, acce
 
 
 async def approve(
-    serving: Service, owner: Visitor, submission: str, *, estimate: int, budget: float | None
+    serving: Service, owner: Visitor, submission: str, *, estimate: int, budget: float | None, despite: Despite = ""
 ) -> SubmissionState:
-    """As the worker estimated it in the estimate of this number, and in no other. Raises Refusal."""
+    """As the worker estimated it in the estimate of this number, and in no other. Raises Refusal.
+
+    `despite`: what is decided about answers that speak to the judge, where there are some.
+    """
     found = await run_in_threadpool(find_submission, serving.ledger, submission)
     if found is None:
         raise not_found("such submission")
@@ -111,14 +117,38 @@ async def approve(
             "--price input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a limit.",
             code="EH-PRICE-UNKNOWN",
         )
+    said = _approval(plan, budget, despite)
+    return await _told(serving, owner, submission, said, what=f"approved a submission: {limit(budget)}", allowed=stands)
+
+
+def _approval(plan: Estimated, budget: float | None, despite: Despite) -> Approved:
+    """Raises Refusal where it is not decided what becomes of answers that speak to the judge."""
+    if plan.steers and not despite:
+        raise Refusal(
+            409,
+            f"Of its answers {plan.orders} give the judge orders and {plan.verdicts} write verdicts. A judge that "
+            "obeys answers what their writer asks about the withheld reference. Read them, and refuse it, approve it "
+            "without battles against the reference, or approve it as it is.",
+            code="EH-STEERING-UNDECIDED",
+        )
     said = Approved(
         budget=budget,
         opponents=plan.opponents,
         battles=plan.battles,
         reference_battles=plan.reference_battles,
         seed=plan.seed,
+        despite=despite if plan.steers else "",
     )
-    return await _told(serving, owner, submission, said, what=f"approved a submission: {limit(budget)}", allowed=stands)
+    if said.despite != "without_reference":
+        return said
+    others = tuple(model for model in plan.opponents if model != REFERENCE)
+    if not others or plan.battles <= plan.reference_battles:
+        raise Refusal(
+            409,
+            "It would meet nobody but the reference here; refuse it, or approve it as it is.",
+            code="EH-STEERING-UNDECIDED",
+        )
+    return replace(said, opponents=others, battles=plan.battles - plan.reference_battles, reference_battles=0)
 
 
 def _as_the_terms_are(ledger: Ledger, submission: Submission, plan: Estimated) -> bool:

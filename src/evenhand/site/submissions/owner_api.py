@@ -7,14 +7,14 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from evenhand.domain.submission import Failed, Stage, SubmissionState, SubmissionTerms
+from evenhand.domain.submission import Despite, Failed, Stage, SubmissionState, SubmissionTerms
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import Submission, spent, submissions_on_record
 from evenhand.site.accounts.request_pages import ABOUT_LONGEST
 from evenhand.site.accounts.requests import AccessRequest, Kind, requests_on_record
 from evenhand.site.api import Id
 from evenhand.site.http.refusal import Refusal
-from evenhand.site.http.service import Changing, Owner, Serving, Visiting
+from evenhand.site.http.service import Changing, FreshOwner, Owner, Serving, Visiting
 from evenhand.site.openapi import DocumentRouter, Versioned
 from evenhand.site.submissions.data_requests import released_items, released_ratings, request_data
 from evenhand.site.submissions.deciding import (
@@ -71,6 +71,11 @@ class Decision(BaseModel):
         description="Needed to approve: `number` of the estimate that is approved, as /api/all-submissions gives it.",
     )
     unlimited: bool = Field(default=False, description="Approve or raise without a limit.")
+    despite: Despite = Field(
+        default="",
+        description="Needed to approve answers that give the judge orders or write verdicts (`orders` and `verdicts` "
+        "of the estimate): `without_reference` lets them meet all others, `with_reference` judges them as any.",
+    )
     reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to refuse; the team reads it.")
 
     def limit(self) -> float | None:
@@ -121,6 +126,15 @@ class EstimateShown(TypedDict):
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+    likely_usd: float | None
+    likely_lower: float | None
+    likely_upper: float | None
+    likely_by: str
+    reach: float | None
+    reach_by: str
+    orders: int
+    verdicts: int
+    steering: list[str]
 
 
 class SubmissionForOwner(StageShown):
@@ -166,13 +180,15 @@ class RequestDocument(Versioned):
 
 
 @routes.post("/intakes", summary="Let a board take submissions (owner)", status_code=201)
-async def new_intake(serving: Serving, owner: Owner, changing: Changing, asked: NewIntake) -> IntakeDocument:  # noqa: ARG001
+async def new_intake(serving: Serving, owner: FreshOwner, changing: Changing, asked: NewIntake) -> IntakeDocument:  # noqa: ARG001
     made = await open_for(serving, owner, asked.board, asked.terms.terms())
     return {"schema": 1, "intake": made}
 
 
 @routes.put("/intakes/{intake}", summary="Change the terms of submissions (owner)", status_code=204)
-async def put_terms(serving: Serving, owner: Owner, changing: Changing, intake: Id, asked: IntakeTerms) -> Response:
+async def put_terms(
+    serving: Serving, owner: FreshOwner, changing: Changing, intake: Id, asked: IntakeTerms
+) -> Response:
     await intake_of(serving, intake)
     by, terms = owner.must_be("owner").id, asked.terms()
     await run_in_threadpool(set_terms, serving.ledger, intake, terms, by=by)
@@ -217,6 +233,15 @@ def _submission(one: Submission, spent_usd: float) -> SubmissionForOwner:
             "input_tokens": plan.input_tokens,
             "output_tokens": plan.output_tokens,
             "cost_usd": plan.cost_usd,
+            "likely_usd": plan.likely_usd,
+            "likely_lower": plan.likely_lower,
+            "likely_upper": plan.likely_upper,
+            "likely_by": plan.likely_by,
+            "reach": plan.reach,
+            "reach_by": plan.reach_by,
+            "orders": plan.orders,
+            "verdicts": plan.verdicts,
+            "steering": list(plan.steering),
         },
     }
 
@@ -234,7 +259,7 @@ def _stage(stands: SubmissionState) -> StageShown:
 @routes.post("/submissions/{submission}/decide", summary="Approve, refuse, raise the budget or close (owner)")
 async def decide(
     serving: Serving,
-    owner: Owner,
+    owner: FreshOwner,
     changing: Changing,  # noqa: ARG001
     submission: Id,
     asked: Decision,
@@ -242,7 +267,9 @@ async def decide(
     match asked.word:
         case "approve":
             budget = asked.limit()
-            stands = await approve(serving, owner, submission, estimate=asked.seen(), budget=budget)
+            stands = await approve(
+                serving, owner, submission, estimate=asked.seen(), budget=budget, despite=asked.despite
+            )
         case "raise":
             stands = await raise_budget(serving, owner, submission, budget=asked.limit())
         case "refuse":
@@ -260,7 +287,7 @@ async def list_requests(serving: Serving, owner: Owner) -> RequestsDocument:  # 
 
 
 @routes.post("/access-requests/{request}", summary="Accept or decline a request (owner)", status_code=204)
-async def answer(serving: Serving, owner: Owner, changing: Changing, request: Id, asked: Answer) -> Response:  # noqa: ARG001
+async def answer(serving: Serving, owner: FreshOwner, changing: Changing, request: Id, asked: Answer) -> Response:  # noqa: ARG001
     await answer_request(serving, owner, request, accepted=asked.accepted, reason=asked.reason)
     return Response(status_code=204)
 

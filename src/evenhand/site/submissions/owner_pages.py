@@ -2,20 +2,20 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast, get_args
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.domain.submission import SubmissionTerms
+from evenhand.domain.submission import Despite, SubmissionTerms
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.intakes import Intake, find_intake, intakes_on_record, set_terms
 from evenhand.ledger.submissions.store import Submission, find_submission, spent, submissions_on_record
 from evenhand.site.accounts.requests import requests_on_record
 from evenhand.site.http.refusal import Refusal, not_found
-from evenhand.site.http.service import Owner, SentFields, SentForm, Service, Serving
+from evenhand.site.http.service import FreshOwner, Owner, SentFields, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.owner_pages import worker_state
 from evenhand.site.living.proposed import plain
@@ -40,6 +40,7 @@ from evenhand.site.submissions.words import STAGES, history
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
 
 _ESTIMATES_MOST = 999_999_999
+DESPITE: tuple[str, ...] = get_args(Despite)
 _NUMBERS = ("battles", "reference_battles", "seed", "per_team", "days", "missing_allowed")
 
 
@@ -103,7 +104,7 @@ def _worker(ledger: Ledger) -> dict[str, Any]:
 
 
 @pages.post("/requests/{request_id}")
-async def answer(serving: Serving, owner: Owner, form: SentForm, request_id: str) -> Response:
+async def answer(serving: Serving, owner: FreshOwner, form: SentForm, request_id: str) -> Response:
     accepted = form.choice("word", ("accept", "decline")) == "accept"
     reason = plain(form.text("reason", most=REASON_LONGEST, required=None if accepted else "the reason"))
     await answer_request(serving, owner, request_id, accepted=accepted, reason=reason)
@@ -111,7 +112,7 @@ async def answer(serving: Serving, owner: Owner, form: SentForm, request_id: str
 
 
 @pages.post("/intakes")
-async def new_intake(request: Request, serving: Serving, owner: Owner, form: SentForm) -> Response:
+async def new_intake(request: Request, serving: Serving, owner: FreshOwner, form: SentForm) -> Response:
     try:
         made = await open_for(serving, owner, form.text("board", most=100), _terms(form))
     except Refusal as refusal:
@@ -140,7 +141,7 @@ async def intake(request: Request, serving: Serving, owner: Owner, intake: str) 
 
 
 @pages.post("/intakes/{intake}")
-async def change_intake(serving: Serving, owner: Owner, form: SentForm, intake: str) -> Response:
+async def change_intake(serving: Serving, owner: FreshOwner, form: SentForm, intake: str) -> Response:
     await intake_of(serving, intake)
     by = owner.must_be("owner").id
     await run_in_threadpool(set_terms, serving.ledger, intake, _terms(form), by=by)
@@ -197,7 +198,7 @@ def _same_file(ledger: Ledger, found: Submission) -> list[Submission]:
 
 
 @pages.post("/{submission}")
-async def decide(request: Request, serving: Serving, owner: Owner, form: SentForm, submission: str) -> Response:
+async def decide(request: Request, serving: Serving, owner: FreshOwner, form: SentForm, submission: str) -> Response:
     try:
         await _decide(serving, owner, form, submission)
     except Refusal as refusal:
@@ -211,7 +212,8 @@ async def _decide(serving: Service, owner: Visitor, form: SentFields, submission
     match form.choice("word", ("approve", "refuse", "raise", "close")):
         case "approve":
             estimate = form.number("estimate", least=0, most=_ESTIMATES_MOST, called="The number of the estimate")
-            await approve(serving, owner, submission, estimate=estimate, budget=_budget(form))
+            despite = cast("Despite", form.choice("despite", DESPITE))
+            await approve(serving, owner, submission, estimate=estimate, budget=_budget(form), despite=despite)
         case "raise":
             await raise_budget(serving, owner, submission, budget=_budget(form))
         case "refuse":

@@ -203,5 +203,4 @@ async def receipt(serving: Serving, visiting: Visiting, submission: str) -> Resp
 @pages.get("/submissions/{submission}/battles.jsonl")
 async def battles(serving: Serving, visiting: Visiting, submission: str) -> Response:
     found: Submission = await own_submission(serving, visiting, submission)
-    offer = await offer_of(serving, found.intake)
-    return table_file(await battles_of(serving, visiting, offer, found), f"battles-{found.id}.jsonl")
+    return table_file(await battles_of(serving, visiting, found), f"battles-{found.id}.jsonl")

@@ -11,7 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import labelled
 from evenhand.exchange.tables import ExchangeTable
-from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import find_intake
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
@@ -27,7 +27,6 @@ from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
 from evenhand.site.http.visibility import sight
 from evenhand.site.http.visitor import Visitor
-from evenhand.site.submissions.offers import IntakeOffer
 from evenhand.site.submissions.team_battles import Reader, team_battles
 
 
@@ -99,29 +98,29 @@ async def receipt_of(serving: Service, one: Submission) -> dict[str, Json]:
     return found
 
 
-async def battles_of(serving: Service, visitor: Visitor, offer: IntakeOffer, one: Submission) -> ExchangeTable:
+async def battles_of(serving: Service, visitor: Visitor, one: Submission) -> ExchangeTable:
     """Its battles as far as its team may see them. Raises Refusal before it is judged."""
     if one.standing.judged is None:
         raise _no_receipt()
-    study = _study(offer, one.standing.judged.receipt)
-    return await serving.at_length(partial(_battles, serving.ledger, visitor, study, one))
+    return await serving.at_length(partial(_battles, serving.ledger, visitor, one.standing.judged.receipt, one))
 
 
 def _no_receipt() -> Refusal:
     return not_found("receipt yet: it comes when the submission is judged")
 
 
-def _study(offer: IntakeOffer, receipt: Mapping[str, Json]) -> StudyOnRecord:
+def _study(ledger: Ledger, receipt: Mapping[str, Json]) -> StudyOnRecord:
+    """On record, and not on a board as it was a moment ago."""
     placed = receipt.get("study")
     key = placed.get("key") if isinstance(placed, dict) else None
-    studies = () if offer.board is None else offer.board.studies
-    found = next((study for study in studies if study.key == key), None)
+    found = next((study for study in studies(ledger) if study.key == key), None)
     if found is None:
         raise Refusal(409, "No battle of this submission has a verdict.")
     return found
 
 
-def _battles(ledger: Ledger, visitor: Visitor, study: StudyOnRecord, one: Submission) -> ExchangeTable:
+def _battles(ledger: Ledger, visitor: Visitor, receipt: Mapping[str, Json], one: Submission) -> ExchangeTable:
+    study = _study(ledger, receipt)
     seen = sight(ledger, visitor, data=study.data, sample=study.sample)
     # One's own battles are one's own, on the board or not.
     own = replace(seen, hidden=seen.hidden - {one.label})

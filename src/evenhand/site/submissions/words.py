@@ -7,6 +7,7 @@ from evenhand.domain.submission import (
     Approved,
     Closed,
     Confirmed,
+    Despite,
     Estimated,
     Failed,
     Judged,
@@ -51,10 +52,11 @@ def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
             return f"uploaded {name}: {counted(answered, 'answer')}, {counted(faults, 'fault')}"
         case Confirmed():
             return "confirmed it"
-        case Estimated(battles=battles, calls_at_most=calls, cost_usd=cost):
-            return f"estimated {counted(battles, 'battle')}, at most {counted(calls, 'call')}, {_money(cost)}"
-        case Approved(budget=budget):
-            return f"approved it with {limit(budget)}"
+        case Estimated(battles=battles, calls_at_most=calls, cost_usd=cost, likely_usd=likely):
+            money = _money(cost) if likely is None else f"likely ${likely:.2f}, {_money(cost)}"
+            return f"estimated {counted(battles, 'battle')}, at most {counted(calls, 'call')}, {money}{_steers(said)}"
+        case Approved(budget=budget, despite=despite):
+            return f"approved it with {limit(budget)}{_DESPITE[despite]}"
         case Refused(reason=reason):
             return f"refused it: {reason}"
         case Stopped(spent=spent):
@@ -71,6 +73,19 @@ def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
             return "published it"
         case Withdrawn():
             return "withdrew it"
+
+
+_DESPITE: Mapping[Despite, str] = {
+    "": "",
+    "without_reference": ", without battles against the reference",
+    "with_reference": ", knowing what its answers say to the judge",
+}
+
+
+def _steers(said: Estimated) -> str:
+    if not said.steers:
+        return ""
+    return f"; {counted(said.orders, 'answer')} with orders to the judge, {said.verdicts} with a verdict"
 
 
 def limit(budget: float | None) -> str:

@@ -1,6 +1,6 @@
 """Intervals that do not take two showings of one item for two independent cases."""
 
-from evenhand.stats.intervals.mean import Range, clustered_mean
+from evenhand.stats.intervals.mean import Range, clustered_mean, joined_means
 from evenhand.stats.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, reach, reaches
 from evenhand.stats.intervals.share import clustered_share, share_of_sums
 from evenhand.stats.intervals.wilson import UNSEEN, Basis, left_out, wilson
@@ -15,6 +15,7 @@ __all__ = [
     "Range",
     "clustered_mean",
     "clustered_share",
+    "joined_means",
     "left_out",
     "reach",
     "reaches",

@@ -1,5 +1,6 @@
 """A mean of numbers with a lowest and a highest possible value, its interval counting clusters, not rows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,15 +70,37 @@ def clustered_mean(
     # Of values between yes and no a single case varies less.
     squares = float(np.square(weight * (scaled - mean)).sum()) / n**2
     one_by_one = squares / (mean * (1 - mean)) if 0 < mean < 1 else 0.0
-    cases = float(basis.cases(np.array([mean]), np.array([variance]), one_by_one)[0])
-
-    def bounds(at: float) -> Bounds:
-        lower, upper = basis.bounds(mean, cases, at)
-        return within.low + within.width * lower, within.low + within.width * upper
-
     # Not scaled back, so that a mean of few decimals keeps them: 4.875 must not become 4.8749.
     value = min(max(float(weight @ value[counted]) / n, within.low), within.high)
-    return estimated(value, bounds, basis, cases=cases, n=n, level=level)
+    cases = float(basis.cases(np.array([mean]), np.array([variance]), one_by_one)[0])
+    return estimated(value, _bounds(mean, cases, basis, within), basis, cases=cases, n=n, level=level)
+
+
+def joined_means(
+    value: float, influences: FloatArray, spread: FloatArray, *, within: Range, level: float = LEVEL
+) -> Estimate:
+    """A mean or a difference of several means, of which each may be over other clusters than the next.
+
+    `influences`: what each cluster moves it by, as if it had had no say in the means themselves; they may be of any
+    size, and only the bounds stay within the range. `spread`: what each cluster would add to the variance if all values
+    varied alike; 0 where it has none. The effective number of clusters is that of Satterthwaite, so that a mean of ten
+    is not made surer by two hundred under the other. Where every mean is over the same clusters with the same weights,
+    all is as in `clustered_mean`.
+    """
+    basis = Basis.of(spread[spread > 0])
+    scaled = min(max((value - within.low) / within.width, 0.0), 1.0)
+    variance = float(np.square(influences / within.width).sum())
+    cases = float(basis.cases(np.array([scaled]), np.array([variance]), 0.0)[0])
+    bounds = _bounds(scaled, cases, basis, within)
+    return estimated(value, bounds, basis, cases=cases, n=basis.clusters, level=level)
+
+
+def _bounds(share: float, cases: float, basis: Basis, within: Range) -> Callable[[float], Bounds]:
+    def bounds(at: float) -> Bounds:
+        lower, upper = basis.bounds(share, cases, at)
+        return within.low + within.width * lower, within.low + within.width * upper
+
+    return bounds
 
 
 def _checked(values: Numbers, weights: Numbers | None, within: Range) -> tuple[FloatArray, FloatArray]:

@@ -94,7 +94,7 @@ class Comparisons:
         """Whether it is known of some row which item it is of, and which answer was shown first."""
         return self.item is not None and self.first is not None
 
-    def rows(self, kept: npt.NDArray[np.bool_]) -> "Comparisons":
+    def rows(self, kept: npt.NDArray[np.bool_] | npt.NDArray[np.intp]) -> "Comparisons":
         return replace(self, **{name: column[kept] for name, column in self._columns().items()})
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:

@@ -9,7 +9,7 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Orders, Study, wanted
-from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.trial import Condition, See, Trial
 from evenhand.domain.verdict import Grades, NoVerdict, Preference, Verdict
 from evenhand.ledger.store.record import Entries, Ledger
 
@@ -84,6 +84,7 @@ class Judging:
 
     protocol: str = "creation_preference"
     prompt: str = "ab"
+    see: See = "none"
     rater: Rater = JUDGE
     against: str = REFERENCE
     orders: Orders = "both"
@@ -115,7 +116,7 @@ def judge(
         for one in ledger.responses_to([item.digest for item in asked_about], variant=None)
         if one.variant == ("" if one.model in (how.against, *plain) else how.variant)
     ]
-    condition = Condition(protocol=how.protocol, prompt_hash=how.prompt * 32, see="none")
+    condition = Condition(protocol=how.protocol, prompt_hash=how.prompt * 32, see=how.see)
     study = Study(
         benchmark=BENCHMARK.name,
         data=replace(BENCHMARK, items=items).digest,

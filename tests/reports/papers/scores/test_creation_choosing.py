@@ -93,16 +93,34 @@ def test_grades_under_the_same_settings_are_taken_and_others_only_where_there_ar
     assert keys(chosen(P, warm)) == ("p", "w")
 
 
-def test_several_ways_of_showing_need_a_run():
+def test_several_ways_of_showing_need_what_was_seen_or_a_run():
     blind = replace(P, key="b", condition=replace(ASKED, see="none"))
     seeing = replace(F, key="s", condition=replace(GRADED, see="images"))
-    assert refusal(P, blind, F, facts=("--run",)) == SEVERAL
+    assert refusal(P, blind, F, facts=("--see: images, none",)) == SEVERAL
+    assert keys(chosen(P, blind, F, see="none")) == ("b", "f")
+    assert keys(chosen(P, blind, F, see="images")) == ("p", "f"), (
+        "grades shown something else, where there are no others"
+    )
+    assert keys(chosen(P, blind, F, seeing, see="images")) == ("p", "s")
+    assert keys(chosen(P, blind, F, seeing, see="none")) == ("b", "f")
+    assert refusal(P, F, see="none", facts=("--see none", "images")) == NOTHING
     assert keys(chosen(P, blind, F, studies=frozenset({"b"}))) == ("b", "f")
-    assert refusal(P, F, seeing, facts=("--run",)) == SEVERAL
+    assert refusal(P, F, seeing, facts=("the images", "no image", "--run")) == SEVERAL
     assert keys(chosen(P, F, seeing, studies=frozenset({"s"}))) == ("p", "s")
     assert keys(chosen(P, blind, F, seeing, studies=frozenset({"b", "s"}))) == ("b", "s")
     foreign = replace(P, key="x", rater=replace(JUDGE, name="xai/judge"))
     assert keys(chosen(P, foreign, F, studies=frozenset({"f"}))) == ("p", "f"), "the run leads"
+
+
+def test_a_run_chooses_the_whole_board_that_it_is_part_of():
+    more, blind = replace(P, key="q", wanted=8), replace(P, key="b", condition=replace(ASKED, see="none"))
+    assert keys(chosen(P, more, blind, F, studies=frozenset({"q"}))) == ("pq", "f")
+    assert keys(chosen(P, more, blind, F, studies=frozenset({"b"}))) == ("b", "f")
+    assert refusal(P, more, blind, F, studies=frozenset({"f"}), facts=("--see: images, none",)) == SEVERAL
+    assert keys(chosen(P, more, blind, F, studies=frozenset({"f"}), see="none")) == ("b", "f")
+    other = replace(P, key="o", against="gpt-4o")
+    assert keys(chosen(P, other, F, studies=frozenset({"o"}))) == ("o", ""), "another baseline is another table"
+    assert refusal(P, blind, F, studies=frozenset({"b"}), see="images", facts=("no image",)) == "EH-CHOOSE-UNLIKE"
 
 
 def test_runs_that_cannot_make_one_table_are_refused():
@@ -151,3 +169,10 @@ def test_what_nothing_fits_is_refused_with_what_either_protocol_has():
 def test_people_together_are_found_where_they_only_graded():
     ann = replace(F, key="a", rater=Rater(kind="human", name="ann"))
     assert keys(chosen(P, ann, judge="people")) == ("", "a")
+
+
+def test_an_imported_run_without_a_baseline_is_refused_with_what_to_type():
+    imported = replace(P, key="i", condition=Condition(protocol="imported", prompt_hash=""), against=None)
+    facts = ("4 verdicts", JUDGE.name, "--against", "evenhand rank")
+    run = frozenset({"i"})
+    assert refusal(P, F, imported, facts=facts, protocol="imported", studies=run) == "EH-BASELINE-MISSING"

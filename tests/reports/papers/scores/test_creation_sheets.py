@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evenhand.domain.rater import Settings
+from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_sheets import two_decimals
@@ -219,9 +219,25 @@ def test_variants_stand_beside_each_other_as_in_table_6_the_vision_run_last(ledg
     assert [one["variant"] for one in document["variants"]] == [GENERIC, SPECIFIC, "default"]
     assert [one["models"][0]["reward"] for one in document["variants"]] == [-50, 50, 0]
     assert [one["models"][0]["answered"] for one in document["variants"]] == [4, 3, 4]
+    # Of one model there is no row of all.
+    assert "its p is not adjusted" not in out
     several = run("score", "creation-mmbench", "--store", ledger.url)
     assert several.code == 2
     assert f"choose one with --variant: default, {GENERIC}, {SPECIFIC}" in several.err
+
+
+def test_that_the_p_of_all_models_is_not_adjusted_is_said(ledger: Ledger):
+    set_up(ledger, *answers_of(["kiln", "loom"]), *answers_of(["kiln", "loom"], variant=GENERIC))
+    for variant, value in (("", 1), (GENERIC, -1)):
+        judge(ledger, lambda shown, value=value: for_model(value, shown), replace(PREFERENCE, variant=variant))
+    document = score(ledger, "--compare-variants", "--json").document
+    # Four items of one sign: 2 of 16 ways; twice that for two models by Holm, and not for the row of both.
+    assert [(one["model"], one["reward_p_value"], one["reward_p_adjusted"]) for one in document["differences"]] == [
+        ("kiln", 1 / 8, 1 / 4), ("loom", 1 / 8, 1 / 4), (None, 1 / 8, 1 / 8),
+    ]  # fmt: skip
+    said = " ".join(score(ledger, "--compare-variants").out.split())
+    assert "by Holm for the models of two variants" in said
+    assert "'all models' is a question of its own" in said
 
 
 @pytest.mark.parametrize(
@@ -229,6 +245,7 @@ def test_variants_stand_beside_each_other_as_in_table_6_the_vision_run_last(ledg
     [
         ({"rater": replace(JUDGE, settings=Settings(temperature=1.0))}, "judges or settings"),
         ({"prompt": "cd"}, "preference prompts"),
+        ({"see": "images"}, "views of the image for preference (no image, the images: judge all with one --see)"),
         ({"against": "painter"}, "baselines"),
     ],
 )
@@ -236,7 +253,7 @@ def test_variants_judged_in_different_ways_are_not_compared(ledger: Ledger, othe
     with_variants(ledger, **other)
     refused = run("score", "creation-mmbench", "--store", ledger.url, "--compare-variants")
     assert refused.code == 2
-    assert f"under different {what}" in refused.err
+    assert f"under different {what}" in " ".join(refused.err.split())
 
 
 def test_one_variant_alone_is_nothing_to_compare(two_models: Ledger):
@@ -275,6 +292,19 @@ def test_a_run_is_chosen_by_its_id(two_models: Ledger):
     assert first["reward"] == 100
     refused = run("score", "creation-mmbench", "--store", two_models.url, "--run", idle)
     assert (refused.code, "judged nothing" in refused.err) == (2, True)
+
+
+def test_a_run_is_its_board_under_whatever_protocol(two_models: Ledger):
+    ann = Rater(kind="human", name="ann")
+    study = judge(
+        two_models,
+        lambda shown: for_model(2, shown),
+        replace(PREFERENCE, protocol="creation_people", rater=ann, orders="published"),
+    )
+    by_hand = two_models.begin_run("compare", {}, study=study.key, version="0")
+    found = score(two_models, "--run", by_hand, "--json").document
+    assert (found["judge"], [one["reward"] for one in found["models"]]) == ("ann", [100, 100])
+    assert found == score(two_models, "--judge", "ann", "--protocol", "creation_people", "--json").document
 
 
 def test_a_number_that_rounds_to_nothing_has_no_sign():

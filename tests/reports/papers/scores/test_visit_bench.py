@@ -19,7 +19,7 @@ from evenhand.reports.board.methods.elo import BY_MEDIAN
 from evenhand.reports.errors import RankError
 from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import with_grades
-from evenhand.reports.papers.scores.visit_bench import EQUATION_1, AskedItems, VisitScore, source_name, visit_score
+from evenhand.reports.papers.scores.visit_bench import EQUATION_1, AskedItems, By, VisitScore, source_name, visit_score
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.paper import paper_scores
 from evenhand.stats.ratings.battle_rules import joined
@@ -39,6 +39,7 @@ def score(
     rounds: int = 0,
     seed: int = 0,
     k: float = 4,
+    within: Collection[By] = (),
     answers: Mapping[str, Collection[str]] | None = None,
 ) -> VisitScore:
     return visit_score(
@@ -46,6 +47,7 @@ def score(
         AskedItems(items={item.digest: item for item in ITEMS.values()}, answers=answers),
         scoring=Scoring(join=join, k=k),
         rounds=rounds,
+        within=within,
         seed=seed,
     )
 
@@ -327,6 +329,27 @@ def test_why_a_rate_against_the_reference_is_missing_is_said(ledger: Ledger):
     }
     ties = {one.model: one.win_vs_reference_ties for one in whole.standings}
     assert ties == {"amber": 0, "blue": 0, "cyan": 1, "dun": 0, "reference": 0}
+
+
+def test_of_small_parts_elo_gets_an_interval_and_nothing_else_moves(ledger: Ledger):
+    """Skills and sources of several items; the boards' own figures, which receipts hold, are the very same."""
+    players = {label: ("amber", "blue", "reference") for label in ITEMS}
+    judge(ledger, players, lambda shown: shown.picks("amber" if shown.label != "s2" else "blue"))
+    plain, within = score(ledger, rounds=50, k=40), score(ledger, rounds=50, k=40, within=("skill", "source"))
+    assert (within.whole, within.by_images, within.notes) == (plain.whole, plain.by_images, plain.notes)
+    for before, after in zip((*plain.by_skill, *plain.by_source), (*within.by_skill, *within.by_source), strict=True):
+        for one, other in zip(before.standings, after.standings, strict=True):
+            assert one.elo.lower is None
+            assert other == replace(one, elo=other.elo)
+            assert other.elo.value == one.elo.value
+            if after.items == 1:
+                assert (other.elo.lower, other.elo.upper) == (None, None)
+            else:
+                assert other.elo.lower is not None
+                assert other.elo.upper is not None
+                assert other.elo.lower <= (one.elo.value or 0.0) <= other.elo.upper
+                assert other.elo.lower < other.elo.upper
+    assert {part.items > 1 for part in within.by_skill} == {True, False}
 
 
 def test_resamples_give_a_median_and_an_interval_to_the_large_boards_alone(ledger: Ledger):

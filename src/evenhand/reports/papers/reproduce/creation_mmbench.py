@@ -1,7 +1,11 @@
-"""Creation-MMBench: Table 5 from its counts, the leaderboard's overall Reward, Table 7's two averages."""
+"""Creation-MMBench: Table 5 from its counts, the leaderboard's overall Reward, Table 7's two averages.
+
+Table 6 and the claims are in `creation_claims.py`.
+"""
 
 from collections.abc import Sequence
 
+from evenhand.reports.papers.reproduce.creation_claims import claim_tables
 from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, number, rounded, truncated
 from evenhand.stats.ratings.reward import VoteCounts
 
@@ -16,7 +20,8 @@ NEAR_MAE = 0.0101
 
 
 def tables() -> tuple[PrintedTable, ...]:
-    return (_table_5(), _leaderboard(), _table_7(), _table_7_mae())
+    table_6, *claims = claim_tables()
+    return (_table_5(), table_6, _leaderboard(), _table_7(), _table_7_mae(), *claims)
 
 
 def _table_5() -> PrintedTable:

@@ -13,20 +13,42 @@ def wide_sheet(score: CreationScore) -> Sheet:
 
 
 def variants_table(scores: VariantScores) -> Sheet:
-    """The rows of every variant under each other."""
+    """The rows of every variant under each other, each with what it has more than other variants do."""
     rows: list[dict[str, Json]] = [
-        {"variant": score.variant or "default", **row} for score in scores.by_variant.values() for row in _rows(score)
+        {"variant": score.variant or "default", **row, **_less(scores, score.variant, row["model"])}
+        for score in scores.by_variant.values()
+        for row in _rows(score)
     ]
     return raw_sheet("variants", rows)
+
+
+def _less(scores: VariantScores, variant: str, model: Json) -> dict[str, Json]:
+    """`less_text-only-generic_reward_difference` and so on."""
+    found: dict[str, Json] = {}
+    for one in scores.differences:
+        if (one.variant, one.model) == (variant, model):
+            found |= flat(one.as_json(), f"less_{one.less or 'default'}_")
+    return found
 
 
 def _rows(score: CreationScore) -> list[dict[str, Json]]:
     """One for each model, and the baseline's last."""
     rows: list[dict[str, Json]] = [
-        {"model": one.model, "baseline": False, "rank": one.rank, **flat(one.whole.as_json())} for one in score.models
+        {
+            "model": one.model,
+            **_group(score, one.model),
+            "baseline": False,
+            "rank": one.rank,
+            **flat(one.whole.as_json()),
+        }
+        for one in score.models
     ]
     grades = flat(score.baseline_vfs.as_json("vfs"))
-    return [*rows, {"model": score.baseline, "baseline": True, "reward": 0, **grades}]
+    return [*rows, {"model": score.baseline, **_group(score, score.baseline), "baseline": True, "reward": 0, **grades}]
+
+
+def _group(score: CreationScore, model: str) -> dict[str, Json]:
+    return {"group": score.groups.group_of(model) or None} if score.groups else {}
 
 
 def long_breakdown(score: CreationScore, by: By) -> Sheet:

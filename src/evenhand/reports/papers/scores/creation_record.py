@@ -4,9 +4,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from evenhand.domain.response import Response
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.study import Orders
 from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference, Verdict
+from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.ledger.read.results import results_of
 from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store.record import Ledger
 from evenhand.reports.errors import RankError
 
 LEVELS = 5
@@ -89,6 +93,26 @@ def model_records(
     ]
 
 
+def imports_against(ledger: Ledger, found: Iterable[StudyOnRecord], wanted: str | None) -> list[StudyOnRecord]:
+    """The same studies; where an imported one's rows set every model against one, that is its baseline.
+
+    Where rows are of one pair alone it is the benchmark's reference, or what was `wanted`.
+    """
+    return [one if one.against or one.condition.prompt_hash else _against(ledger, one, wanted) for one in found]
+
+
+def _against(ledger: Ledger, study: StudyOnRecord, wanted: str | None) -> StudyOnRecord:
+    pairs = {models for _, models, _ in results_of(ledger, [study.key]).each()}
+    met = set[str].intersection(*map(set[str], pairs)) if pairs else set[str]()
+    named = met & {wanted or REFERENCE} or (met if wanted is None and len(met) == 1 else set[str]())
+    if not named:
+        return study
+    (baseline,) = named
+    first = {models[0] == baseline for models in pairs}
+    orders: Orders = "both" if len(first) == 2 else "published" if True in first else "reversed"
+    return replace(study, against=baseline, orders=orders)
+
+
 _Place: TypeAlias = tuple[str, str, bool]
 """Model, item, and whether the baseline stood first."""
 
@@ -131,4 +155,12 @@ def _refuse_others(judged: JudgedBattles, *, kind: type[Preference] | type[Grade
             wanted = "preferences" if kind is Preference else "grades"
             raise RankError(f"This table needs {wanted} here, and protocol {name} gives something else.")
         if isinstance(verdict, Preference) and verdict.levels != LEVELS:
-            raise RankError(f"Reward is made of five-level verdicts; those of protocol {name} have {verdict.levels}.")
+            # A file of five levels in which nobody happened to choose a 2 is read as one of three.
+            again = (
+                ""
+                if judged.study.condition.prompt_hash
+                else " If they were asked at five, import the file again with --levels 5 --replace."
+            )
+            raise RankError(
+                f"Reward is made of five-level verdicts; those of protocol {name} have {verdict.levels}.{again}"
+            )

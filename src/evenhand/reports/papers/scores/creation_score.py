@@ -4,16 +4,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evenhand.benchmarks.creation_mmbench.tasks import OTHER, categories, category_of
+from evenhand.benchmarks.files.models_file import ModelGroups
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.trial import seen
 from evenhand.ledger.read.projection import StudyOnRecord, items_of
 from evenhand.ledger.read.steering import Steering, steering_of
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
-from evenhand.reports.board.evidence import record_notes
+from evenhand.reports.board.evidence import asked_words, record_notes
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.reports.papers.scores.creation_answers import AnswerFacts
 from evenhand.reports.papers.scores.creation_choosing import PREFERENCE, CreationStudies
@@ -24,6 +26,7 @@ from evenhand.reports.papers.scores.creation_figures import (
     graded,
     judged_items,
 )
+from evenhand.reports.papers.scores.creation_groups import GroupGaps, group_gaps
 from evenhand.reports.papers.scores.creation_record import ModelRecord, model_records
 
 ENOUGH = 0.95
@@ -72,12 +75,21 @@ class CreationScore:
     """Over the grades it got beside every model."""
     variant: str
     protocols: tuple[str, ...]
+    see: tuple[str | None, ...]
+    """What the judge was shown of the image under each of the protocols."""
     items: int
     models: tuple[ModelScore, ...]
     """The highest Reward first; those without one last."""
+    groups: GroupGaps | None = None
+    """None where nobody said which group a model is of."""
     notes: tuple[str, ...]
     steering: Mapping[str, Steering] = field(default_factory=dict[str, Steering])
     """By model, what its answers say to the judge; empty where nobody knows."""
+
+    @property
+    def heading(self) -> str:
+        ways = map(asked_words, self.protocols, self.see)
+        return f"Judged by {self.judge} under {' and '.join(ways)}."
 
     def as_json(self) -> dict[str, Json]:
         baseline = {"model": self.baseline, "reward": 0, **self.baseline_vfs.as_json("vfs")}
@@ -89,8 +101,10 @@ class CreationScore:
             "baseline": {**baseline, **steering_json(self.steering, self.baseline)},
             "variant": self.variant or "default",
             "protocols": list(self.protocols),
+            "see": dict(zip(self.protocols, self.see, strict=True)),
             "items": self.items,
             "models": [{**one.as_json(), **steering_json(self.steering, one.model)} for one in self.models],
+            **({"groups": self.groups.as_json()} if self.groups else {}),
             "notes": [*steering_sentences(self.steering), *self.notes],
         }
 
@@ -147,11 +161,27 @@ def creation_score(evidence: CreationEvidence) -> CreationScore:
         baseline_vfs=graded([one for record in records for one in record.factuality], baseline=True),
         variant=study.variant,
         protocols=tuple(one.study.condition.protocol for one in evidence.judgings),
+        see=tuple(seen(one.study.condition) for one in evidence.judgings),
         items=len(evidence.items),
         models=models,
         notes=tuple(_notes(evidence, records, models)),
         steering=steering_of(evidence.judgings),
     )
+
+
+def with_groups(score: CreationScore, evidence: CreationEvidence, groups: ModelGroups | None) -> CreationScore:
+    """With the gaps between groups of models, and what there is to say of them."""
+    if groups is None:
+        return score
+    records = model_records(evidence.preference, evidence.factuality, evidence.baseline, evidence.answers)
+    preferred = evidence.preference is not None
+    few = {
+        one.model
+        for one in score.models
+        if not _enough_answered(one.whole) or (preferred and not _enough_judged(one.whole))
+    }
+    found = group_gaps(records, evidence.baseline, groups, unranked=few)
+    return replace(score, groups=found, notes=(*score.notes, *found.sentences))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """Creation-MMBench's table in the shape of the paper's Table 5, what stands behind it, and its breakdowns."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Literal, TypeAlias
 
@@ -25,7 +26,8 @@ _OTHERWISE = (
 def board_sheets(score: CreationScore) -> tuple[Sheet, ...]:
     """Table 5's columns; how sure they are; and what they would be otherwise."""
     return (
-        _sheet(score, score.benchmark, _TABLE_5, _table_5, _baseline(score)),
+        _with_group(_sheet(score, score.benchmark, _TABLE_5, _table_5, _baseline(score)), score),
+        *(score.groups.sheets if score.groups else ()),
         _sheet(score, "How sure", _SURE, _sure),
         _sheet(
             score,
@@ -34,6 +36,16 @@ def board_sheets(score: CreationScore) -> tuple[Sheet, ...]:
             lambda one: _otherwise(one.whole),
         ),
     )
+
+
+def _with_group(sheet: Sheet, score: CreationScore) -> Sheet:
+    """With a column of the models' groups, as Table 5 has proprietary and open ones apart."""
+    if score.groups is None:
+        return sheet
+    of = {_name(one): score.groups.group_of(one.model) for one in score.models}
+    of[_baseline(score)[0]] = score.groups.group_of(score.baseline)
+    rows = tuple((row[0], of[row[0]] or MISSING, *row[1:]) for row in sheet.rows)
+    return replace(sheet, headings=(sheet.headings[0], "group", *sheet.headings[1:]), rows=rows)
 
 
 def breakdown_sheets(score: CreationScore, by: By) -> tuple[Sheet, ...]:

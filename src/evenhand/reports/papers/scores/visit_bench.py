@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
@@ -36,11 +36,18 @@ EQUATION_1 = (
 VISIT_PROTOCOLS = ("visit_pairwise", "visit_pairwise_reference", "visit_people")
 """Whose boards have these figures."""
 
+PUBLISHED_K = 4
+
+ELO_ROUNDS = 200
+"""Resamples of items behind Elo's intervals, wherever it stands."""
+
 OTHER_SOURCE = "other"
 """Items that were drawn from no existing dataset."""
 
 ENOUGH_ANSWERS = 0.95
 """Of the items; a model that answered fewer is named."""
+
+By: TypeAlias = Literal["skill", "source"]
 
 PART_WORDS = {"single": "single-image", "multiple": "multi-image"}
 
@@ -185,9 +192,17 @@ class AskedItems:
 
 
 def visit_score(
-    judged: JudgedBattles, asked: AskedItems, *, scoring: Scoring | None = None, rounds: int = 0, seed: int = 0
+    judged: JudgedBattles,
+    asked: AskedItems,
+    *,
+    scoring: Scoring | None = None,
+    rounds: int = 0,
+    within: Collection[By] = (),
+    seed: int = 0,
 ) -> VisitScore:
     """The board of these battles; `seed` of the order they are played in and of the resamples.
+
+    `within`: of what small parts Elo gets an interval too, where it is resampled.
 
     Raises RankError where the judge graded or chose instead of comparing two.
     """
@@ -205,8 +220,10 @@ def visit_score(
         protocol=judged.study.condition.protocol,
         whole=everything,
         by_images=by_images,
-        by_skill=making.parts(votes, lambda item: items[item].category, closely=False),
-        by_source=making.parts(votes, lambda item: source_name(items[item]), closely=False),
+        by_skill=making.parts(votes, lambda item: items[item].category, closely=False, resampled="skill" in within),
+        by_source=making.parts(
+            votes, lambda item: source_name(items[item]), closely=False, resampled="source" in within
+        ),
         undecided=0 if playing.dropped else playing.undecided,
         waiting=playing.waiting,
         coverage=judged.coverage,
@@ -214,6 +231,7 @@ def visit_score(
             EQUATION_1,
             *playing.notes(scoring.join, human=on_record.origin.human),
             f"Elo depends on the order of the battles; here a fixed one by seed {seed}.",
+            *(() if scoring.k == PUBLISHED_K else (f"Elo's step is {scoring.k:g} here; the published boards have 4.",)),
             *(() if REFERENCE in votes.playing else (_NO_REFERENCE,)),
             *_unanswered(everything),
             *record_notes(judged),
@@ -244,19 +262,24 @@ class _Making:
     resampling: Resampling | None
     asked: AskedItems
 
-    def parts(self, votes: Votes, group: _Grouping, *, closely: bool) -> tuple[ItemGroup, ...]:
+    def parts(self, votes: Votes, group: _Grouping, *, closely: bool, resampled: bool = False) -> tuple[ItemGroup, ...]:
         """One for each name that `group` gives an item; items without one are in none."""
         item = votes.item.in_order_of_rows()
         grouped = [group(digest) for digest in item.names]
         # Single-image items first, what has no name of its own last, and everything else by name.
         names = sorted(filter(None, set(grouped)), key=lambda name: (name == OTHER_SOURCE, name != "single", name))
         within = {name: np.array([one == name for one in grouped], dtype=np.bool_)[item.code] for name in names}
-        return tuple(self.part(name, votes.rows(rows), group, closely=closely) for name, rows in within.items())
+        return tuple(
+            self.part(name, votes.rows(rows), group, closely=closely, resampled=resampled)
+            for name, rows in within.items()
+        )
 
-    def part(self, name: str, votes: Votes, group: _Grouping, *, closely: bool) -> ItemGroup:
-        """`closely`: with ranks, resamples and Bradley-Terry beside."""
+    def part(self, name: str, votes: Votes, group: _Grouping, *, closely: bool, resampled: bool = False) -> ItemGroup:
+        """`closely`: with ranks, resamples and Bradley-Terry beside. `resampled`: with Elo's interval alone."""
         battles = joined(votes.comparisons(), self.scoring.join)
         ratings, notes = self._elo(battles, closely=closely)
+        if resampled:
+            ratings = self._with_intervals(battles, ratings)
         strengths = self._strengths(battles) if closely else dict[str, Estimate]()
         ranks = _ranks(ratings) if closely and _APART not in strengths.values() else dict[str, int]()
         counts = {one.model: one for one in win_rates(battles, policy="visit")}
@@ -289,6 +312,25 @@ class _Making:
             return drawn.ratings, (*drawn.notes, *about_provisional(drawn.ratings, k, scale))
         played = elo(battles, k=k, scale=scale)
         return played, about_provisional(played, k, scale)
+
+    def _with_intervals(self, battles: Comparisons, ratings: tuple[EloRating, ...]) -> tuple[EloRating, ...]:
+        """None where nothing differs, as on one item or of ties alone.
+
+        Of few items the bounds might miss the rating; they are drawn out to it.
+        """
+        several = battles.item is not None and len(np.unique(battles.item)) > 1
+        if self.resampling is None or not several:
+            return ratings
+        drawn = elo_bootstrap(battles, self.resampling, k=self.scoring.k, scale=self.scoring.scale).ratings
+        return tuple(
+            replace(one, rating=replace(spread.rating, lower=min(value, lower), upper=max(value, upper)))
+            if (value := one.rating.value) is not None
+            and (lower := spread.rating.lower) is not None
+            and (upper := spread.rating.upper) is not None
+            and lower < upper
+            else one
+            for one, spread in zip(ratings, drawn, strict=True)
+        )
 
 
 def _ranks(ratings: Sequence[EloRating]) -> dict[str, int]:

@@ -1,7 +1,6 @@
 """VisIT-Bench's leaderboard as tables."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
@@ -9,9 +8,7 @@ from evenhand.domain.response import REFERENCE
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.words import counted
 from evenhand.reports.papers.scores.raw_sheet import flat, raw_sheet
-from evenhand.reports.papers.scores.visit_bench import PART_WORDS, ItemGroup, VisitRow, VisitScore
-
-By: TypeAlias = Literal["skill", "source"]
+from evenhand.reports.papers.scores.visit_bench import PART_WORDS, By, ItemGroup, VisitRow, VisitScore
 
 
 def board_sheets(score: VisitScore) -> tuple[Sheet, ...]:
@@ -43,16 +40,34 @@ def breakdown_sheet(score: VisitScore, by: By) -> Sheet:
     """Win rate against the reference, ties left out, of every model in every part; Elo where no reference plays."""
     parts = score.by_skill if by == "skill" else score.by_source
     models = [one.model for one in score.whole.standings if one.model != REFERENCE]
-    referenced = any(one.win_vs_reference.value is not None for one in score.whole.standings)
-    what = "Elo, one pass"
+    referenced = any(one.model == REFERENCE for one in score.whole.standings)
+    what = "Elo, one pass" + (", 95 % interval in square brackets" if _resampled(parts) else "")
     if referenced:
         what = "win vs reference (ties left out), n in brackets"
-        what += "; Elo where it does not play" if any(part.of(REFERENCE) is None for part in parts) else ""
+        lacking = any(_rate_of(part, one) is None for part in parts for one in part.standings if one.model != REFERENCE)
+        interval = ", its 95 % interval in square brackets" if _resampled(parts) else ""
+        what += f"; Elo where it does not play or all were ties{interval}" if lacking else ""
     return Sheet(
         title=f"{score.benchmark} by {by}: {what}",
         headings=(by, "items", *models),
         rows=tuple((part.name, str(part.items), *_cells(part, models, referenced=referenced)) for part in parts),
     )
+
+
+def part_notes(score: VisitScore, by: By) -> tuple[str, ...]:
+    """About Elo of small parts, where the table shows one."""
+    parts = score.by_skill if by == "skill" else score.by_source
+    shown = any(_rate_of(part, one) is None for part in parts for one in part.standings if one.model != REFERENCE)
+    if not shown or not _resampled(parts):
+        return ()
+    return (
+        f"Elo's interval is of resamples of the {by}'s items. After few battles Elo is still near its start, and so is "
+        "its interval: both tell of the way so far, not of where it would end.",
+    )
+
+
+def _resampled(parts: Sequence[ItemGroup]) -> bool:
+    return any(one.elo.lower is not None for part in parts for one in part.standings)
 
 
 def _cells(part: ItemGroup, models: Sequence[str], *, referenced: bool) -> list[str]:
@@ -61,12 +76,19 @@ def _cells(part: ItemGroup, models: Sequence[str], *, referenced: bool) -> list[
         one = part.of(model)
         if one is None:
             cells.append(MISSING)
-        elif part.of(REFERENCE) is not None:
-            rate = one.win_vs_reference
-            cells.append(MISSING if rate.value is None else f"{100 * rate.value:.1f} % ({rate.n:,.0f})")
+        elif (rate := _rate_of(part, one)) is not None:
+            cells.append(f"{100 * rate:.1f} % ({one.win_vs_reference.n:,.0f})")
         else:
-            cells.append(f"Elo {_points(one.elo.value)}" if referenced else _points(one.elo.value))
+            ties = f" ({counted(one.win_vs_reference_ties, 'tie')})" if one.win_vs_reference_ties else ""
+            within = "" if one.elo.lower is None else f" [{_interval(one.elo)}]"
+            elo = f"{_points(one.elo.value)}{within}"
+            cells.append(f"Elo {elo}{ties}" if referenced else elo)
     return cells
+
+
+def _rate_of(part: ItemGroup, one: VisitRow) -> float | None:
+    """None where the reference did not play in this part, or every battle with it was a tie."""
+    return None if part.of(REFERENCE) is None or one.model == REFERENCE else one.win_vs_reference.value
 
 
 def _board(score: VisitScore, part: ItemGroup) -> Sheet:

@@ -17,6 +17,9 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray, summed
 
+_BOUNDLESS = 700.0
+"""Logarithms from which a number is too large to write."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rated:
@@ -116,17 +119,18 @@ def anchored_models(solution: Solution, scale: Scale) -> Anchored | None:
 
 
 def tie_parameter(rated: BradleyTerry) -> Estimate | None:
-    """Davidson's nu, with its interval; None where ties count as halves."""
+    """Davidson's nu, with its interval, if it has one that is a number; None where ties count as halves."""
     log_tie, spread = rated.solution.fit.log_tie, rated.spread
     if log_tie is None:
         return None
     half = math.sqrt(max(float(spread.covariance[-1, -1]), 0.0)) * reach(float(spread.effective[-1]), rated.level)
-    known = half > 0 and bool(spread.determined.any())
+    known = 0 < half < _BOUNDLESS - log_tie and bool(spread.determined.any())
     return Estimate(
         value=math.exp(log_tie),
         lower=math.exp(log_tie - half) if known else None,
         upper=math.exp(log_tie + half) if known else None,
         n=float(rated.solution.grouped.table.counts.sum()),
+        reason=None if known else "one cluster outweighs the others, or none varies: no interval",
     )
 
 

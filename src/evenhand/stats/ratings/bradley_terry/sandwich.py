@@ -12,27 +12,36 @@ share of the information on the parameters it touches.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
 from evenhand.stats.intervals import left_out
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import laplacian, square_roots
+from evenhand.stats.ratings.bradley_terry.row_pairs import RowsTogether
 from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors, assembled, enlargement, of_parameters
-from evenhand.stats.ratings.bradley_terry.score_cells import CellScores
+from evenhand.stats.ratings.bradley_terry.score_cells import CellScores, along
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.item_blocks import NUMBERS, ItemBlock, counts_of_columns, counts_of_rows, item_order
 from evenhand.stats.ratings.sums import SPARSE_FROM, FloatArray, summed
 
 _FEW = 16
-"""Models that an item is thought to meet where there are many."""
+"""Models that an item is thought to meet at the least where there are many."""
+
+_PARTS = 8
+"""Of models times models, the numbers that a part of the items holds where that is more."""
 
 _TINY, _LARGE = 25, 4_000_000
 """Models for each row of an item from which only what it meets is multiplied, if items times models are this many."""
 
+_SHORT, _FILLED = 8, 6
+"""Rows of an item up to which they are multiplied two by two; more where one in so many models has that many."""
+
 _HEAVY = 0.1
 """Parameters' worth of information from which a cluster's leverage is worked out exactly."""
+
+_ALONE = 1_000_000
+"""What an item's leverage costs exactly, beside the cube of its rows, where the square of models is a step's cost."""
 
 _MOST = 0.5
 """Parameters' worth up to which it is worked out step by step, for all such clusters at once."""
@@ -55,14 +64,22 @@ class _RowScores:
     extras: tuple[FloatArray, ...]
     bend: FloatArray
     extra_bends: tuple[FloatArray, ...]
-    leverage: FloatArray
+    count: IntArray
+    """Of each item: its rows."""
+    cells: IntArray
+    """Of each item: how many cells its rows are of. A row told as two of half its weight tells of nothing more."""
+    trace: FloatArray
+    """Of each item: how many parameters' worth of all information it has."""
 
     def kept(self, rows: BoolArray) -> "_RowScores":
+        """These rows, which are all of some items; those are numbered anew."""
         if rows.all():
             return self
+        there = np.zeros(self.items, dtype=np.bool_)
+        there[self.item[rows]] = True
         return _RowScores(
-            items=self.items,
-            item=self.item[rows],
+            items=int(np.count_nonzero(there)),
+            item=(np.cumsum(there) - 1).take(self.item[rows]),
             cell=self.cell[rows],
             weight=None if self.weight is None else self.weight[rows],
             pair=self.pair[rows],
@@ -70,8 +87,19 @@ class _RowScores:
             extras=tuple(extra[rows] for extra in self.extras),
             bend=self.bend[rows],
             extra_bends=tuple(extra[rows] for extra in self.extra_bends),
-            leverage=self.leverage[rows],
+            count=self.count[there],
+            cells=self.cells[there],
+            trace=self.trace[there],
         )
+
+    def cut(self, cost: IntArray, room: int) -> "Iterator[_RowScores]":
+        """Some items at a time, whose costs together are about `room`."""
+        part = (np.cumsum(cost) - cost) // room
+        if not part[-1:].any():
+            yield self
+            return
+        for number in np.unique(part).tolist():
+            yield self.kept((part == number).take(self.item))
 
     def by_item(self, values: FloatArray) -> FloatArray:
         return summed(self.item, values, self.items)
@@ -103,6 +131,8 @@ class _Clustering:
     cells: CellScores
     bread: FloatArray
     sparse_from: int
+    room: int
+    """Numbers held at once."""
     leverage: FloatArray = field(init=False)
     bend: FloatArray = field(init=False)
     extra_bends: tuple[FloatArray, ...] = field(init=False)
@@ -121,9 +151,12 @@ class _Clustering:
             found = of_cells.take(cells)
             return found if weight is None else found * weight
 
+        item = block.item.astype(np.int64)
+        count, trace = np.bincount(item, minlength=block.items), summed(item, taken(self.leverage), block.items)
+        light = bool((trace <= _HEAVY).any())
         return _RowScores(
             items=block.items,
-            item=block.item.astype(np.int64),
+            item=item,
             cell=cells,
             weight=weight,
             pair=self.cells.pair.take(cells),
@@ -131,40 +164,48 @@ class _Clustering:
             extras=tuple(map(taken, self.cells.extras)),
             bend=taken(self.bend),
             extra_bends=tuple(map(taken, self.extra_bends)),
-            leverage=taken(self.leverage),
+            count=count,
+            # Heavy items' leverage is worked out without it.
+            cells=_distinct(item, cells, block.items, len(self.cells.pair)) if light else count,
+            trace=trace,
         )
 
-    def scores(self, rows: _RowScores) -> "tuple[ScoreVectors | None, _PairItems | None]":
+    def scores(self, rows: _RowScores) -> "Iterator[ScoreVectors | _PairItems]":
         """Of the items that compare several pairs, and what is known of those that compare one."""
-        trace = rows.by_item(rows.leverage)
+        if self.cells.width >= self.sparse_from:
+            short = rows.count <= max(_SHORT, self.cells.width // _FILLED)
+            # The leverage of a heavy item of many rows costs less step by step, with those of others like it.
+            short &= (rows.trace <= _HEAVY) | (_ALONE + 24 * rows.count**3 < self.cells.width**2)
+            theirs = short.take(rows.item)
+            if theirs.any():
+                few = rows.kept(theirs)
+                yield from map(self._of_short, few.cut(few.count * (few.count - 1) // 2, self.room))
+            if theirs.all():
+                return
+            rows = rows.kept(~theirs)
         pair_of, several = _pairs_by_item(rows)
         # Beside extras a heavy item of one pair has several parameters too.
-        several |= (trace > _HEAVY) & bool(rows.extras)
-        if self.cells.width < self.sparse_from and 2 * np.count_nonzero(several) > rows.items:
+        several |= (rows.trace > _HEAVY) & (pair_of >= 0) & bool(rows.extras)
+        if 2 * np.count_nonzero(several) > rows.items:
             # The few others cost less among them than apart.
-            return self._dense(rows, trace), None
-        together = alone = None
+            several[:] = True
         if several.any():
-            mixed = rows.kept(several.take(rows.item))
-            together = self._dense(mixed, trace) if self.cells.width < self.sparse_from else self._sparse(mixed, trace)
-        if not several.all():
-            alone = self._of_one_pair(rows, trace, pair_of, (pair_of >= 0) & ~several)
-        return together, alone
+            many = rows if several.all() else rows.kept(several.take(rows.item))
+            yield from map(self._dense, many.cut(np.full(many.items, self.cells.width), self.room))
+        alone = (pair_of >= 0) & ~several
+        if alone.any():
+            yield self._of_one_pair(rows, pair_of, alone)
 
-    def _of_one_pair(self, rows: _RowScores, trace: FloatArray, pair_of: IntArray, chosen: BoolArray) -> _PairItems:
+    def _of_one_pair(self, rows: _RowScores, pair_of: IntArray, chosen: BoolArray) -> _PairItems:
         bends = [rows.by_item(one) for one in (rows.bend, *rows.extra_bends)]
         touched = sum(((one > 0).astype(np.int64) for one in bends), np.zeros(rows.items, dtype=np.int64))
-        factor = enlargement(trace, self._rank(rows, touched))[chosen]
+        factor = enlargement(rows.trace, np.minimum(touched, rows.cells * len(self.cells.factors)))[chosen]
         return _PairItems(
             pair=pair_of[chosen],
             pull=rows.by_item(rows.pull)[chosen] * factor,
             extras=tuple(rows.by_item(extra)[chosen] * factor for extra in rows.extras),
             bends=tuple(one[chosen] for one in bends),
         )
-
-    def _rank(self, rows: _RowScores, touched: IntArray) -> IntArray:
-        """Of each item: how many parameters its rows can tell of at the most."""
-        return np.minimum(touched, np.bincount(rows.item, minlength=rows.items) * len(self.cells.factors))
 
     def along_pairs(self, items: "Sequence[_PairItems]") -> ScoreVectors:
         """Sums by pair are enough for items of one pair each."""
@@ -184,13 +225,13 @@ class _Clustering:
             squares=of_parameters(pairs, [summed(pair, one**2, count) for one in bends]),
         )
 
-    def _dense(self, rows: _RowScores, trace: FloatArray) -> ScoreVectors:
+    def _dense(self, rows: _RowScores) -> ScoreVectors:
         """Items as rows of a table with a column for each model."""
-        models, count = self.cells.pairs.models, np.bincount(rows.item, minlength=rows.items)
+        models, count, trace = self.cells.pairs.models, rows.count, rows.trace
         places = self._places(rows)
         weights = self._table(rows, places, (rows.bend, *rows.extra_bends), 1)
         touched = (weights > 0).view(np.uint8)
-        rank = np.minimum(counts_of_rows(touched) - 1, count * len(self.cells.factors))
+        rank = np.minimum(counts_of_rows(touched) - 1, rows.cells * len(self.cells.factors))
         grown = np.where(trace > _HEAVY, 1.0, enlargement(trace, rank)).take(rows.item)
         scores = self._table(rows, places, [one * grown for one in (rows.pull, *rows.extras)], -1)
         self._stepped(rows, scores, (trace > _HEAVY) & (trace <= _MOST))
@@ -204,20 +245,17 @@ class _Clustering:
             squares=np.einsum("gp,gp->p", weights, weights),
         )
 
-    def _places(self, rows: _RowScores) -> tuple[IntArray, IntArray]:
-        """Of each row: where its two models stand among items x models."""
+    def _places(self, rows: _RowScores) -> IntArray:
+        """Of each row's first model, then of each row's second: where it stands among items x models."""
         pairs, start = self.cells.pairs, rows.item * self.cells.pairs.models
-        return start + pairs.first.take(rows.pair), start + pairs.second.take(rows.pair)
+        return np.concatenate((start + pairs.first.take(rows.pair), start + pairs.second.take(rows.pair)))
 
-    def _table(
-        self, rows: _RowScores, places: tuple[IntArray, IntArray], added: Sequence[FloatArray], turn: int
-    ) -> FloatArray:
+    def _table(self, rows: _RowScores, places: IntArray, added: Sequence[FloatArray], turn: int) -> FloatArray:
         """Items x parameters: sums of what rows add to both models, to the second times `turn`, and to each extra."""
         lead, *extras = added
         models, length = self.cells.pairs.models, rows.items * self.cells.pairs.models
-        sums, other = (summed(place, lead, length) for place in places)
-        sums += turn * other
-        found = sums.reshape(rows.items, models)
+        # One sum over both sides: a second table as large would cost more than all that is added to it.
+        found = summed(places, np.concatenate((lead, turn * lead)), length).reshape(rows.items, models)
         return np.column_stack([found, *map(rows.by_item, extras)]) if extras else found
 
     def _stepped(self, rows: _RowScores, scores: FloatArray, chosen: BoolArray) -> None:
@@ -237,39 +275,48 @@ class _Clustering:
             pair=rows.pair.take(own),
             weight=None if rows.weight is None else rows.weight.take(own),
         )
-        places, term = self._places(theirs), scores[chosen]
+        models, places, term = self.cells.pairs.models, self._places(theirs), scores[chosen]
+        first, second = places[: len(own)], places[len(own) :]
+        factors = self.cells.factors_of(theirs.cell, theirs.weight)
         total, most = term.copy(), float(np.abs(term).max(initial=0.0))
         for _ in range(_STEPS):
-            added = self.cells.along(theirs.cell, theirs.weight, theirs.item, term @ self.bread)
+            beneath = term @ self.bread
+            strengths = np.ascontiguousarray(beneath[:, :models]).ravel()
+            beside = [column.take(theirs.item) for column in beneath[:, models:].T]
+            added = along(factors, strengths.take(first) - strengths.take(second), beside)
             term = self._table(theirs, places, added, -1)
             total += term
             if float(np.abs(term).max(initial=0.0)) <= _SETTLED * most:
                 break
         scores[chosen] = total
 
-    def _sparse(self, rows: _RowScores, trace: FloatArray) -> ScoreVectors:
-        """The same where an item meets few of the models: only what it meets is multiplied."""
-        from scipy.sparse import csr_array
-
-        pairs, models, extras = self.cells.pairs, self.cells.pairs.models, len(rows.extras)
-        sides = [side.take(rows.pair).astype(np.int64) for side in (pairs.first, pairs.second)]
-        columns = np.concatenate([*sides, *(np.full(len(rows.item), models + place) for place in range(extras))])
-        at, shape = (np.tile(rows.item, 2 + extras), columns), (rows.items, models + extras)
-        scores: Any = csr_array((np.concatenate((rows.pull, -rows.pull, *rows.extras)), at), shape=shape)
-        weights: Any = csr_array((np.concatenate((rows.bend, rows.bend, *rows.extra_bends)), at), shape=shape)
-        scores.sum_duplicates()
-        weights.sum_duplicates()
-        factor = enlargement(trace, self._rank(rows, np.diff(weights.indptr) - 1))
-        scores.data *= np.repeat(factor, np.diff(scores.indptr))
-        for item, models_met, own in self._exact(rows, trace > _HEAVY):
-            begin, end = scores.indptr[item], scores.indptr[item + 1]
-            scores.data[begin:end] = own[np.searchsorted(models_met, scores.indices[begin:end])]
+    def _of_short(self, rows: _RowScores) -> ScoreVectors:
+        """The same of items of few rows each: only rows of one item are multiplied with each other, two by two."""
+        count, trace = rows.count, rows.trace
+        pairs, models, many = self.cells.pairs, self.cells.pairs.models, len(self.cells.pairs)
+        met = RowsTogether.of(rows.item, pairs.first.take(rows.pair), pairs.second.take(rows.pair))
+        bends = [rows.by_item(one) for one in rows.extra_bends]
+        touched = 2 * count - rows.by_item(met.met_before()).astype(np.int64) - 1
+        touched = sum(((one > 0).astype(np.int64) for one in bends), touched)
+        heavy = trace > _HEAVY
+        rank = np.minimum(touched, rows.cells * len(self.cells.factors))
+        factor = np.where(heavy, 0.0, enlargement(trace, rank))
+        grown = factor.take(rows.item)
+        pull, extras = rows.pull * grown, [rows.by_item(extra) * factor for extra in rows.extras]
+        mixed = [summed(rows.pair, pull * extra.take(rows.item), many) for extra in extras]
+        corner = np.array([[one @ other for other in extras] for one in extras]).reshape(len(extras), len(extras))
+        product = assembled(pairs, summed(rows.pair, pull**2, many), mixed, corner)
+        product[:models, :models] += met.products(pull, models)
+        for _, touching, own in self._exact(rows, heavy):
+            product[np.ix_(touching, touching)] += np.outer(own, own)
+        squares = of_parameters(pairs, [summed(rows.pair, rows.bend**2, many), *(one**2 for one in bends)])
+        squares[:models] += met.shared(rows.bend, models)
         return ScoreVectors(
-            product=np.asarray((scores.T @ scores).toarray(), dtype=np.float64),
-            clusters=int(np.count_nonzero(np.bincount(rows.item))),
-            clusters_of=np.bincount(weights.indices, minlength=models + extras)[:models],
-            weight=np.asarray(weights.sum(axis=0), dtype=np.float64).ravel(),
-            squares=np.asarray(weights.power(2).sum(axis=0), dtype=np.float64).ravel(),
+            product=product,
+            clusters=int(np.count_nonzero(count)),
+            clusters_of=met.items_of(models),
+            weight=of_parameters(pairs, [summed(rows.pair, rows.bend, many), *bends]),
+            squares=squares,
         )
 
     def _exact(self, rows: _RowScores, heavy: BoolArray) -> Iterator[tuple[int, IntArray, FloatArray]]:
@@ -312,8 +359,11 @@ def clustered_scores(
     models, width, items = cells.pairs.models, cells.width, int(item.max(initial=-1)) + 1
     if width * items > max(_TINY * len(item), _LARGE):
         sparse_from = 0
-    clustering = _Clustering(cells=cells, bread=bread, sparse_from=sparse_from)
-    ordered = item_order(item, items, _FEW if width >= sparse_from else width, numbers=numbers)
+    # A part of the items also costs a product of models by models.
+    room = max(numbers, width**2 // _PARTS)
+    clustering = _Clustering(cells=cells, bread=bread, sparse_from=sparse_from, room=room)
+    met = max(_FEW, len(item) // max(items, 1))
+    ordered = item_order(item, items, met if width >= sparse_from else width, numbers=numbers)
     cell = ordered.taken(cell)
     weight = None if weight is None else ordered.taken(weight)
     together = ScoreVectors(
@@ -326,10 +376,21 @@ def clustered_scores(
     single: list[_PairItems] = []
     for block in ordered.blocks():
         rows = clustering.rows(cell[block.rows], None if weight is None else weight[block.rows], block)
-        mixed, alone = clustering.scores(rows)
-        together = together if mixed is None else together.plus(mixed)
-        single += [] if alone is None else [alone]
+        for found in clustering.scores(rows):
+            if isinstance(found, ScoreVectors):
+                together = together.plus(found)
+            else:
+                single.append(found)
     return together.plus(clustering.along_pairs(single)) if single else together
+
+
+def _distinct(item: IntArray, cell: IntArray, items: int, cells: int) -> IntArray:
+    """Of each item: how many different cells its rows have."""
+    # In one number, for numbers are sorted many times faster than their places.
+    packed = item * cells + cell
+    packed.sort()
+    new = np.concatenate(([True], packed[1:] != packed[:-1]))[: len(packed)]
+    return np.bincount(packed[new] // cells, minlength=items)
 
 
 def _pairs_by_item(rows: _RowScores) -> tuple[IntArray, BoolArray]:

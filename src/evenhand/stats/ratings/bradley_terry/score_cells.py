@@ -1,7 +1,7 @@
 """Scores and information of comparisons, told once for all that are alike: one pair of models and one outcome."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -78,30 +78,30 @@ class CellScores:
         found[size:, :size] = found[:size, size:].T
         return found
 
-    def along(
-        self, cells: IntArray, weight: FloatArray | None, item: IntArray, beneath: FloatArray
-    ) -> list[FloatArray]:
-        """Of rows: what their information makes of their cluster's parameters (clusters x parameters).
+    def factors_of(self, cells: IntArray, weight: FloatArray | None) -> tuple[Factor, ...]:
+        """Of rows of these cells and weights, in place of the cells' own."""
+        sizes = (factor.size.take(cells) for factor in self.factors)
+        return tuple(
+            replace(factor, size=size if weight is None else size * weight, extras=factor.extras.take(cells, axis=0))
+            for factor, size in zip(self.factors, sizes, strict=True)
+        )
 
-        As scores are told: by the difference of the row's two models, and by each of the extras.
-        """
-        models, width = self.pairs.models, self.width
-        flat, start = beneath.ravel(), item * width
-        pair = self.pair.take(cells)
-        apart = flat.take(start + self.pairs.first.take(pair)) - flat.take(start + self.pairs.second.take(pair))
-        lead, beside = np.zeros(len(cells)), [np.zeros(len(cells)) for _ in self.extras]
-        for factor in self.factors:
-            by = [column.take(cells) for column in factor.extras.T]
-            found = apart * factor.lead
-            for place, column in enumerate(by, start=models):
-                found = found + column * flat.take(start + place)
-            found = found * factor.size.take(cells)
-            found = found if weight is None else found * weight
-            if factor.lead:
-                lead += found
-            for place, column in enumerate(by):
-                beside[place] += found * column
-        return [lead, *beside]
+
+def along(factors: Sequence[Factor], apart: FloatArray, beside: Sequence[FloatArray]) -> list[FloatArray]:
+    """Of rows with these factors: what their information makes of parameters that are so far `apart` between the row's
+    two models, and of these extras. As scores are told: by the difference of the two models, and by each of the extras.
+    """
+    lead, extras = np.zeros(len(apart)), [np.zeros(len(apart)) for _ in beside]
+    for factor in factors:
+        columns = factor.extras.T
+        found = apart * factor.size if factor.lead else np.zeros(len(apart))
+        for column, own in zip(columns, beside, strict=True):
+            found += factor.size * column * own
+        if factor.lead:
+            lead += found
+        for place, column in enumerate(columns):
+            extras[place] += found * column
+    return [lead, *extras]
 
 
 def likelihood_cells(table: PairTable, slopes: LikelihoodSlopes) -> CellScores:

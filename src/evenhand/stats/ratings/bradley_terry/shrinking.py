@@ -66,7 +66,8 @@ def shrunk_bradley_terry(comparisons: Comparisons, *, scale: Scale | None = None
     deviation = float(np.sqrt(variance)) * scale.unit
     said = (
         f"Shrunk: ratings are drawn towards the mean of all models, the more the fewer battles a model has "
-        f"(empirical Bayes: models differ by {deviation:.0f} points, one sd). Intervals are the posterior's."
+        f"(empirical Bayes: models differ by {deviation:.0f} points, one sd). Intervals are the posterior's: right on "
+        f"average over the models, less often for the best and the worst of them."
     )
     return Shrunk(rated=replace(rated, notes=(said, *rated.notes)), spread=deviation)
 

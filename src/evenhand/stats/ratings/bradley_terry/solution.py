@@ -61,12 +61,16 @@ def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArr
     )
 
 
+class WeightsTooFarApart(ValueError):
+    """In a fit the light rows would be lost among the heavy ones' rounding; the message says what to do."""
+
+
 def _refuse_lost(weight: FloatArray | None) -> None:
     if weight is None or not weight.size:
         return
     least, most = float(weight.min()), float(weight.max())
     if least < LIGHTEST * most:
-        raise ValueError(
+        raise WeightsTooFarApart(
             f"Weights from {least:g} to {most:g} are too far apart for one fit: the least must be at least "
             f"{LIGHTEST:g} of the greatest. Leave the light rows out."
         )

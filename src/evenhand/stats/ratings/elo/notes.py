@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from evenhand.format.words import listed
 
+PROVISIONAL_MARK = "Provisional (*)"
 PROVISIONAL = "provisional: too few battles for Elo to forget its start"
 
 
@@ -14,8 +15,8 @@ def provisional_notes(of_model: Mapping[str, float], *, k: float, settled: float
     names = listed([f"{model} ({battles:,.0f})" for model, battles in sorted(of_model.items(), key=lambda one: one[1])])
     whose, worth = ("Its", "it is") if len(of_model) == 1 else ("Their", "they are")
     return (
-        f"Provisional (*): {names}, with fewer than the {settled:,.0f} battles in which Elo at K {k:g} forgets most of "
-        f"its start. {whose} Elo stands between {start:g} and what {worth} worth; resamples begin at "
+        f"{PROVISIONAL_MARK}: {names}, with fewer than the {settled:,.0f} battles in which Elo at K {k:g} forgets most "
+        f"of its start. {whose} Elo stands between {start:g} and what {worth} worth; resamples begin at "
         f"{start:g} too, so an interval does not tell how far that is. Bradley-Terry has no start to forget.",
     )
 

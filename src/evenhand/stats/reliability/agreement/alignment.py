@@ -363,6 +363,10 @@ def _near(compared: ComparedVerdicts) -> BoolArray | Estimate:
         return _other_scale()
     if compared.levels != 5:
         return Estimate(value=None, reason="Consistency is defined for five levels")
+    return are_near(compared)
+
+
+def are_near(compared: ComparedVerdicts) -> BoolArray:
     return np.abs(compared.judged - compared.people) <= NEAR + _ROUNDING
 
 

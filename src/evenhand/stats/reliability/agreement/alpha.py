@@ -36,7 +36,10 @@ def krippendorff_alpha(matrix: RaterMatrix, *, level: float = LEVEL) -> Estimate
     pull = _slopes(met)
     influence = each * (((counts @ pull) * counts).sum(axis=1) - counts @ np.diagonal(pull))
     spread = ItemSpread.of(influence, of_case[paired], matrix.cases.item[paired])
-    return fisher_estimate(_alpha(met), spread.error, spread.basis, n=n, level=level)
+    shares = met.sum(axis=1) / n
+    faults = np.count_nonzero(counts, axis=1) > 1
+    apart = spread.hidden(faults, matrix.cases.item[paired], 1 - float(shares @ shares))
+    return fisher_estimate(_alpha(met), spread.error, spread.basis, n=n, apart=apart, level=level)
 
 
 def _alpha(met: FloatArray) -> float:

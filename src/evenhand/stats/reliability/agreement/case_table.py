@@ -115,8 +115,12 @@ class RaterCases:
 
     matrix: RaterMatrix
     """The mean of both orders; of models that it was shown in one order only, its verdicts as they are."""
+    dual: RaterMatrix
+    """The mean of both orders, of models shown in both."""
     published: RaterMatrix
     """The published order alone, on the cases read in both."""
+    single: RaterMatrix
+    """The published order alone, and the verdicts on models shown in one order only."""
     one_order_only: int
     """Cases left out: of models shown in both orders, those read in one."""
     models_in_one_order: tuple[str, ...]
@@ -129,15 +133,21 @@ def heard(showings: OrderedRaterMatrix, shown_twice: BoolArray) -> RaterCases:
     once = in_any_order(showings.only(~shown_twice[showings.cases.model[showings.case]]))
     met: list[int] = np.unique(showings.cases.model[once.case]).tolist()
     return RaterCases(
-        matrix=replace(
-            once,
-            case=np.concatenate([both.dual.case, once.case]),
-            rater=np.concatenate([both.dual.rater, once.rater]),
-            value=np.concatenate([both.dual.value, once.value]),
-        ),
+        matrix=_joined(both.dual, once),
+        dual=both.dual,
         published=both.published,
+        single=_joined(both.published, once),
         one_order_only=sum(both.one_order_only.values()),
         models_in_one_order=tuple(showings.cases.models[code] for code in met),
+    )
+
+
+def _joined(one: RaterMatrix, other: RaterMatrix) -> RaterMatrix:
+    return replace(
+        one,
+        case=np.concatenate([one.case, other.case]),
+        rater=np.concatenate([one.rater, other.rater]),
+        value=np.concatenate([one.value, other.value]),
     )
 
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import LEVEL, Basis, left_out, reach, wilson
+from evenhand.stats.intervals import LEVEL, MANY, UNSEEN, Basis, left_out, reach, wilson
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray, IntArray
 
 Weighting: TypeAlias = Literal["none", "quadratic"]
@@ -75,7 +76,17 @@ def cohens_kappa(
     if few is not None:
         return Estimate(value=value, n=len(one), clusters=len(np.unique(item)), reason=few)
     spread = ItemSpread.of(table.influence()[row, column] / len(one), np.ones(len(one)), item)
-    return fisher_estimate(value, spread.error, _items_that_tell(spread.basis, row, column), n=len(one), level=level)
+    basis = _items_that_tell(spread.basis, row, column)
+    differ = 1 - float(table.shares.sum(axis=1) @ table.shares.sum(axis=0))
+    return fisher_estimate(
+        value,
+        spread.error,
+        basis,
+        n=len(one),
+        apart=spread.hidden(row != column, item, differ),
+        differ=differ if weighting == "none" else None,
+        level=level,
+    )
 
 
 def gwets_ac1(
@@ -103,7 +114,8 @@ def gwets_ac1(
     of_chance = (slope[row] + slope[column]) / 2 - float(slope @ share)
     influence = (alike - agreed - (1 - value) * of_chance) / (1 - chance)
     spread = ItemSpread.of(influence / len(one), np.ones(len(one)), item)
-    return fisher_estimate(value, spread.error, spread.basis, n=len(one), level=level)
+    apart = spread.hidden(row != column, item, 1 - chance)
+    return fisher_estimate(value, spread.error, spread.basis, n=len(one), apart=apart, differ=1 - chance, level=level)
 
 
 def _refuse_lengths(one: FloatArray, other: FloatArray, item: IntArray) -> None:
@@ -162,6 +174,10 @@ class ItemSpread:
 
         An item that carries much of the weight draws the coefficient to itself and so hides how far it lies from the
         others: each item counts as if it had had no say. Of items alike this is the usual G/(G-1).
+
+        Items in which cases offset each other show no spread, and that proves little: as for a share (`Basis.cases`),
+        they are taken to vary as if so many had gone all one way as Wilson's bound of none seen allows, but no more
+        than cases that have nothing in common would.
         """
         size = np.bincount(item, weights=weight).astype(np.float64)
         there = size > 0
@@ -169,29 +185,68 @@ class ItemSpread:
         sums = np.bincount(item, weights=influence)[there]
         apart = (sums - share * sums.sum()) * left_out(share)
         basis = Basis.of(size[there])
-        return cls(error=math.sqrt(float(apart @ apart) * (basis.effective - 1) / basis.effective), basis=basis)
+        shown = float(apart @ apart) * (basis.effective - 1) / basis.effective
+        rows, alone = weight / size.sum(), float(influence @ influence)
+        one_way = alone / float(rows @ rows) * UNSEEN / (basis.effective + UNSEEN) / basis.effective
+        return cls(error=math.sqrt(max(shown, min(one_way, alone))), basis=basis)
+
+    def hidden(self, faults: npt.NDArray[np.bool_], item: IntArray, apart: float) -> float:
+        """How often verdicts may be taken to differ by chance, for what was not seen; in truth they do `apart`.
+
+        Where no item has a case in which raters disagree, those not seen may disagree throughout. The more evenly the
+        items have them, the more those not seen are taken to be what the coefficient calls chance, which counts as 1.
+        """
+        by_item = np.bincount(item, weights=faults)
+        on = float(by_item.sum()) ** 2 / float(by_item @ by_item) if by_item.any() else 0.0
+        few = max(1 - on / self.basis.effective, 0.0)
+        return 1 / (1 + (1 / apart - 1) * few)
 
 
-def fisher_estimate(value: float, error: float, basis: Basis, *, n: float, level: float = LEVEL) -> Estimate:
+def fisher_estimate(
+    value: float,
+    error: float,
+    basis: Basis,
+    *,
+    n: float,
+    apart: float = 1.0,
+    differ: float | None = None,
+    level: float = LEVEL,
+) -> Estimate:
     """A coefficient of agreement, at most 1, with bounds from its standard error on the scale of Fisher's z.
 
     Student's t counts the effective items, as many of equal weight as would tell as much. A record without a flaw
-    shows no spread. If the cases not seen were at chance, the coefficient would be the share that was seen, so the
-    lower bound stays at or below Wilson's for so many items without a failure.
+    shows no spread. As many disagreements as Wilson's bound of none in so many items leaves may be there all the same,
+    and the lower bound stays at or below what the coefficient then is: `apart` (`ItemSpread.hidden`) is how often such
+    verdicts would differ by chance. So does the upper one where raters never agreed, if every disagreement costs the
+    same: `differ` is how often verdicts differ by chance.
     """
     quantile = reach(basis.effective, level)
-    highest_lower, _ = wilson(1.0, basis.effective, quantile)
+    flawless, _ = wilson(1.0, basis.effective, quantile)
+    highest_lower = 1 - (1 - flawless) / apart
+    lowest_upper = -flawless if differ is None else max(1 - flawless / differ, -flawless)
     if basis.clusters == 1:
         return Estimate(value=value, lower=-1.0, upper=1.0, n=n, clusters=1)
     lower = upper = value
     if abs(value) < 1:
         z, half = math.atanh(value), quantile * error / (1 - value**2)
-        lower, upper = math.tanh(z - half), math.tanh(z + half)
+        lower, upper = math.tanh(z - half), max(math.tanh(z + half), _with_fewest_faults(value, error, quantile, level))
     return Estimate(
         value=value,
-        lower=max(min(lower, highest_lower), -1.0),
-        upper=min(max(upper, -highest_lower), 1.0),
+        # There and back through Fisher's z rounding leaves a bound a hair beside the value.
+        lower=max(min(lower, highest_lower, value), -1.0),
+        upper=min(max(upper, lowest_upper, value), 1.0),
         n=n,
         clusters=basis.clusters,
         effective=basis.effective,
     )
+
+
+def _with_fewest_faults(value: float, error: float, quantile: float, level: float) -> float:
+    """What the coefficient is if disagreements are as rare as those seen allow: Garwood's bound of a Poisson count
+    (1936, Biometrika 28, 437), for as many as would vary so much. One seen in twenty may be one in eight hundred."""
+    if error == 0:
+        return value
+    from scipy.special import gammaincinv
+
+    faults = ((1 - value) / error * reach(MANY, level) / quantile) ** 2
+    return 1 - (1 - value) * float(gammaincinv(faults, (1 - level) / 2)) / faults

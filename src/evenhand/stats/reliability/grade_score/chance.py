@@ -19,6 +19,8 @@ from evenhand.stats.reliability.grade_score.chance_table import EXACT
 DRAWS = 100_000
 DRAWS_OF_A_PART = 10_000
 """Of rows that do not count whole: there may be very many patterns, each with few rows."""
+_PICKS, _PICKS_OF_A_PART = 20_000_000, 1_000_000
+"""Drawn at most: the more orders a row is shown in, the less its score varies, so that fewer rows tell as much."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +42,12 @@ class Chance:
 
 
 def chance_level(rows: Mapping[ChancePattern, float], *, seed: int = 0) -> Chance | None:
-    """The mean over rows: how many (or what weight of) rows there are for each pattern of rotations that count.
+    """The mean over rows: how many (or what weight of) rows there are for each pattern of orders that count.
 
     A random judge's choices in the trials that count say nothing of which trials do, as long as a place is no reason
     for a reply not to be read; so its mean score over rows is the mean of these levels, whatever the patterns.
-    Exact to eight options; beyond them simulated once for each pattern. None without rows.
+    Exact where the ways to pick can all be tried, of rotations to eight options; beyond, simulated once for each
+    pattern. None without rows.
     """
     total = sum(rows.values())
     if not total:
@@ -68,12 +71,14 @@ def above_chance(score: Estimate, chance: float, *, attainable: float = 1.0) -> 
 
 
 def expected(pattern: ChancePattern, *, seed: int = 0) -> Simulated:
-    """What a judge who picks at random scores on average on a row of which these rotations count."""
-    if pattern.is_whole and pattern.options in EXACT:
+    """What a judge who picks at random scores on average on a row of which these trials count."""
+    if pattern.orders is None and pattern.is_whole and pattern.options in EXACT:
         return _exact(EXACT[pattern.options])
-    if pattern.options ** (len(pattern.kept) - 1) <= MOST_WAYS:
+    if pattern.ways <= MOST_WAYS:
         return _exact(enumerated(pattern.turned()))
-    return simulated(pattern.turned(), draws=DRAWS if pattern.is_whole else DRAWS_OF_A_PART, seed=seed)
+    most, picks = (DRAWS, _PICKS) if pattern.is_whole else (DRAWS_OF_A_PART, _PICKS_OF_A_PART)
+    draws = max(most // 10, min(most, picks // len(pattern.kept)))
+    return simulated(pattern.turned(), draws=draws, seed=seed)
 
 
 def _exact(known: Expected) -> Simulated:

@@ -51,9 +51,12 @@ def grade_bounds(block: Block) -> GradeBounds:
 def _alike(block: Block, rows: IntArray) -> tuple[IntArray, IntArray]:
     """One row of each set of equal ones, and for each row its set.
 
-    Places turned by the same step change no score, so they are counted from the first one read.
+    Of rotations places turned by the same step change no score, so they are counted from the first one read.
     """
     place = block.place[rows]
+    if not block.rotated:
+        _, one, which = np.unique(place, axis=0, return_index=True, return_inverse=True)
+        return rows[one], which.ravel()
     read = place != UNREAD
     first = np.take_along_axis(place, read.argmax(axis=1)[:, None], axis=1)
     turned = np.where(read, (place - first) % block.options, UNREAD)

@@ -1,4 +1,4 @@
-"""One prompt whose options were shown to a judge in every rotation, and which of them it chose each time."""
+"""One prompt whose options were shown to a judge in several orders, and which of them it chose each time."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -13,6 +13,9 @@ FloatArray: TypeAlias = npt.NDArray[np.float64]
 IntArray: TypeAlias = npt.NDArray[np.int64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 
+Orders: TypeAlias = tuple[tuple[int, ...], ...]
+"""One for each trial: the option ids by position."""
+
 UNREAD = -1
 
 
@@ -20,26 +23,39 @@ UNREAD = -1
 class OptionRow:
     item: str
     selected_positions: tuple[int | None, ...]
-    """Of each rotation, in the order of `rotations`: the place chosen, from 0, or None where nothing was read."""
+    """Of each trial, in the order of `rotations`: the place chosen, from 0, or None where nothing was read."""
     unrelated: bool = False
     """Whether one of the options is the answer to another prompt."""
     replicate: int = 0
+    orders: Orders | None = None
+    """Of each trial, where they are not the rotations."""
 
     @property
     def options(self) -> int:
         """With the unrelated one."""
-        return len(self.selected_positions)
+        return len(self.orders[0]) if self.orders else len(self.selected_positions)
+
+    @property
+    def shown(self) -> Orders:
+        return self.orders or rotations(self.options, unrelated=self.unrelated)
 
     @property
     def selected_options(self) -> tuple[int | None, ...]:
-        shown = rotations(self.options, unrelated=self.unrelated)
         return tuple(
-            None if place is None else order[place] for place, order in zip(self.selected_positions, shown, strict=True)
+            None if place is None else order[place]
+            for place, order in zip(self.selected_positions, self.shown, strict=True)
         )
+
+    @property
+    def most_chosen(self) -> tuple[int, ...]:
+        """The option chosen most, or those chosen equally often; none where nothing was read."""
+        chosen = [option for option in self.selected_options if option is not None]
+        most = max(map(chosen.count, chosen), default=0)
+        return tuple(sorted({option for option in chosen if chosen.count(option) == most}))
 
 
 @cache
-def rotations(options: int, *, unrelated: bool = False) -> tuple[tuple[int, ...], ...]:
+def rotations(options: int, *, unrelated: bool = False) -> Orders:
     """The orders of option ids to show, one a trial: every option takes every place once.
 
     As the authors' code turns them (spec C2): each trial moves the last option to the front, so that the last trial
@@ -51,12 +67,6 @@ def rotations(options: int, *, unrelated: bool = False) -> tuple[tuple[int, ...]
     return tuple(base[-turn:] + base[:-turn] for turn in range(1, options + 1))
 
 
-@cache
-def first_shown(options: int, *, unrelated: bool = False) -> tuple[int, ...]:
-    """Of each rotation the option that stands first in it."""
-    return tuple(order[0] for order in rotations(options, unrelated=unrelated))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Block:
     """Rows with the same orders, as arrays: rows x trials."""
@@ -66,6 +76,8 @@ class Block:
     options: int
     unrelated: bool
     """Whether the option with the last id is the answer to another prompt."""
+    rotated: bool
+    """Whether the orders are the rotations."""
     orders: IntArray
     """Trials x places: the option id shown there."""
     place: IntArray
@@ -94,14 +106,15 @@ class OptionScores:
 
 def blocks(rows: Sequence[OptionRow]) -> list[Block]:
     """Rows of one option are in none. Raises ValueError where a place chosen was not offered."""
-    alike: defaultdict[tuple[int, bool], list[int]] = defaultdict(list)
+    alike: defaultdict[tuple[int, bool, Orders | None], list[int]] = defaultdict(list)
     for number, row in enumerate(rows):
-        alike[len(row.selected_positions), row.unrelated].append(number)
-    return [_block(rows, numbers, options, unrelated) for (options, unrelated), numbers in alike.items() if options > 1]
+        alike[row.options, row.unrelated, row.orders].append(number)
+    return [_block(rows, numbers) for (options, _, _), numbers in alike.items() if options > 1]
 
 
-def _block(rows: Sequence[OptionRow], numbers: list[int], options: int, unrelated: bool) -> Block:
-    orders = np.array(rotations(options, unrelated=unrelated), dtype=np.int64)
+def _block(rows: Sequence[OptionRow], numbers: list[int]) -> Block:
+    first = rows[numbers[0]]
+    options, orders = first.options, np.array(first.shown, dtype=np.int64)
     # None becomes NaN.
     chosen = np.array([rows[number].selected_positions for number in numbers], dtype=np.float64)
     read = ~np.isnan(chosen)
@@ -113,10 +126,11 @@ def _block(rows: Sequence[OptionRow], numbers: list[int], options: int, unrelate
             f"Item {rows[numbers[row]].item}: position {place[row, trial]} was chosen in trial {trial + 1}, but its "
             f"options stand in positions 0 to {options - 1}."
         )
-    option = np.where(read, orders[np.arange(options), place], UNREAD)
+    option = np.where(read, orders[np.arange(len(orders)), place], UNREAD)
     return Block(
-        rows=np.array(numbers), options=options, unrelated=unrelated, orders=orders, place=place, option=option
-    )
+        rows=np.array(numbers), options=options, unrelated=first.unrelated, rotated=first.orders is None,
+        orders=orders, place=place, option=option,
+    )  # fmt: skip
 
 
 def without_unrelated(block: Block) -> tuple[Block, Block]:
@@ -125,13 +139,20 @@ def without_unrelated(block: Block) -> tuple[Block, Block]:
 
     A trial that chose it says nothing of the others and does not count; the places behind it move up by one. The
     unrelated option first and last leaves the same order of the others, so that N trials show N - 1 orders, one of them
-    twice: each of the two blocks takes one of these two trials, or both the one that counts.
+    twice: each of the two blocks takes one of these two trials, or both the one that counts. Of other orders than the
+    rotations every trial counts alike, and the two blocks are one.
     """
     own = block.options - 1
     where = np.argmax(block.orders == own, axis=1)
     kept = block.counts & (block.option != own)
     place = np.where(kept, block.place - (block.place > where), UNREAD)
     option = np.where(kept, block.option, UNREAD)
+    if not block.rotated:
+        orders = block.orders[block.orders != own].reshape(-1, own)
+        one = Block(
+            rows=block.rows, options=own, unrelated=False, rotated=False, orders=orders, place=place, option=option
+        )
+        return one, one
     trial = np.tile(np.arange(own), (len(place), 1))
     again = trial.copy()
     trial[:, -1] = np.where(kept[:, own - 1], own - 1, own)
@@ -142,6 +163,7 @@ def without_unrelated(block: Block) -> tuple[Block, Block]:
             rows=block.rows,
             options=own,
             unrelated=False,
+            rotated=True,
             orders=np.array(rotations(own), dtype=np.int64),
             place=np.take_along_axis(place, trials, axis=1),
             option=np.take_along_axis(option, trials, axis=1),

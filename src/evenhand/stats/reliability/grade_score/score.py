@@ -5,6 +5,7 @@ Definitions: Iourovitski 2024, arXiv 2406.12043, section 4; how the authors' cod
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import numpy as np
 
@@ -34,7 +35,8 @@ class GradeScore:
     attainable: float | None
     """What a judge who always picks the same option would have on the trials that count; 1 where all of them do."""
     above_chance: Estimate
-    """(score - chance) / (1 - chance); where the unrelated option was removed, attainable stands for 1."""
+    """(score - chance) / (1 - chance); where the unrelated option was removed, or the orders shown are not the
+    rotations, attainable stands for 1."""
     rows: ScoredRows
     one_option: int
     """Rows left out because there was nothing to choose."""
@@ -78,7 +80,7 @@ class GradeScore:
 def grade_score(
     rows: Sequence[OptionRow], *, policy: Policy = "strict", remove_unrelated: bool = False, seed: int = 0
 ) -> GradeScore:
-    """`strict` scores the rows whose every rotation was read. `gradelab` scores all, over the trials read, and a row
+    """`strict` scores the rows whose every showing was read. `gradelab` scores all, over the trials read, and a row
     with none as 0; so an unread reply lowers its entropy and raises its choice. A reply "Option 0", which the authors'
     code takes for the last option, is unread here.
 
@@ -95,6 +97,7 @@ def grade_score(
     )
     chance = chance_level(_weight_by_pattern(table, item), seed=seed)
     attainable = float(np.average(table.attainable[table.scored], weights=weight)) if len(weight) else None
+    rotated = all(block.rotated for block in found)
     banded = policy == "strict" and not remove_unrelated
     lowest, highest = _band(table, item) if banded else (None, None)
     return GradeScore(
@@ -106,7 +109,7 @@ def grade_score(
         harmonic_of_means=_harmonic(llm.value, choice.value),
         chance=chance,
         attainable=attainable,
-        above_chance=_above(grade, chance, attainable if remove_unrelated else 1.0),
+        above_chance=_above(grade, chance, attainable if remove_unrelated or not rotated else 1.0),
         rows=table,
         one_option=len(rows) - sum(len(block.rows) for block in found),
         incomplete=int(table.bounded.sum()),
@@ -119,20 +122,22 @@ def grade_score(
     )
 
 
-def modal_agreement(score: GradeScore, best: Mapping[str, int]) -> Estimate:
+def modal_agreement(
+    score: GradeScore, best: Mapping[str, int], *, decided: Mapping[tuple[str, int], int | None] = MappingProxyType({})
+) -> Estimate:
     """How often the option chosen most is the one people put first, by item; clustered by item.
 
-    Options chosen equally often share the row. Items that people did not rank, and rows without a score, count nowhere.
+    Options chosen equally often share the row, unless one of them is `decided` on for the item and replicate. Items
+    that people did not rank, and rows without a score, count nowhere.
     """
     hits: list[float] = []
     met: list[OptionRow] = []
     for number in np.flatnonzero(score.rows.scored):
         row = score.rows.rows[number]
-        chosen = [option for option in row.selected_options if option is not None]
-        if row.item not in best or not chosen:
+        broken = decided.get((row.item, row.replicate))
+        modal = row.most_chosen if broken is None else (broken,)
+        if row.item not in best or not modal:
             continue
-        most = max(map(chosen.count, chosen))
-        modal = {option for option in chosen if chosen.count(option) == most}
         hits.append((best[row.item] in modal) / len(modal))
         met.append(row)
     items = item_numbers(met)

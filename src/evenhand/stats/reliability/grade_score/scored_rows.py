@@ -17,6 +17,7 @@ from evenhand.stats.reliability.grade_score.option_rows import (
     IntArray,
     OptionRow,
     OptionScores,
+    Orders,
     scores,
     tallies,
     without_unrelated,
@@ -44,7 +45,7 @@ class ScoredRows:
     exact: BoolArray
     """False where there are too many completions to try, so that the bounds are 0 and 1."""
     patterns: Mapping[ChancePattern, IntArray]
-    """Which rotations counted, and the rows scored of which it was these."""
+    """Which trials counted, and the rows scored of which it was these."""
     chance: FloatArray
     """What a judge who picks at random scores on average on the trials that count."""
     attainable: FloatArray
@@ -73,6 +74,8 @@ class ScoredRows:
             "llm_score": float(self.llm[number]) if scored else None,
             "choice_score": float(self.choice[number]) if scored else None,
         }
+        if row.orders is not None:
+            fields["orders"] = [list(order) for order in row.orders]
         if bounded:
             fields["grade_score_lowest"] = float(self.lowest[number])
             fields["grade_score_highest"] = float(self.highest[number])
@@ -96,7 +99,7 @@ def scored_rows(
         llm[where], choice[where], grade[where] = one.score.llm, one.score.choice, one.score.grade
         scored[where], bounded[where] = one.scored, ~one.scored
         lowest[where], highest[where], exact[where] = one.bounds.lowest, one.bounds.highest, one.bounds.exact
-        for pattern, some in _by_pattern(one.counts, one.scored, one.options).items():
+        for pattern, some in _by_pattern(one).items():
             patterns[pattern] = np.concatenate([patterns.get(pattern, where[:0]), where[some]])
     for pattern, some in patterns.items():
         chance[some] = expected(pattern, seed=seed).expected.grade
@@ -110,8 +113,10 @@ def scored_rows(
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _ScoredBlock:
     options: int
+    orders: Orders | None
+    """Where they are not the rotations."""
     counts: BoolArray
-    """Rows x rotations: whether a choice counts."""
+    """Rows x trials: whether a choice counts."""
     score: OptionScores
     scored: BoolArray
     bounds: GradeBounds
@@ -119,11 +124,14 @@ class _ScoredBlock:
 
 def _scored_block(block: Block, policy: Policy, *, remove_unrelated: bool) -> _ScoredBlock | None:
     """None where one option is left."""
-    complete = block.counts.sum(axis=1) >= (block.options if policy == "strict" else 0)
+    complete = block.counts.sum(axis=1) >= (len(block.orders) if policy == "strict" else 0)
     if not remove_unrelated:
         score = scores(tallies(block))
         bounds = grade_bounds(block) if policy == "strict" else _as_they_are(score.grade)
-        return _ScoredBlock(options=block.options, counts=block.counts, score=score, scored=complete, bounds=bounds)
+        return _ScoredBlock(
+            options=block.options, orders=_unless_rotated(block), counts=block.counts, score=score, scored=complete,
+            bounds=bounds,
+        )  # fmt: skip
     if block.options < 3:
         return None
     one, other = without_unrelated(block)
@@ -136,20 +144,27 @@ def _scored_block(block: Block, policy: Policy, *, remove_unrelated: bool) -> _S
     scored = complete & (one.counts.sum(axis=1) >= FEWEST)
     nothing = np.zeros(len(scored), dtype=np.bool_)
     bounds = GradeBounds(lowest=np.zeros(len(scored)), highest=np.ones(len(scored)), exact=nothing)
-    return _ScoredBlock(options=one.options, counts=one.counts, score=score, scored=scored, bounds=bounds)
+    return _ScoredBlock(
+        options=one.options, orders=_unless_rotated(one), counts=one.counts, score=score, scored=scored, bounds=bounds
+    )
+
+
+def _unless_rotated(block: Block) -> Orders | None:
+    return None if block.rotated else tuple(tuple(order) for order in block.orders.tolist())
 
 
 def _as_they_are(grade: FloatArray) -> GradeBounds:
     return GradeBounds(lowest=grade, highest=grade, exact=np.ones(len(grade), dtype=np.bool_))
 
 
-def _by_pattern(counts: BoolArray, scored: BoolArray, options: int) -> dict[ChancePattern, IntArray]:
-    """Of the rows scored: where those stand that have the same rotations counted."""
+def _by_pattern(block: _ScoredBlock) -> dict[ChancePattern, IntArray]:
+    """Of the rows scored: where those stand that have the same trials counted."""
+    counts, options, orders = block.counts, block.options, block.orders
     whole = counts.all(axis=1)
-    found = {ChancePattern.whole(options): np.flatnonzero(whole & scored)}
-    rest = np.flatnonzero(~whole & scored)
+    found = {ChancePattern.whole(options, orders): np.flatnonzero(whole & block.scored)}
+    rest = np.flatnonzero(~whole & block.scored)
     masks, which = np.unique(counts[rest], axis=0, return_inverse=True)
     for number, mask in enumerate(masks):
         kept = tuple(np.flatnonzero(mask).tolist())
-        found[ChancePattern(options=options, kept=kept)] = rest[which.ravel() == number]
+        found[ChancePattern(options=options, kept=kept, orders=orders)] = rest[which.ravel() == number]
     return {pattern: rows for pattern, rows in found.items() if len(rows)}

@@ -1,4 +1,4 @@
-"""Answers of a file into the ledger: all of the file or nothing."""
+"""Answers of a file into the ledger, all of it or nothing, and as a table that `import --responses` reads back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +10,10 @@ from evenhand.benchmarks.data_error import TWICE, Problems, quoted
 from evenhand.benchmarks.files.rows import read_rows
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
+from evenhand.domain.response import REFERENCE
 from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.tables import ExchangeTable
+from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
 
 
@@ -50,9 +53,16 @@ def named_variant(path: Path, given: str | None) -> str:
     return own or given or ""
 
 
-def read_answers(path: Path, benchmark: Benchmark, *, variant: str | None = None, gaps: Gaps = "note") -> ResponseSet:
+def read_answers(
+    path: Path,
+    benchmark: Benchmark,
+    *,
+    variant: str | None = None,
+    gaps: Gaps = "note",
+    columns: Mapping[str, str] | None = None,
+) -> ResponseSet:
     """As `read_responses`, and of the variant that the file's own column names. Raises ExchangeError on several."""
-    return read_responses(path, benchmark, variant=named_variant(path, variant), gaps=gaps)
+    return read_responses(path, benchmark, variant=named_variant(path, variant), gaps=gaps, columns=columns)
 
 
 def import_responses(
@@ -74,3 +84,24 @@ def import_responses(
         run = ledger.begin_run("import", told, study=None, version=__version__)
         ledger.end_run(run, {"known": known, "imported": new, "called": 0, "failed": {}})
     return ImportedResponses(new=new, known=known, models=read.models, run=run)
+
+
+def variants_held(ledger: Ledger, data: str) -> set[str]:
+    """The variants in which the ledger holds answers to this data; "" is the plain one."""
+    items = [item.digest for item in items_of(ledger, data)]
+    return {one.variant for one in ledger.responses_to(items, variant=None) if one.model != REFERENCE}
+
+
+def responses_table(ledger: Ledger, data: str, *, variant: str = "") -> ExchangeTable:
+    """The answer that stands for each model to each item, in the benchmark's order; its own references are left out."""
+    items = items_of(ledger, data)
+    place = {item.digest: number for number, item in enumerate(items)}
+    held = [one for one in ledger.responses_to(place, variant=variant) if one.model != REFERENCE]
+    held.sort(key=lambda one: (place[one.item], one.model))
+    return ExchangeTable(
+        columns={"item": "text", "model": "text", "response": "text", "variant": "text"},
+        rows=[
+            {"item": items[place[one.item]].label, "model": one.model, "response": one.text, "variant": one.variant}
+            for one in held
+        ],
+    )

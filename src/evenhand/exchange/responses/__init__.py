@@ -1,1 +1,0 @@
-"""Answers of models, brought onto the record and written."""

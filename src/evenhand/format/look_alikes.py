@@ -1,0 +1,64 @@
+"""What a text is to the eye: look-alike letters as plain Latin ones, without what cannot be seen."""
+
+import re
+import unicodedata
+from functools import cache
+
+_LETTER_BY_NAME = re.compile(r"(?:[A-Z]+ )*(?:LATIN|REGIONAL INDICATOR SYMBOL)\b.*\b(?P<letter>[A-Z])(?: WITH .*)?")
+_MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{9,}")
+"""So many on one letter that putting them in order would take long."""
+_ALIKE = str.maketrans("i1|0", "lllo")
+_DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
+_BLANK = "\u2800"
+"""Of Braille: a letter without a dot."""
+
+
+def unmasked(text: str) -> str:
+    """`text` with look-alike letters as plain Latin ones, without what cannot be seen; case, space and marks stay."""
+    import regex  # knows Unicode's properties, which the standard library does not
+
+    text = unicodedata.normalize("NFKC", _MARKS.sub("", text))
+    text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)
+    return unicodedata.normalize("NFKD", text).translate(_PLAIN)
+
+
+def at_a_glance(name: str) -> str:
+    """A name as a hurried reader takes it: the same for two that differ in look-alike letters, accents, case, kinds of
+    space, and characters that are not seen."""
+    seen = _DASHES.sub("-", unmasked(name.replace(_BLANK, " "))).casefold().translate(_ALIKE)
+    return " ".join(seen.replace("rn", "m").replace("vv", "w").split())
+
+
+class _Plain(dict[int, str]):
+    """For str.translate: a character's plain Latin twin; no mark that combines with a letter."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = twin = self._twin(chr(code))
+        return twin
+
+    @staticmethod
+    def _twin(letter: str) -> str:
+        if letter.isascii():
+            return letter
+        if unicodedata.category(letter) in ("Mn", "Me", "Cf"):
+            return ""
+        if (digit := unicodedata.digit(letter, None)) is not None:
+            return str(digit)
+        named = _LETTER_BY_NAME.fullmatch(unicodedata.name(letter, ""))
+        return _twins().get(letter) or (named["letter"] if named else letter)
+
+
+_PLAIN = _Plain()
+
+
+@cache
+def _twins() -> dict[str, str]:
+    """From each character that looks like an ASCII letter or mark to it."""
+    from confusable_homoglyphs.confusables import confusables_data  # a megabyte: only where a text needs it
+
+    twins: dict[str, str] = {}
+    for letter, alike in confusables_data.items():
+        plain_ones = [one["c"] for one in alike if one["c"].isascii()]
+        if len(letter) == 1 and not letter.isascii() and plain_ones:
+            twins[letter] = plain_ones[0]
+    return twins

@@ -1,0 +1,255 @@
+"""Which withheld verdicts count in what everybody sees of a board: the one place that decides it.
+
+Withheld one by one are people's verdicts and all battles against the reference. They are released in batches: of two
+models on at least five items at once, every wanted showing in, all of one skill or of none in particular. A batch
+counts whole or not at all, in every view, file and answer, of every board that shares its items; so whatever is set
+against whatever else, over time or beside each other, differs by whole batches. A version of a board is what it counts
+between two releases: nothing of it moves, also not what is public one by one, else its ratings would be a new sum over
+the withheld ones with each verdict.
+"""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TypeAlias
+
+import numpy as np
+
+from evenhand.domain.response import REFERENCE
+from evenhand.format.words import counted
+from evenhand.ledger.read.board_versions import (
+    Batch,
+    BoardVersion,
+    ReleasedSoFar,
+    add_version,
+    released_so_far,
+)
+from evenhand.ledger.read.results import Mask
+from evenhand.ledger.read.steering import Steering
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Ledger
+
+FEWEST = 5
+"""Items."""
+TOO_FEW = "too few items to be shown"
+
+Cell: TypeAlias = tuple[str | None, bool, frozenset[str]]
+Cells: TypeAlias = Mapping[str, Cell]
+"""By item, what views are told apart by: its skill, whether it has several images, which benchmarks hold it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleasedBoard:
+    """Which board of which judge: the same judge, settings, words and variant on any data."""
+
+    board: str
+    judge: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFigures:
+    judged: JudgedBattles
+    left_out: int
+    """Verdicts."""
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        if not self.left_out:
+            return ()
+        return (
+            f"{counted(self.left_out, 'verdict')} of people, or against the reference, left out: two models' are "
+            f"counted in batches of {FEWEST} items at least, and those are on {TOO_FEW}, or not yet.",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Released:
+    """What of the withheld verdicts everybody may count."""
+
+    version: BoardVersion
+    batches: tuple[Batch, ...]
+    open_items: frozenset[str] = frozenset()
+    """Of which nothing is withheld, as another benchmark that holds them is open."""
+
+    @property
+    def sentence(self) -> str:
+        """What the head of a page says; empty where nothing was released yet."""
+        if self.version.at is None:
+            return ""
+        day = datetime.fromtimestamp(self.version.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        return (
+            f"Version {self.version.number} of {day}: a part of this benchmark is withheld, so figures move only when "
+            f"verdicts on {FEWEST} items or more are new."
+        )
+
+    def shown(self, judged: JudgedBattles, parts: Mapping[str, str | None] | None = None) -> ShownFigures:
+        """`parts` of items by digest: for what is shown of each for itself, only batches that lie in one of them."""
+        results = judged.results
+        withheld = withheld_rows(judged, self.open_items)
+        part_of = None if parts is None else np.array([_code(parts, item) for item in results.item.names])
+        place = {number: row for row, number in enumerate(results.seq.tolist())}
+        counts = np.zeros(len(results), dtype=np.bool_)
+        for batch in self.batches:
+            rows = [place[number] for number in batch.judgements if number in place]
+            if len(rows) < len(batch.judgements):
+                continue
+            if part_of is None or len({*part_of[results.item.code[rows]].tolist()}) == 1:
+                counts[rows] = True
+        in_time = (
+            results.seq <= self.version.judgement if self.version.number else np.ones(len(results), dtype=np.bool_)
+        )
+        kept = np.where(withheld, counts, in_time)
+        shown = judged if kept.all() else replace(judged, results=results.rows(kept))
+        return ShownFigures(judged=shown, left_out=int((withheld & ~counts).sum()))
+
+
+def _code(parts: Mapping[str, str | None], item: str) -> str:
+    return parts.get(item) or ""
+
+
+def released(
+    ledger: Ledger, board: ReleasedBoard, groups: Sequence[JudgedBattles], *, cells: Cells, open_items: frozenset[str]
+) -> Released:
+    """What was released of the board, and what can be released now.
+
+    `groups`: its verdicts, those of people study by study, as each is a view of its own. `open_items`: of benchmarks
+    of which nothing is withheld; they hide nothing, so they do not help to make up a batch.
+    """
+    so_far = released_so_far(ledger, board.board, board.judge)
+    fresh = [batch for group in groups for batch in _batches(group, so_far.batches, cells=cells, open_items=open_items)]
+    newest = max((int(group.results.seq.max(initial=0)) for group in groups), default=0)
+    if fresh or _moved(groups, so_far, open_items):
+        with suppress(LedgerError):  # one that cannot be written to now: the version before is as right to show
+            add_version(ledger, board.board, board.judge, fresh, judgement=newest, seen=so_far.seen)
+        so_far = released_so_far(ledger, board.board, board.judge)
+    counting = tuple(batch for batch in so_far.batches if batch.released <= so_far.version.seq)
+    return Released(version=so_far.version, batches=counting, open_items=open_items)
+
+
+def _moved(groups: Sequence[JudgedBattles], so_far: ReleasedSoFar, open_items: frozenset[str]) -> bool:
+    """Whether another board released what counts here too, or public verdicts on enough items are new."""
+    there = [{*group.results.seq.tolist()} for group in groups]
+    since = [batch for batch in so_far.batches if batch.released > so_far.version.seq]
+    if any(some >= {*batch.judgements} for batch in since for some in there):
+        return True
+    if not so_far.version.number:
+        return False
+    items: set[str] = set()
+    for group in groups:
+        results = group.results
+        new = (results.seq > so_far.version.judgement) & ~withheld_rows(group, open_items)
+        items |= {results.item.names[code] for code in np.unique(results.item.code[new]).tolist()}
+    return len(items) >= FEWEST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Unreleased:
+    """What two models' verdicts on one item are."""
+
+    item: str
+    rows: tuple[int, ...]
+    """Sequence numbers."""
+
+
+def _batches(
+    judged: JudgedBattles, before: Sequence[Batch], *, cells: Cells, open_items: frozenset[str]
+) -> Iterator[Batch]:
+    """New ones of one group. No verdict is released twice: what is left of a batch would tell what it lost."""
+    taken = {number for batch in before for number in batch.judgements}
+    unasked = {(one.item, frozenset(one.models)) for one in judged.not_asked}
+    waiting = {models for _, models in unasked}
+    open_ended = unasked | _without_a_reply(judged)
+    for models, found in _by_pair(judged, taken, open_items).items():
+        whole = [one for one in found if (one.item, frozenset(models)) not in open_ended]
+        if frozenset(models) in waiting:
+            # Of what is still being asked five items stay back: else a last one to four would wait for ever.
+            whole = sorted(whole, key=lambda one: max(one.rows))[:-FEWEST]
+        if len(whole) >= FEWEST:
+            for some in _apart(whole, cells):
+                yield Batch(models=models, judgements=tuple(sorted(row for one in some for row in one.rows)))
+
+
+def _without_a_reply(judged: JudgedBattles) -> set[tuple[str, frozenset[str]]]:
+    """Items of two models with a showing that is asked again by the same command, and then changes its batch."""
+    results = judged.results
+    rows = np.flatnonzero(results.pair & results.failed)
+    items: list[int] = results.item.code[rows].tolist()
+    firsts: list[int] = results.first_model[rows].tolist()
+    seconds: list[int] = results.second_model[rows].tolist()
+    return {
+        (results.item.names[item], frozenset((results.models[first], results.models[second])))
+        for item, first, second in zip(items, firsts, seconds, strict=True)
+    }
+
+
+def _by_pair(
+    judged: JudgedBattles, taken: set[int], open_items: frozenset[str]
+) -> dict[tuple[str, str], list[_Unreleased]]:
+    results = judged.results
+    withheld = withheld_rows(judged, open_items)
+    first, second = results.pair_by_name
+    found: dict[tuple[str, str], dict[str, list[int]]] = {}
+    numbers: list[int] = results.seq[withheld].tolist()
+    items: list[int] = results.item.code[withheld].tolist()
+    ones: list[int] = first[withheld].tolist()
+    others: list[int] = second[withheld].tolist()
+    for number, item, one, other in zip(numbers, items, ones, others, strict=True):
+        if number not in taken:
+            models = (results.models[one], results.models[other])
+            found.setdefault(models, {}).setdefault(results.item.names[item], []).append(number)
+    return {
+        models: [_Unreleased(item=item, rows=tuple(rows)) for item, rows in by_item.items()]
+        for models, by_item in found.items()
+    }
+
+
+def _apart(found: Sequence[_Unreleased], cells: Cells) -> list[list[_Unreleased]]:
+    """Batches, of one cell where there are enough items in it, else of one skill, else of what remains together."""
+    batches, left = _grouped(found, lambda one: cells[one.item])
+    more, left = _grouped(left, lambda one: cells[one.item][0])
+    batches += more
+    if len(left) >= FEWEST or (left and not batches):
+        batches.append(left)
+    elif left:
+        smallest = min(range(len(batches)), key=lambda at: (len(batches[at]), at))
+        batches[smallest] = [*batches[smallest], *left]
+    return batches
+
+
+def _grouped(
+    found: Sequence[_Unreleased], key: Callable[[_Unreleased], Hashable]
+) -> tuple[list[list[_Unreleased]], list[_Unreleased]]:
+    """Those of which there are enough, and the others."""
+    groups: dict[Hashable, list[_Unreleased]] = {}
+    for one in found:
+        groups.setdefault(key(one), []).append(one)
+    enough = [some for some in groups.values() if len(some) >= FEWEST]
+    return enough, [one for some in groups.values() if len(some) < FEWEST for one in some]
+
+
+def told_to_all(found: Mapping[str, Steering], category: str | None) -> dict[str, Steering]:
+    """Of the models with answers to enough items, without naming any; of a category nothing, as the other items would
+    follow from it."""
+    if category is not None:
+        return {}
+    return {
+        model: replace(one, verdict_items=(), order_items=())
+        for model, one in found.items()
+        if one.answers_shown >= FEWEST
+    }
+
+
+def withheld_rows(judged: JudgedBattles, open_items: frozenset[str] = frozenset()) -> Mask:
+    results = judged.results
+    if judged.study.rater.kind == "human":
+        withheld = results.pair
+    elif REFERENCE in results.models:
+        reference = results.models.index(REFERENCE)
+        withheld = results.pair & ((results.first_model == reference) | (results.second_model == reference))
+    else:
+        withheld = np.zeros(len(results), dtype=np.bool_)
+    if not open_items:
+        return withheld
+    return withheld & ~np.array([item in open_items for item in results.item.names], dtype=np.bool_)[results.item.code]

@@ -1,0 +1,76 @@
+"""From one's own tables and images to a board and an audit, with no protocol named."""
+
+import shlex
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.files import write_images
+from tests.benchmarks.xlsx_files import write_xlsx
+from tests.cli.shell import Shell
+from tests.cli.test_audit_hint import hint
+from tests.scripted_server import server_process
+
+MODELS = ("red", "green", "blue")
+COLUMNS = ("--columns", "name=item,question=instruction,picture=images,who=model", "--image-root", "images")
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    for name in ("EVENHAND_BASE_URL", "EVENHAND_JUDGE_BASE_URL", "EVENHAND_STORE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-for-the-test")
+    write_images(tmp_path)
+    rows = [f"dish-{n},What is cooked on picture {n}?,{'red' if n % 2 else 'blue'}.png" for n in range(12)]
+    (tmp_path / "items.csv").write_text("\n".join(["name,question,picture", *rows]) + "\n")
+    answers = [
+        [f"dish-{n}", model, f"{model} cooks {'rice ' * (n % 5 + len(model))}"] for model in MODELS for n in range(12)
+    ]
+    write_xlsx(tmp_path / "answers.xlsx", [["name", "who", "response"], *answers])
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+def test_a_table_of_items_and_a_sheet_of_answers_become_a_board_and_its_advice_can_be_typed(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        judge = ("--judge", "openai/j", "--judge-base-url", base_url)
+        shell.run("judge", "items.csv", *COLUMNS, "--responses", "answers.xlsx", *judge)
+        board = shell.document("rank")
+        assert board["votes"] == 12 * 3 * 2
+        assert board["models"][0]["model"] == "green"
+        command = hint(shell)
+        assert shlex.join(COLUMNS) in shlex.join(command)
+        shell.run(*command, "--budget", 60)
+    assert "Latest audit of this judge" in shell.run("rank")[0]
+
+
+def test_what_is_missing_is_told_with_the_flag_that_helps(shell: Shell):
+    of = ["judge", "items.csv", "--responses", "answers.xlsx", "--judge", "openai/j"]
+    shell.refuses("EH-DATA-COLUMN", "--columns question=instruction", "`name`, `question`, `picture`", of=of)
+    told = shell.refused(*of, *COLUMNS[:2])
+    assert told.count("--image-root") == 1
+    assert len(told.splitlines()) == 2
+    shell.refuses("EH-USAGE", "THEIRS=OURS", of=[*of, "--columns", "question"])
+
+
+def test_captions_are_shown_where_items_have_nothing_else(shell: Shell):
+    shell.file("plain.csv", "item,instruction,caption", "1,What?,A red kite.", "2,Where?,A harbour.")
+    shell.file("said.csv", "item,model,response", "1,a,x", "2,a,y", "1,b,xx", "2,b,yy")
+    with server_process("--judge", "prefers-longer") as base_url:
+        judge = ("--judge", "openai/j", "--judge-base-url", base_url)
+        shell.run("judge", "plain.csv", "--responses", "said.csv", *judge)
+    assert shell.document("rank")["see"] == "caption"
+
+
+def test_a_run_whose_first_replies_cannot_be_read_pauses_and_goes_on_when_told(shell: Shell):
+    with server_process("--judge", "says I would rather talk about the weather.") as base_url:
+        of = ["judge", "items.csv", *COLUMNS, "--responses", "answers.xlsx", "--judge", "openai/j"]
+        of += ["--judge-base-url", base_url, "--max-connections", "4"]
+        told = shell.run(*of, expect=2)[1]
+        assert "None of the first 2" in told
+        assert "I would rather talk about the weather." in told
+        assert "--go-on" in told
+        assert "exit code" not in told
+        asked = shell.document("runs")["runs"][0]["outcome"]
+        assert 20 <= asked["called"] <= 24
+        made = shell.document(*of, "--go-on", expect=3)
+    assert (made["known"], made["called"]) == (asked["called"], 72 - asked["called"])

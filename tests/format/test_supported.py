@@ -1,0 +1,64 @@
+"""Claims about how many digits of a figure are shown."""
+
+from dataclasses import dataclass
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evenhand.domain.estimate import Estimate
+from evenhand.format.supported import document_supported, every_supported, supported, unit_of
+
+
+@pytest.mark.parametrize(
+    ("value", "lower", "upper", "shown"),
+    [
+        (1043.27, 996.1, 1090.4, (1040, 1000, 1090)),
+        (1043.27, 1040.2, 1046.9, (1043, 1040, 1047)),
+        (0.5833, 0.31, 0.82, (0.6, 0.3, 0.8)),
+        (0.5833, 0.561, 0.604, (0.58, 0.56, 0.6)),
+        (1043.27, None, None, (1043.27, None, None)),
+    ],
+)
+def test_a_figure_has_the_digits_that_its_interval_supports(
+    value: float, lower: float | None, upper: float | None, shown: tuple[float | None, ...]
+):
+    found = supported(Estimate(value=value, lower=lower, upper=upper))
+    assert (found.value, found.lower, found.upper) == shown
+
+
+def test_a_document_is_rounded_by_the_intervals_in_it_and_counts_stay():
+    document = {
+        "models": [{"rating": 1043.27, "rating_lower": 996.1, "rating_upper": 1090.4, "elo": 1033.78, "wins": 13}],
+        "p_value": 0.03217,
+        "settings": {"scale": 0.12345},
+        "share": None,
+    }
+    assert document_supported(document) == {
+        "models": [{"rating": 1040, "rating_lower": 1000, "rating_upper": 1090, "elo": 1030, "wins": 13}],
+        "p_value": 0.032,
+        "settings": {"scale": 0.12345},
+        "share": None,
+    }
+
+
+@given(st.floats(-1e4, 1e4), st.floats(1e-6, 1e3))
+def test_what_is_shown_is_never_further_off_than_half_the_interval(value: float, half: float):
+    unit = unit_of(value - half, value + half)
+    shown = supported(Estimate(value=value, lower=value - half, upper=value + half)).value
+    assert unit is not None
+    assert shown is not None
+    assert abs(shown - value) <= unit / 2 + 1e-6 <= half + 1e-6
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Figures:
+    name: str
+    rates: dict[str, tuple[Estimate, ...]]
+
+
+def test_every_estimate_within_is_rounded_and_nothing_else():
+    rate = Estimate(value=0.5833, lower=0.31, upper=0.82, n=12)
+    found = every_supported(_Figures(name="0.5833", rates={"amber": (rate, rate)}))
+    assert found.name == "0.5833"
+    assert [(one.value, one.n) for one in found.rates["amber"]] == [(0.6, 12)] * 2

@@ -1,0 +1,185 @@
+"""Figures are worked out in a process of their own, which may die or take too long without harm to the pages."""
+
+import asyncio
+import itertools
+import os
+import signal
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
+
+import pytest
+from fastapi import FastAPI
+from sqlalchemy import insert, select
+
+from evenhand.domain.rater import Rater
+from evenhand.ledger.store import rows, schema
+from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.reports.errors import RankError
+from evenhand.site.boards.listing import boards_on_record
+from evenhand.site.boards.standings import BoardView, standings
+from evenhand.site.http.computed import Computed
+from evenhand.site.http.figures_process import FigureLost, FiguresHere, FiguresProcess
+from evenhand.site.http.service import Service
+from evenhand.site.http.settings import site_at
+from evenhand.site.people.changes import set_people_study
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.studies import make_people_study
+from evenhand.site.serving import server_config
+from tests.ledger.test_people_studies import person, say, taken, verdict
+from tests.site.house import GENEROUS, House, fill
+
+T = TypeVar("T")
+
+
+@pytest.fixture(scope="module")
+def figures(gallery: House) -> Iterator[FiguresProcess]:
+    with closing(FiguresProcess(gallery.ledger.url)) as made:
+        yield made
+
+
+def where(_: Ledger) -> int:
+    return os.getpid()
+
+
+def refused(_: Ledger) -> None:
+    raise RankError("Nothing was judged here.", code="EH-CHOOSE-NOTHING")
+
+
+class Unsendable(Exception):
+    def __init__(self, one: int, other: int) -> None:
+        super().__init__(f"{one} and {other}")
+
+
+def failed_unsendably(_: Ledger) -> None:
+    raise Unsendable(1, 2)
+
+
+def endless(_: Ledger) -> None:
+    while True:
+        time.sleep(1)
+
+
+def writes(ledger: Ledger) -> None:
+    with ledger.writing() as connection:
+        connection.execute(insert(schema.meta), [{"name": "mine", "value": "1"}])
+
+
+def test_a_figure_is_worked_out_in_another_process_which_goes_on_to_the_next(figures: FiguresProcess):
+    first, second = figures(where), figures(where)
+    assert first == second == figures.process
+    assert first != os.getpid()
+
+
+def test_what_is_raised_there_is_raised_here_with_its_code(figures: FiguresProcess):
+    with pytest.raises(RankError) as raised:
+        figures(refused)
+    assert raised.value.code == "EH-CHOOSE-NOTHING"
+    with pytest.raises(RuntimeError, match="1 and 2"):
+        figures(failed_unsendably)
+    assert figures(where) != os.getpid()
+
+
+def test_nothing_can_be_written_there(figures: FiguresProcess):
+    with pytest.raises(LedgerError) as raised:
+        figures(writes)
+    assert raised.value.code == "EH-LEDGER-READ-ONLY"
+
+
+def test_a_board_is_the_same_as_if_it_were_worked_out_here(gallery: House, figures: FiguresProcess):
+    boards = figures(boards_on_record)
+    assert boards == boards_on_record(gallery.ledger)
+    work = partial(standings, on_record=boards[0], asked=BoardView(board=boards[0].id))
+    there, here = figures(work), work(gallery.ledger)
+    assert there.models == here.models
+    assert (there.notes, there.coverage, there.by_category) == (here.notes, here.coverage, here.by_category)
+    assert there.index is not None
+    assert here.index is not None
+    assert there.index.rows.sign.tolist() == here.index.rows.sign.tolist()
+
+
+def test_one_that_died_is_replaced(figures: FiguresProcess):
+    before = figures(where)
+    os.kill(before, signal.SIGKILL)
+    with pytest.raises(FigureLost):
+        figures(where)
+    assert figures(where) != before
+
+
+def test_one_that_takes_too_long_is_ended_and_one_that_was_closed_begins_no_other(gallery: House):
+    figures = FiguresProcess(gallery.ledger.url, most_seconds=0.5)
+    figures.begin()
+    process = figures.process
+    assert process is not None
+    with pytest.raises(FigureLost):
+        figures(endless)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+    figures.close()
+    with pytest.raises(FigureLost):
+        figures(where)
+    assert figures.process is None
+
+
+class Counting(FiguresHere):
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(ledger)
+        self.asked = Counter[object]()
+
+    def __call__(self, work: Callable[[Ledger], T]) -> T:
+        self.asked[getattr(work, "func", work)] += 1
+        return super().__call__(work)
+
+
+def test_what_was_worked_out_before_a_study_was_hidden_is_not_shown_again_however_long_the_next_takes(ledger: Ledger):
+    data = fill(ledger)
+    sharing = Sharing(people=2, each=2)
+    asked = AskedStudy(data=data, form="forced", pairs=Pairs(), sharing=sharing)
+    study = make_people_study(ledger, asked, made_by=None)
+    place = taken(ledger, study, person(ledger))
+    assert say(ledger, place, 1, verdict(place, "A"))
+    set_people_study(ledger, study, "shown", on=True)
+    minutes = itertools.count(step=60)
+    app = server_config(ledger, site_at("127.0.0.1", 1, limits=GENEROUS), host="127.0.0.1", port=1).app
+    assert isinstance(app, FastAPI)
+    service: Service = replace(app.state.service, computed=Computed(clock=lambda: float(next(minutes))))
+
+    def boards() -> int:
+        return len(asyncio.run(service.boards()))
+
+    assert boards() == 2
+    taken(ledger, study, person(ledger, "Grace"))  # the record has grown, and what was there is shown meanwhile
+    assert boards() == 2
+    set_people_study(ledger, study, "shown", on=False)
+    assert boards() == 1
+
+
+def test_a_board_is_worked_out_again_for_its_own_verdicts_and_not_for_those_of_others(ledger: Ledger):
+    fill(ledger)
+    board = next(one.id for one in boards_on_record(ledger))
+    counting = Counting(ledger)
+    site = site_at("127.0.0.1", 1, limits=GENEROUS)
+    app = server_config(ledger, site, host="127.0.0.1", port=1, figures=counting).app
+    assert isinstance(app, FastAPI)
+    service: Service = app.state.service
+
+    def worked_out() -> tuple[int, int]:
+        """How often, and how many verdicts there are on the board."""
+        found = asyncio.run(service.standings(BoardView(board=board)))
+        return counting.asked[standings], found.votes
+
+    first, votes = worked_out()
+    assert first == 1
+    fill(ledger, rater=Rater(kind="model", name="other/judge"))
+    assert worked_out() == (1, votes)
+    with ledger.reading() as connection:
+        newest = connection.execute(select(schema.judgements).order_by(schema.judgements.c.seq)).first()
+    assert newest is not None
+    again = rows.judgement_from(newest)
+    ledger.commit(Entries(judgements=[replace(again, reader="another")]))
+    assert worked_out()[0] == 2
