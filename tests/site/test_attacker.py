@@ -188,7 +188,7 @@ class Attacker:
                 continue
             matrix = np.array([[float(item in one.items) for item in items] for one in sums])
             totals = np.array([one.total for one in sums])
-            inverse = np.linalg.pinv(matrix)
+            inverse = np.linalg.pinv(matrix, rcond=1e-9)
             solved, known = inverse @ totals, inverse @ matrix
             for place, item in enumerate(items):
                 if known[place, place] > 1 - 1e-6:
@@ -202,7 +202,7 @@ class Attacker:
             items = [one.digest for one in self.secret.items]
             sums = [one for one in self.sums if one.model == model]
             matrix = np.array([[float(item in one.items) for item in items] for one in sums] or [[0.0] * len(items)])
-            solved = np.linalg.pinv(matrix) @ np.array([one.total for one in sums] or [0.0])
+            solved = np.linalg.pinv(matrix, rcond=1e-9) @ np.array([one.total for one in sums] or [0.0])
             found |= {(model, item): 1 if value > 0 else -1 for item, value in zip(items, solved, strict=True)}
         return found
 

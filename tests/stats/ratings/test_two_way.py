@@ -56,7 +56,7 @@ def by_hand(solution: Solution, cluster: np.ndarray) -> np.ndarray:
     weight = np.ones(len(seen)) if seen.weight is None else seen.weight
     score = design * (weight * ((seen.sign + 1) / 2 - chance))[:, None]
     curved = weight * chance * (1 - chance)
-    bread = np.linalg.pinv(design.T @ (curved[:, None] * design))
+    bread = np.linalg.pinv(design.T @ (curved[:, None] * design), rcond=1e-9)
     found = np.zeros((len(strength), len(strength)))
     for one in np.unique(cluster):
         rows = cluster == one
