@@ -18,7 +18,7 @@ from evenhand.ledger.store.statements import insert_all
 from evenhand.site.accounts.store import Person
 from evenhand.site.people.forms import FORMS
 from evenhand.site.people.plan import PeopleStudyError
-from evenhand.site.people.studies import find_people_study, share_of, showings_of
+from evenhand.site.people.studies import find_people_study, share_of
 
 Setting: TypeAlias = Literal["closed", "shown", "aside"]
 """Takes no more judgements; its board is shown while it runs; does not count on the shared board."""
@@ -123,7 +123,9 @@ def _smaller_share(ledger: Ledger, place: Row[Any], kept: Iterable[Row[Any]], pe
         )
         for one in kept
     ]
-    record = share_of(study, person, showings_of(ledger, trials), replicate=place.replicate)
+    model_of = response_models(ledger, {digest for trial in trials for digest in trial.responses})
+    showings = tuple((trial.item, model_of[trial.responses[0]], model_of[trial.responses[1]]) for trial in trials)
+    record = share_of(study, person, showings, replicate=place.replicate)
     ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
     ledger.link(record.key, sorted(ledger.asked(trial.key for trial in trials)))
     return record.key

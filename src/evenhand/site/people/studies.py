@@ -3,7 +3,7 @@
 import json
 import secrets
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -225,7 +225,14 @@ _RECORD = (
     .where(_places.id == bindparam("place_"))
     .values(record=bindparam("record_"), run=bindparam("run_"))
 )
-_TASKS_OF = select(schema.people_tasks).where(_tasks.place == bindparam("place_")).order_by(_tasks.number)
+_one, _other = schema.responses.alias(), schema.responses.alias()
+_TASKS_OF = (
+    select(_tasks.number, _tasks.item, _tasks.first, _tasks.second, _one.c.model, _other.c.model.label("other"))
+    .join(_one, _one.c.digest == _tasks.first)
+    .join(_other, _other.c.digest == _tasks.second)
+    .where(_tasks.place == bindparam("place_"))
+    .order_by(_tasks.number)
+)
 _TRIAL_OF_TASK = (
     update(schema.people_tasks)
     .where(_tasks.place == bindparam("place_"), _tasks.number == bindparam("number_"))
@@ -266,6 +273,7 @@ def _put_on_record(
 ) -> None:
     """The person's share as a Study of theirs."""
     condition, rater = of_study.form.condition, person.rater
+    tasks = connection.execute(_TASKS_OF, {"place_": place}).all()
     trials = {
         row.number: Trial(
             item=row.item,
@@ -274,9 +282,10 @@ def _put_on_record(
             condition=condition.key,
             replicate=replicate,
         )
-        for row in connection.execute(_TASKS_OF, {"place_": place})
+        for row in tasks
     }
-    record = share_of(of_study, person, showings_of(ledger, trials.values()), replicate=replicate)
+    showings = tuple((row.item, row.model, row.other) for row in tasks)
+    record = share_of(of_study, person, showings, replicate=replicate)
     ledger.register_study_within(connection, record, rater=rater, condition=condition, wanted=len(trials))
     settings = {"benchmark": of_study.benchmark, "judge": person.label, "study": of_study.id}
     run = ledger.begin_run_within(connection, "compare", settings, study=record.key, version=__version__)
@@ -284,11 +293,6 @@ def _put_on_record(
     connection.execute(_TRIAL_OF_TASK, keys)
     with changing(connection, schema.people_places, _places.id == place):
         connection.execute(_RECORD, {"place_": place, "record_": record.key, "run_": run})
-
-
-def showings_of(ledger: Ledger, trials: Collection[Trial]) -> tuple[tuple[str, str, str], ...]:
-    model_of = response_models(ledger, {digest for trial in trials for digest in trial.responses})
-    return tuple((trial.item, model_of[trial.responses[0]], model_of[trial.responses[1]]) for trial in trials)
 
 
 def share_of(
