@@ -206,7 +206,7 @@ def test_what_was_worked_out_before_it_left_is_not_shown_again_however_long_the_
     service = replace(app.state.service, computed=Computed(clock=lambda: float(next(minutes))))
 
     def names() -> str:
-        return asyncio.run(service.kept("names", lambda ledger: str(board_names(ledger)), 60.0))
+        return asyncio.run(service.figures.kept("names", lambda ledger: str(board_names(ledger)), 60.0))
 
     assert SECRET_NAME in names()
     tell(house.ledger, entry.submission, Withdrawn(), person=entry.person)
