@@ -28,6 +28,6 @@ To add pages:
 - Work tables are in `ledger/store/schema.py` (`tables.py` says what a change of them takes); SQL stays in `ledger/`.
 - What takes long to work out goes through `serving.figures.kept`, as a function of a module with its arguments, for it
   is sent to a process that only reads (`http/figures_process.py`), and is kept by the state of the record; what takes
-  long and is for one visitor, as a file to download, through `serving.at_length`. The threads that pages share are few: what
-  many write at one moment goes through `serving.written`.
+  long and is for one visitor, as a file to download, through `serving.at_length`. The threads that pages share are
+  few: what many write at one moment goes through `serving.written`.
 """
