@@ -59,11 +59,10 @@ class ShownFigures:
         if not self.left_out:
             return ()
         whose = "of people" if self.judged.study.rater.kind == "human" else "against the reference"
-        one = self.left_out == 1
+        are, these = ("is", "this is") if self.left_out == 1 else ("are", "these are")
         return (
-            f"{counted(self.left_out, 'judgement')} {whose} {'is' if one else 'are'} left out of all figures here: two "
-            f"models' count in batches of at least {FEWEST} items, and {'this is' if one else 'these are'} on "
-            f"{TOO_FEW} yet.",
+            f"{counted(self.left_out, 'judgement')} {whose} {are} not in these figures: they count in batches of at "
+            f"least {FEWEST} items of two models, and {these} on {TOO_FEW} yet.",
         )
 
 
@@ -81,9 +80,9 @@ class Released:
         """What the head of a page says; empty where nothing was released yet."""
         if self.version.at is None:
             return ""
-        day = datetime.fromtimestamp(self.version.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        day = datetime.fromtimestamp(self.version.at, UTC).strftime("%-d %B %Y, %H:%M UTC")
         return (
-            f"Version {self.version.number} of {day}: a part of this benchmark is withheld, so figures move only when "
+            f"Version {self.version.number}, {day}. A part of this benchmark is withheld, so figures move only when "
             f"verdicts on {FEWEST} items or more are new."
         )
 

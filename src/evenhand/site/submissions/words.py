@@ -115,7 +115,7 @@ def chosen_told(said: Estimated) -> str:
     changed = f"it differs in {said.changed:,}" if said.changed else "it differs in none, and meets it on other items"
     return (
         f"{said.same:,} of its answers{where} are those of {said.like}, and {changed}: the figures of both against the "
-        "reference, taken from each other, tell how the judge decided on those few."
+        "reference, taken from each other, tell how the judge decided there."
     )
 
 
