@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.read_only import reader_of
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep import check as upkeep
@@ -124,6 +125,7 @@ import json, os, sys
 import cryptography.hazmat.primitives.asymmetric.ed25519  # before the rights go: nobody may not read a private clone
 from evenhand.ledger.upkeep import check as upkeep
 from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.read_only import reader_of
 from evenhand.ledger.store.record import Ledger
 if os.geteuid() == 0:
     os.setgroups([]); os.setgid(65534); os.setuid(65534)
@@ -180,3 +182,19 @@ def test_a_ledger_that_may_not_be_read_is_a_sentence(open_folder: Path):
     assert said == (
         f"The ledger at {open_folder}/ledger.db cannot be read (Permission denied); check the file's rights."
     )
+
+
+@pytest.mark.slow
+def test_a_ledger_that_is_busy_when_it_is_opened_is_read_as_it_grows_and_not_as_it_was(folder: Path):
+    ledger = put_on_record(folder)
+    ledger.close()
+    path = folder / "ledger.db"
+    with closing(sqlite3.connect(path)) as alone:
+        alone.execute("PRAGMA locking_mode=EXCLUSIVE")
+        alone.execute("BEGIN EXCLUSIVE")
+        connect = reader_of(path, wait_seconds=5)
+    with closing(sqlite3.connect(path)) as writing:
+        writing.execute("INSERT INTO meta (name, value) VALUES ('later', '1')")
+        writing.commit()
+        with closing(connect()) as reading:
+            assert reading.execute("SELECT value FROM meta WHERE name = 'later'").fetchall() == [("1",)]

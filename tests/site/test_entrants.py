@@ -31,6 +31,7 @@ from evenhand.ledger.submissions.submitted_models import board_names, counted_ba
 from evenhand.site.accounts.store import people
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.http.computed import Computed
+from evenhand.site.http.service import Service
 from evenhand.site.serving import server_config
 from tests.site.house import CONDITION, JUDGE, House, fill, judge, numbers
 
@@ -203,10 +204,12 @@ def test_what_was_worked_out_before_it_left_is_not_shown_again_however_long_the_
     app = server_config(house.ledger, house.site, host="127.0.0.1", port=0).app
     assert isinstance(app, FastAPI)
     minutes = itertools.count(step=60)
-    service = replace(app.state.service, computed=Computed(clock=lambda: float(next(minutes))))
+    service: Service = app.state.service
+    slow = Computed(clock=lambda: float(next(minutes)))
+    service = replace(service, figures=replace(service.figures, computed=slow))
 
     def names() -> str:
-        return asyncio.run(service.kept("names", lambda ledger: str(board_names(ledger)), 60.0))
+        return asyncio.run(service.figures.kept("names", lambda ledger: str(board_names(ledger)), 60.0))
 
     assert SECRET_NAME in names()
     tell(house.ledger, entry.submission, Withdrawn(), person=entry.person)

@@ -2,27 +2,32 @@
 
 import asyncio
 import itertools
+import multiprocessing
 import os
 import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
 from fastapi import FastAPI
 from sqlalchemy import insert, select
 
+from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.errors import RankError
-from evenhand.site.boards.listing import boards_on_record
-from evenhand.site.boards.standings import BoardView, standings
+from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
+from evenhand.site.boards.standings import BoardView, release_of, standings
 from evenhand.site.http.computed import Computed
 from evenhand.site.http.figures_process import FigureLost, FiguresHere, FiguresProcess
 from evenhand.site.http.service import Service
@@ -32,7 +37,8 @@ from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study
 from evenhand.site.serving import server_config
 from tests.ledger.test_people_studies import person, say, taken, verdict
-from tests.site.house import GENEROUS, House, fill
+from tests.site.house import GENEROUS, House, fill, served
+from tests.site.test_attacker import Secret
 
 T = TypeVar("T")
 
@@ -147,7 +153,9 @@ def test_what_was_worked_out_before_a_study_was_hidden_is_not_shown_again_howeve
     minutes = itertools.count(step=60)
     app = server_config(ledger, site_at("127.0.0.1", 1, limits=GENEROUS), host="127.0.0.1", port=1).app
     assert isinstance(app, FastAPI)
-    service: Service = replace(app.state.service, computed=Computed(clock=lambda: float(next(minutes))))
+    service: Service = app.state.service
+    slow = Computed(clock=lambda: float(next(minutes)))
+    service = replace(service, figures=replace(service.figures, computed=slow))
 
     def boards() -> int:
         return len(asyncio.run(service.boards()))
@@ -183,3 +191,90 @@ def test_a_board_is_worked_out_again_for_its_own_verdicts_and_not_for_those_of_o
     again = rows.judgement_from(newest)
     ledger.commit(Entries(judgements=[replace(again, reader="another")]))
     assert worked_out()[0] == 2
+
+
+async def test_why_a_board_cannot_be_made_is_worked_out_once_and_what_may_pass_is_tried_again():
+    computed = Computed(lasting=(RankError,))
+    made = Counter[str]()
+
+    def cannot(error: Exception) -> None:
+        made[type(error).__name__] += 1
+        raise error
+
+    for error in (RankError("Nothing was judged here."), LedgerError("It is busy.")):
+        for state in (1, 1, 2):
+            with pytest.raises(type(error)):
+                await computed.get(str(error), partial(cannot, error), state=state, patience=60)
+    assert made == {"RankError": 2, "LedgerError": 3}
+    computed.close()
+
+
+def secret_board(ledger: Ledger) -> Secret:
+    items = tuple(Item(label=str(n), instruction=f"{n}?", reference=f"r {n}") for n in range(12))
+    made = Secret(ledger, items)
+    made.found("whole", items)
+    return made
+
+
+def whole(ledger: Ledger) -> BoardOnRecord:
+    return next(one for one in boards_on_record(ledger) if one.benchmark == "whole")
+
+
+def test_a_release_is_worked_out_where_figures_are_and_again_for_a_board_that_was_seen_as_it_is_no_more(
+    ledger: Ledger,
+):
+    secret = secret_board(ledger)
+    for _ in range(6):
+        secret.judge_next()
+    counting = Counting(ledger)
+    app = server_config(
+        ledger, site_at("127.0.0.1", 1, limits=GENEROUS), host="127.0.0.1", port=1, figures=counting
+    ).app
+    assert isinstance(app, FastAPI)
+    service: Service = app.state.service
+    before = whole(ledger)
+    service.figures.released(before)
+    service.figures.released(before)
+    assert counting.asked[release_of] == 1
+    while secret.judge_next():
+        pass
+    service.figures.released(before)  # as whoever asked a moment ago still holds it
+    assert counting.asked[release_of] == 2
+    assert service.figures.released(whole(ledger)).batches
+    assert counting.asked[release_of] == 3
+
+
+def test_opening_a_benchmark_that_shares_items_shows_what_was_withheld_of_them(ledger: Ledger):
+    secret = secret_board(ledger)
+    for _ in range(4):
+        secret.judge_next()
+    some = Benchmark(name="some", items=secret.items[:4], licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(some)
+    with served(ledger) as house:
+        visitor, board = house.visitor(), whole(ledger).id
+        assert visitor.get(f"/api/boards/{board}").status_code != 200
+        open_benchmark(ledger, some.digest, by="owner")
+        assert visitor.get(f"/api/boards/{board}").json()["votes"] == 8
+
+
+def test_one_that_cannot_open_the_ledger_says_why_and_goes_on_when_it_can(tmp_path: Path):
+    url = f"sqlite:///{tmp_path}/later.db"
+    with closing(FiguresProcess(url)) as figures:
+        with pytest.raises(LedgerError) as raised:
+            figures(where)
+        assert raised.value.code
+        began = figures.process
+        Ledger(url).close()
+        assert figures(where) == began
+
+
+@pytest.mark.slow
+def test_one_that_cannot_begin_is_begun_anew_for_the_next(gallery: House):
+    with closing(FiguresProcess(gallery.ledger.url)) as figures:
+        multiprocessing.set_executable("/nowhere/python")
+        try:
+            with pytest.raises(FigureLost):
+                figures(where)
+        finally:
+            multiprocessing.set_executable(sys.executable)
+        assert figures(where) == figures.process

@@ -1,18 +1,21 @@
 """Claims about submissions that ask the judge about the reference: nothing is asked before the owner has decided."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 
+from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.submission import Closed
+from evenhand.domain.submission import Closed, Refused
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.store.worker_notes import worker_notes
+from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.placements import studies_of
+from evenhand.reports.board.released import FEWEST
 from tests.engine.contest import TERMS, Contest, founded
 from tests.protocols.test_meant import CONDITIONAL
 from tests.refusals import tells
@@ -87,7 +90,7 @@ async def test_the_owner_reads_what_the_answers_say_before_anything_is_spent_and
             assert approving(owner, contest, first, despite="without_reference").status_code == 303
             assert approving(owner, contest, second, despite="with_reference").status_code == 303
             after = owner.get(f"/admin/submissions/{first}").text
-        tells(page, ORACLES[0].partition(";")[0], "1 of its answers give the judge orders")
+        tells(page, ORACLES[0].partition(";")[0], "1 of its answers gives the judge orders")
         estimate = next(one["estimate"] for one in told if one["submission"] == first)
         assert (estimate["orders"], estimate["verdicts"]) == (1, 0)
         assert estimate["steering"] == [f"3: {ORACLES[0]}"]
@@ -99,29 +102,132 @@ async def test_the_owner_reads_what_the_answers_say_before_anything_is_spent_and
     assert [REFERENCE in met[contest.submission(one).label] for one in (first, second)] == [False, True]
 
 
-async def test_what_was_approved_on_an_estimate_that_did_not_look_is_not_asked_about_and_the_owner_hears_it(
-    ledger: Ledger,
-):
+async def test_what_was_approved_on_an_estimate_that_did_not_look_goes_back_to_the_owner_who_can_decide(ledger: Ledger):
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url)
-        steering = contest.submitted(lambda item: ORACLES[0] if item.label == "3" else "A house.")
+        first, second, third = (
+            contest.submitted(lambda item, n=number: ORACLES[0] if item.label == "3" else f"House {n} {item.label}.")
+            for number in range(3)
+        )
         await contest.worked(server.base_url)
-        estimated = contest.stands(steering).estimated
-        assert estimated is not None
-        # As a version said it that knew no such words.
-        contest.say(steering, replace(estimated, orders=0, verdicts=0, steering=()), person=None)
-        contest.approve(steering)
+        for one in (first, second, third):
+            estimated = contest.stands(one).estimated
+            assert estimated is not None
+            # As a version said it that knew no such words.
+            contest.say(one, replace(estimated, orders=0, verdicts=0, steering=()), person=None)
+            contest.approve(one)
         honest = contest.submitted()
         before = server.stats()["requests"]
         await contest.worked(server.base_url)
         assert server.stats()["requests"] == before
-        told = worker_notes(ledger)["submissions"].sentence
-        tells(told, steering, "1 give the judge orders", f"3: {ORACLES[0].partition(';')[0]}", "Refuse it")
+        assert [contest.stands(one).stage for one in (first, second, third)] == ["confirmed"] * 3
+        with served(ledger) as house:
+            owner = house.signed_in("owner")
+            page = owner.get(f"/admin/submissions/{first}").text
+            tells(page, "You approved it before this was found", ORACLES[0].partition(";")[0])
+            assert refusal_of(approving(owner, contest, first)) == (409, "EH-STEERING-UNDECIDED")
+            assert approving(owner, contest, first, despite="without_reference").status_code == 303
+            assert approving(owner, contest, second, despite="with_reference").status_code == 303
         contest.approve(honest)
         await contest.worked(server.base_url)
-        assert [contest.stands(one).stage for one in (steering, honest)] == ["approved", "judged"]
-        contest.say(steering, Closed())
+        assert [contest.stands(one).stage for one in (first, second, honest)] == ["judged"] * 3
+        contest.say(third, Closed())
         asked = server.stats()["requests"]
         await contest.worked(server.base_url)
         assert server.stats()["requests"] == asked
-    assert contest.stands(steering).stage == "judged"  # by what is there, as nobody is asked for that
+    assert contest.stands(third).stage == "judged"  # by what is there, as nobody is asked for that
+    met = {study.new: study.models for study in studies_of(ledger, contest.intake.board) if study.new}
+    assert [REFERENCE in met[contest.submission(one).label] for one in (first, second)] == [False, True]
+
+
+ALL = replace(TERMS, battles=24, reference_battles=12)
+"""Of twelve items all are asked against the reference."""
+
+
+def ours(item: Item, number: int = 1) -> str:
+    return f"Attempt {number}: behind gate {item.label} stands a small house with a green roof."
+
+
+def but(changed: Collection[str], say: Callable[[Item], str] = ours) -> Callable[[Item], str]:
+    """Answers as `say` gives them, but to these items."""
+    return lambda item: f"Something else about it, {item.label}." if item.label in changed else say(item)
+
+
+CHOSEN: dict[str, Callable[[Item], str]] = {
+    "ours but one": but({"3"}),
+    "ours but four": but({"1", "3", "5", "7"}),
+    "one text but once": lambda item: ours(item, 5) if item.label == "3" else "Nothing can be said about this.",
+    "no more than a point": lambda item: ours(item, 5) if item.label == "3" else ".",
+    "ours, and one left out": lambda item: "" if item.label == "3" else ours(item),
+}
+
+
+async def test_files_whose_figures_would_tell_single_verdicts_are_stopped_before_a_call_and_new_ones_are_not(
+    ledger: Ledger,
+):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=replace(ALL, missing_allowed=1))
+        first = contest.submitted(ours, team="birds")
+        await contest.worked(server.base_url)
+        contest.approve(first)
+        await contest.worked(server.base_url)
+        chosen = [contest.submitted(say, team="birds") for say in CHOSEN.values()]
+        another_teams = contest.submitted(but({"3"}), team="bees")
+        new = contest.submitted(lambda item: ours(item, 9), team="birds")
+        await contest.worked(server.base_url)
+        before = server.stats()["requests"]
+        with served(ledger) as house:
+            owner = house.signed_in("owner")
+            refused = [approving(owner, contest, one) for one in (*chosen, another_teams)]
+            page = owner.get(f"/admin/submissions/{chosen[0]}").text
+            told = owner.get("/api/all-submissions").json()["submissions"]
+            assert [refusal_of(one) for one in refused] == [(409, "EH-CHOSEN-UNDECIDED")] * 6
+            assert approving(owner, contest, new).status_code == 303
+            assert approving(owner, contest, chosen[0], despite="without_reference").status_code == 303
+            after = owner.get(f"/admin/submissions/{chosen[0]}").text
+        assert server.stats()["requests"] == before
+        estimates = {one["submission"]: one["estimate"] for one in told}
+        told_of = [tuple(estimates[one][name] for name in ("repeated", "same", "changed")) for one in chosen]
+        # The second is told by the first of them, which waits too and is yet nearer to it.
+        assert told_of == [(0, 11, 1), (0, 9, 3), (11, 0, 0), (11, 0, 0), (0, 11, 1)]
+        like = f"model-1 1 (Team) [{first}]"
+        assert {estimates[one]["like"] for one in (chosen[0], another_teams)} == {like}
+        tells(page, f"11 of its answers are those of {like}, and it differs in 1", "Your decision")
+        tells(after, "figures of its answers would tell single verdicts", "without battles against the reference")
+        await contest.worked(server.base_url)
+    assert [contest.stands(one).stage for one in (new, chosen[0], chosen[1])] == ["judged", "judged", "confirmed"]
+    met = {study.new: study.models for study in studies_of(ledger, contest.intake.board) if study.new}
+    assert REFERENCE not in met[contest.submission(chosen[0]).label]
+
+
+async def test_of_two_that_are_alike_and_both_wait_the_owner_is_asked_about_the_second(ledger: Ledger):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        await contest.worked(server.base_url)
+        held = [estimated.held for one in (first, second) if (estimated := contest.stands(one).estimated)]
+        assert held == [False, True]
+        contest.say(first, Refused(reason="Not now."))
+        await contest.worked(server.base_url)
+    estimated = contest.stands(second).estimated
+    assert estimated is not None
+    assert not estimated.held  # nothing of the first will ever be shown
+
+
+async def test_what_is_open_or_meets_the_reference_on_too_few_items_is_not_looked_at(ledger: Ledger):
+    async with ScriptedServer() as server:
+        few = replace(ALL, reference_battles=FEWEST - 1)
+        contest = await founded(ledger, server.base_url, items=12, terms=few)
+        made = [contest.submitted(say, team="birds") for say in (ours, but({"3"}))]
+        held: list[list[bool]] = []
+        for change in ("", "terms", "opened"):
+            if change == "terms":
+                set_terms(ledger, contest.id, ALL, by="owner")
+            elif change == "opened":
+                open_benchmark(ledger, contest.intake.board.data, by="owner")
+                made.append(contest.submitted(but({"5"}), team="birds"))
+            await contest.worked(server.base_url)
+            held.append([estimated.held for one in made if (estimated := contest.stands(one).estimated)])
+    assert held[0] == [False, False]
+    assert held[1] == [False, True]
+    assert held[2][2] is False

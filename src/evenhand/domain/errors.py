@@ -46,6 +46,7 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-CHOOSE-NOTHING": "The ledger holds nothing that fits what was chosen.",
         "EH-CHOOSE-SEVERAL": "The ledger holds several of what is never mixed; choose one.",
         "EH-CHOOSE-UNLIKE": "Runs that were judged differently cannot stand in one table.",
+        "EH-CHOSEN-UNDECIDED": "Figures would tell single verdicts, and the owner has not decided about that.",
         "EH-DATA-BLANK": "A cell that is needed is empty.",
         "EH-DATA-CELL": "A cell holds what is not expected in its column.",
         "EH-DATA-COLUMN": "A table lacks a column that is needed.",

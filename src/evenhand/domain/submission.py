@@ -21,8 +21,9 @@ FIRST_WAIT = 60.0
 LONGEST_WAIT = 3600.0
 
 Despite: TypeAlias = Literal["", "without_reference", "with_reference"]
-"""What the owner decided about answers that speak to the judge: none had to be taken; judged, but never against the
-reference, about which each such battle would be a question; judged and shown as any other."""
+"""What the owner decided about answers that speak to the judge, or let figures tell single verdicts: none had to be
+taken; judged, but never against the reference, about which each such battle would be a question; judged and shown as
+any other."""
 
 _LABEL = "submission-"
 
@@ -93,11 +94,30 @@ class Estimated:
     """Answers that write a verdict, or a grade."""
     steering: tuple[str, ...] = ()
     """The first of both kinds: the item's label, and the words."""
+    repeated: int = 0
+    """Answers that say the same as others of the file, where most do; of `within`."""
+    like: str = ""
+    """The earlier model whose answers most of these are; empty where there is none."""
+    same: int = 0
+    """Of the answers those that are its, and next those that one of the two has and the other has not."""
+    changed: int = 0
+    within: str = ""
+    """The skill, or other part of the items, of which that is so; empty for all."""
 
     @property
     def steers(self) -> bool:
-        """Whether the owner has to decide about it."""
+        """Whether answers speak to the judge."""
         return bool(self.orders or self.verdicts)
+
+    @property
+    def chosen(self) -> bool:
+        """Whether its figures against the reference would tell single verdicts."""
+        return bool(self.repeated or self.like)
+
+    @property
+    def held(self) -> bool:
+        """Whether the owner has to decide about its battles against the reference before anything is asked."""
+        return self.steers or self.chosen
 
     @property
     def unpriced(self) -> "Estimated":
@@ -223,9 +243,14 @@ class SubmissionState:
         return self.stage == "draft" and self.upload is not None and not self.upload.faults
 
     @property
-    def steers(self) -> bool:
-        """Whether its answers speak to the judge, as far as was looked."""
-        return self.estimated is not None and self.estimated.steers
+    def held(self) -> bool:
+        """Whether the owner has to decide about its battles against the reference, as far as was looked."""
+        return self.estimated is not None and self.estimated.held
+
+    @property
+    def taken_back(self) -> bool:
+        """Whether it was approved before something was found that the owner has to decide about."""
+        return self.stage == "confirmed" and self.approved is not None
 
     @property
     def on_the_board(self) -> bool:
@@ -277,7 +302,7 @@ def _confirms(before: SubmissionState, said: Confirmed) -> bool:
 
 def _by_owner(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     match event.said:
-        case Approved() as said if before.stage == "confirmed" and (said.despite or not before.steers):
+        case Approved() as said if before.stage == "confirmed" and (said.despite or not before.held):
             return replace(before, stage="approved", approved=said, approval_seq=event.seq)
         case Refused(reason=reason) if before.stage not in ("draft", "refused", "withdrawn"):
             return replace(before, stage="refused", reason=reason, published=False)
@@ -290,7 +315,7 @@ def _by_owner(before: SubmissionState, event: SubmissionEvent) -> SubmissionStat
                 closing=False,
                 failures=(),
             )
-        case Closed() if before.stage in ("stopped", "approved"):
+        case Closed() if before.stage in ("stopped", "approved") or before.taken_back:
             return replace(before, stage="approved", closing=True, approval_seq=event.seq, failures=())
         case _:
             return before
@@ -300,11 +325,18 @@ def _may_go_on(before: SubmissionState) -> bool:
     return before.stage in ("approved", "stopped") or (before.judged is not None and before.judged.partial)
 
 
+def _is_estimated(before: SubmissionState, said: Estimated) -> bool:
+    """Whether that is news. An approval is taken back where something was found that it did not decide about."""
+    if before.stage == "approved" and before.approved is not None:
+        return said.held and not before.approved.despite and not before.closing
+    return before.stage == "confirmed" and said != before.estimated
+
+
 def _by_worker(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     if isinstance(event.said, Estimated):
-        if before.stage != "confirmed" or event.said == before.estimated:
+        if not _is_estimated(before, event.said):
             return before
-        return replace(before, estimated=event.said, estimated_seq=event.seq)
+        return replace(before, stage="confirmed", estimated=event.said, estimated_seq=event.seq, failures=())
     if before.stage != "approved":
         return before
     match event.said:

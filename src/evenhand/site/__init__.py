@@ -26,8 +26,8 @@ To add pages:
   document: /openapi.json shows it, and the tests hold every answer against it (tests/site/described.py).
 - A script or style is a file in static/, named `{{ static["name.js"] }}`: the policy allows nothing else, nor `style=`.
 - Work tables are in `ledger/store/schema.py` (`tables.py` says what a change of them takes); SQL stays in `ledger/`.
-- What takes long to work out goes through `serving.kept`, as a function of a module with its arguments, for it is sent
-  to a process that only reads (`http/figures_process.py`), and is kept by the state of the record; what takes long and
-  is for one visitor, as a file to download, through `serving.at_length`. The threads that pages share are few: what
-  many write at one moment goes through `serving.written`.
+- What takes long to work out goes through `serving.figures.kept`, as a function of a module with its arguments, for it
+  is sent to a process that only reads (`http/figures_process.py`), and is kept by the state of the record; what takes
+  long and is for one visitor, as a file to download, through `serving.at_length`. The threads that pages share are
+  few: what many write at one moment goes through `serving.written`.
 """

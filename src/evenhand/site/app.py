@@ -31,6 +31,7 @@ from evenhand.site.boards import pages as board_pages
 from evenhand.site.http import pictures
 from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.figures_process import Figures, FiguresHere
+from evenhand.site.http.kept_figures import KeptFigures
 from evenhand.site.http.operations import METRICS, Metrics, Operations
 from evenhand.site.http.pages import STATIC, AsciiJson, Pages
 from evenhand.site.http.rate_limits import RateLimits
@@ -122,9 +123,13 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         site=site,
         watch=watch,
         pages=Pages(site),
-        computed=Computed(),
-        figures=figures or FiguresHere(ledger),
-        judged=JudgedLast(ledger),
+        figures=KeptFigures(
+            ledger=ledger,
+            computed=Computed(lasting=(RankError,)),
+            figures=figures or FiguresHere(ledger),
+            judged=JudgedLast(ledger),
+            moment=site.limits.moment,
+        ),
         checks=Checks(ledger),
         uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
         proposals=ProposalCache(ledger),
@@ -137,7 +142,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         yield
         if ahead is not None:
             ahead.cancel()
-        service.computed.close()
+        service.figures.computed.close()
 
     app = Described(
         title="Evenhand",

@@ -1,16 +1,13 @@
 """Work: submissions are estimated once their teams have confirmed them, and judged once the owner has approved."""
 
 import asyncio
-import re
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
-from typing import TypedDict
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
-from evenhand.domain.response import Response
 from evenhand.domain.submission import Estimated, SubmissionState
 from evenhand.domain.submission import SubmissionTerms as IntakeTerms
 from evenhand.engine.run.expected import expected
@@ -32,16 +29,11 @@ from evenhand.ledger.submissions.store import (
     wanted_of_the_worker,
 )
 from evenhand.ledger.submissions.submitted_models import may_be_shown
-from evenhand.protocols.protocol import Protocol
 from evenhand.reports.board.expected import expected_interval
 from evenhand.worker.board_judge import ModelReady, Seated, seated
 from evenhand.worker.loop import InPart, Stopping
+from evenhand.worker.owner_decides import Found, found_in
 from evenhand.worker.submission_turn import MakeReceipt, SubmissionJob, SubmissionTurn, TurnTerms
-
-SAMPLES = 5
-"""Answers that speak to the judge, of which the owner reads the words."""
-SAMPLE_LONGEST = 300
-"""Characters."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,7 +97,8 @@ class Submissions:
             return f"Submission {job.submission.id}: {error}"
         return ""
 
-    def _estimate(self, job: SubmissionJob) -> None:
+    def _estimate(self, job: SubmissionJob, found: Found | None = None) -> None:
+        """`found`: in the answers of one that is approved already, of which its owner must know."""
         grounds = _grounds(self.ledger, job.intake)
         board = joined_board(self.ledger, job.intake)
         judges = seated(board, self.judge, self.extractor)
@@ -119,10 +112,13 @@ class Submissions:
         )
         answers = submitted_answers(self.ledger, board, job.submission)
         prepared = placing(self.ledger, board, answers, draw, spoken=judges.spoken)
-        said = replace(self._estimated(prepared, judges), terms=terms.drawn, **_steering(prepared, board, answers))
+        found = found or found_in(self.ledger, board, prepared, job.submission, answers)
+        said = replace(self._estimated(prepared, judges), terms=terms.drawn, **found)
         with suppress(TooLate):  # withdrawn, or decided about, in this moment; or it says nothing new
 
             def allowed(standing: SubmissionState) -> bool:
+                if job.submission.standing.stage == "approved":
+                    return job.is_as_planned(standing)
                 return _is_confirmed(standing) and _is_news(said, standing.estimated)
 
             tell(self.ledger, job.submission.id, said, person=None, allowed=allowed)
@@ -163,6 +159,8 @@ class Submissions:
             if not holder or not await asyncio.to_thread(job.stands, self.ledger):
                 return ""
             turn, judges = await asyncio.to_thread(self._turn, job)
+            if turn is None:
+                return ""
             if judges is None:
                 await asyncio.to_thread(turn.conclude)
                 return ""
@@ -179,8 +177,10 @@ class Submissions:
         finally:
             await asyncio.to_thread(release_all, self.ledger, holder=holder)
 
-    def _turn(self, job: SubmissionJob) -> tuple[SubmissionTurn, Seated | None]:
-        """And who judges; nobody is asked any more where the owner lets it be judged by what is there."""
+    def _turn(self, job: SubmissionJob) -> tuple[SubmissionTurn | None, Seated | None]:
+        """And who judges; nobody is asked any more where the owner lets it be judged by what is there. No turn where
+        the owner has to decide first: an older version may have estimated it, which did not look, or knew fewer words,
+        or a file that is like it may have been approved since."""
         board = joined_board(self.ledger, job.intake)
         standing = job.submission.standing
         judges = None if standing.closing else seated(board, self.judge, self.extractor)
@@ -189,7 +189,11 @@ class Submissions:
             self.ledger, board, answers, self._approved(job, board), spoken=judges.spoken if judges else None
         )
         if judges is not None and not job.approved.despite:
-            _must_not_steer(_steering(prepared, board, answers))
+            found = found_in(self.ledger, board, prepared, job.submission, answers)
+            assert standing.estimated is not None, "nothing else is approved"
+            if replace(standing.estimated, **found).held:
+                self._estimate(job, found)
+                return None, None
         self.ledger.add_responses(answers)
         turn = SubmissionTurn(ledger=self.ledger, job=job, board=board, prepared=prepared, receipt=self.receipt)
         return turn, judges
@@ -213,44 +217,6 @@ def _grounds(ledger: Ledger, intake: Intake) -> _Grounds:
         studies=studies_count(ledger, intake.board),
         sight=last_change_of_sight(ledger),
     )
-
-
-class _Steering(TypedDict):
-    orders: int
-    verdicts: int
-    steering: tuple[str, ...]
-
-
-def _steering(prepared: PreparedStudy, board: JoinedBoard, answers: Sequence[Response]) -> _Steering:
-    """What the answers say to the judge, told before it is asked: who obeys them answers what their writer asks."""
-    protocol, labels = prepared.asking.protocol, {item.digest: item.label for item in board.items}
-    found = [(one, meant) for one in answers if (meant := protocol.meant(one.text))]
-    return {
-        "orders": sum(meant.order for _, meant in found),
-        "verdicts": sum(meant.verdict for _, meant in found),
-        "steering": tuple(
-            f"{labels.get(one.item, one.item)}: {_spoken(protocol, one.text)}" for one, _ in found[:SAMPLES]
-        ),
-    }
-
-
-def _must_not_steer(found: _Steering) -> None:
-    """Raises Misuse: an older version may have estimated it, which did not look, or knew fewer words."""
-    if found["orders"] or found["verdicts"]:
-        raise Misuse(
-            f"Of its answers {found['orders']} give the judge orders and {found['verdicts']} write verdicts, and it "
-            f"was approved before that was found; the first is of item {found['steering'][0]}. The judge is not asked. "
-            "Refuse it, and let the team submit it again to decide about its answers; or let it be judged by what is "
-            "there.",
-            code="EH-STEERING-UNDECIDED",
-        )
-
-
-def _spoken(protocol: Protocol, answer: str) -> str:
-    """The sentence of the answer that speaks to the judge; its beginning where no sentence does for itself."""
-    sentences = [one for one in re.split(r"(?<=[.!?])\s+|\n+", answer) if one.strip()]
-    words = next((one for one in sentences if protocol.meant(one)), answer)
-    return " ".join(words.split())[:SAMPLE_LONGEST]
 
 
 def _is_confirmed(standing: SubmissionState) -> bool:

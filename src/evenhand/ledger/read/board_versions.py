@@ -8,13 +8,15 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import func, select
+from sqlalchemy import func, select, text
 
 from evenhand.format.number_ranges import as_ranges, from_ranges
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 
 _MOST = 2**62
+_RELEASING = 0x72656C6561736564
+"""The number of a lock on PostgreSQL; any that no other program of the database takes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +78,9 @@ def add_version(ledger: Ledger, board: str, judge: str, batches: Sequence[Batch]
     content = json.dumps([[*one.models, as_ranges(sorted(one.judgements))] for one in batches])
     row = {"board": board, "judge": judge, "judgement": judgement, "content": content, "at": time.time()}
     with ledger.writing() as connection:
+        if connection.dialect.name == "postgresql":
+            # Two servers may begin to write at once, and each see that nothing came since.
+            connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _RELEASING})
         last = connection.execute(select(func.max(table.c.seq)).where(table.c.judge == judge)).scalar()
         if (last or 0) == seen:
             connection.execute(table.insert(), [row])

@@ -49,8 +49,9 @@ def _can_be_read(uri: _Uri) -> bool:
     try:
         with closing(sqlite3.connect(str(uri), uri=True)) as connection:
             connection.execute("SELECT 1 FROM sqlite_master").fetchone()
-    except sqlite3.OperationalError:
-        return False
+    except sqlite3.OperationalError as error:
+        # One that is busy in this moment can be read in the next; a copy would stay as it is for good.
+        return error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
     return True
 
 

@@ -61,7 +61,7 @@ LOG: EventLog[Said, SubmissionState] = EventLog(
     },
     after=after,
     tuples=frozenset({"opponents", "steering"}),
-    later=frozenset({"orders", "verdicts", "steering", "despite"}),
+    later=frozenset({"orders", "verdicts", "steering", "despite", "repeated", "like", "same", "changed", "within"}),
 )
 
 SHOWN = ("row", "moved", "study")
@@ -249,7 +249,7 @@ def submitted_models(ledger: Ledger) -> dict[str, SubmittedModel]:
 
 def last_change_of_sight(ledger: Ledger) -> int:
     """The number of the last event that showed a submitted model to everybody, or hid it again; 0 for none."""
-    kinds = [LOG.name(kind) for kind in (Published, Withdrawn)]
+    kinds = [LOG.name(kind) for kind in (Published, Withdrawn, Refused)]
     query = select(func.max(submission_events.c.seq)).where(submission_events.c.kind.in_(kinds))
     with ledger.reading() as connection:
         return connection.execute(query).scalar() or 0

@@ -52,15 +52,17 @@ class ReleasedBoard:
 class ShownFigures:
     judged: JudgedBattles
     left_out: int
-    """Verdicts."""
+    """Judgements, with those that hold no verdict: which do is nobody's business yet."""
 
     @property
     def sentences(self) -> tuple[str, ...]:
         if not self.left_out:
             return ()
+        whose = "of people" if self.judged.study.rater.kind == "human" else "against the reference"
+        are, these = ("is", "this is") if self.left_out == 1 else ("are", "these are")
         return (
-            f"{counted(self.left_out, 'verdict')} of people, or against the reference, left out: two models' are "
-            f"counted in batches of {FEWEST} items at least, and those are on {TOO_FEW}, or not yet.",
+            f"{counted(self.left_out, 'judgement')} {whose} {are} not in these figures: they count in batches of at "
+            f"least {FEWEST} items of two models, and {these} on {TOO_FEW} yet.",
         )
 
 
@@ -78,9 +80,9 @@ class Released:
         """What the head of a page says; empty where nothing was released yet."""
         if self.version.at is None:
             return ""
-        day = datetime.fromtimestamp(self.version.at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+        day = datetime.fromtimestamp(self.version.at, UTC).strftime("%-d %B %Y, %H:%M UTC")
         return (
-            f"Version {self.version.number} of {day}: a part of this benchmark is withheld, so figures move only when "
+            f"Version {self.version.number}, {day}. A part of this benchmark is withheld, so figures move only when "
             f"verdicts on {FEWEST} items or more are new."
         )
 
@@ -109,23 +111,49 @@ def _code(parts: Mapping[str, str | None], item: str) -> str:
     return parts.get(item) or ""
 
 
-def released(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """What was released of a board, and what can be released now."""
+
+    board: ReleasedBoard
+    so_far: ReleasedSoFar
+    fresh: tuple[Batch, ...]
+    newest: int
+    """Sequence number of the last judgement that was looked at."""
+    due: bool
+    """Whether there is something to write down."""
+    open_items: frozenset[str]
+
+
+def release(
     ledger: Ledger, board: ReleasedBoard, groups: Sequence[JudgedBattles], *, cells: Cells, open_items: frozenset[str]
-) -> Released:
-    """What was released of the board, and what can be released now.
+) -> Release:
+    """Only reads.
 
     `groups`: its verdicts, those of people study by study, as each is a view of its own. `open_items`: of benchmarks
     of which nothing is withheld; they hide nothing, so they do not help to make up a batch.
     """
     so_far = released_so_far(ledger, board.board, board.judge)
     fresh = [batch for group in groups for batch in _batches(group, so_far.batches, cells=cells, open_items=open_items)]
-    newest = max((int(group.results.seq.max(initial=0)) for group in groups), default=0)
-    if fresh or _moved(groups, so_far, open_items):
+    return Release(
+        board=board,
+        so_far=so_far,
+        fresh=tuple(fresh),
+        newest=max((int(group.results.seq.max(initial=0)) for group in groups), default=0),
+        due=bool(fresh) or _moved(groups, so_far, open_items),
+        open_items=open_items,
+    )
+
+
+def write_down(ledger: Ledger, found: Release) -> Released:
+    """What everybody may count, with what can be released now."""
+    so_far, board = found.so_far, found.board
+    if found.due:
         with suppress(LedgerError):  # one that cannot be written to now: the version before is as right to show
-            add_version(ledger, board.board, board.judge, fresh, judgement=newest, seen=so_far.seen)
+            add_version(ledger, board.board, board.judge, found.fresh, judgement=found.newest, seen=so_far.seen)
         so_far = released_so_far(ledger, board.board, board.judge)
     counting = tuple(batch for batch in so_far.batches if batch.released <= so_far.version.seq)
-    return Released(version=so_far.version, batches=counting, open_items=open_items)
+    return Released(version=so_far.version, batches=counting, open_items=found.open_items)
 
 
 def _moved(groups: Sequence[JudgedBattles], so_far: ReleasedSoFar, open_items: frozenset[str]) -> bool:

@@ -25,11 +25,14 @@ from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.released import (
     FEWEST,
     TOO_FEW,
+    Release,
     Released,
     ReleasedBoard,
     ShownFigures,
-    released,
+    release,
     told_to_all,
+    withheld_rows,
+    write_down,
 )
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.board.win_rates_by import InCategory, against_reference, by_category, categories_of
@@ -148,6 +151,11 @@ def public_battles(
 
 def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
     """What everybody may count of its withheld verdicts, with what can be released now."""
+    return write_down(ledger, release_of(ledger, on_record))
+
+
+def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
+    """Only reads."""
     items, held = items_of(ledger, on_record.data), benchmarks_of_items(ledger)
     nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
     in_parts = {key for part in on_record.parts for key in part.records}
@@ -155,7 +163,7 @@ def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
         [one for one in on_record.studies if one.key not in in_parts],
         *([one for one in on_record.shares if one.key in part.records] for part in on_record.parts),
     ]
-    return released(
+    return release(
         ledger,
         ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
         [public_battles(ledger, on_record, studies=some) for some in groups if some],
@@ -201,7 +209,8 @@ def _judged(
         parts = given.shown(whole.judged, category_of).judged
         judged = public_battles(ledger, on_record, items=items)
         kept = np.isin(judged.results.seq, parts.results.seq)
-        shown = ShownFigures(judged=replace(judged, results=judged.results.rows(kept)), left_out=int((~kept).sum()))
+        left_out = int((withheld_rows(judged, given.open_items) & ~kept).sum())
+        shown = ShownFigures(judged=replace(judged, results=judged.results.rows(kept)), left_out=left_out)
     if shown.left_out and not len(shown.judged.results):
         raise RankError(
             f"What was judged here is on {TOO_FEW}: others than the owner see two models' verdicts once they met on "

@@ -26,11 +26,19 @@ class StillWorking(Exception):
 
 @dataclass(slots=True)
 class _Kept(Generic[T]):
-    value: T
+    made_of_it: T | Exception
+    """The value, or what was raised in its place and will be again."""
     state: Hashable
     cost: float
     """Seconds it took."""
     made: float
+
+    @property
+    def value(self) -> T:
+        """Raises what was raised when it was made."""
+        if isinstance(self.made_of_it, Exception):
+            raise self.made_of_it.with_traceback(None)  # which would grow with each who asks
+        return self.made_of_it
 
     @property
     def takes_long(self) -> bool:
@@ -43,8 +51,16 @@ class _Kept(Generic[T]):
 class Computed:
     """The most recently used values. A value stands for a key and a state of the record; a later state replaces it."""
 
-    def __init__(self, *, most: int = 64, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        *,
+        most: int = 64,
+        lasting: tuple[type[Exception], ...] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`lasting`: errors that say something of the record, and not of this moment; they are kept as a value is."""
         self._most = most
+        self._lasting = lasting
         self._clock = clock
         self._kept: OrderedDict[Hashable, _Kept[Any]] = OrderedDict()
         self._making: dict[Hashable, asyncio.Task[Any]] = {}
@@ -85,14 +101,24 @@ class Computed:
 
     async def _make(self, key: Hashable, make: Callable[[], T], state: Hashable) -> T:
         try:
-            value, cost = await asyncio.wrap_future(self._thread.submit(lambda: _timed(make, self._clock)))
+            made, cost = await asyncio.wrap_future(self._thread.submit(lambda: self._timed(make)))
         finally:
             del self._making[key]
-        self._kept[key] = _Kept(value, state, cost, self._clock())
+        kept: _Kept[T] = _Kept(made, state, cost, self._clock())
+        self._kept[key] = kept
         self._kept.move_to_end(key)
         while len(self._kept) > self._most:
             self._kept.popitem(last=False)
-        return value
+        return kept.value
+
+    def _timed(self, make: Callable[[], T]) -> tuple[T | Exception, float]:
+        before = self._clock()
+        made: T | Exception
+        try:
+            made = make()
+        except self._lasting as error:
+            made = error
+        return made, self._clock() - before
 
 
 class _OneByOne:
@@ -118,9 +144,3 @@ class _OneByOne:
                     future.set_result(make())
                 except Exception as error:  # noqa: BLE001  whoever asked hears of it
                     future.set_exception(error)
-
-
-def _timed(make: Callable[[], T], clock: Callable[[], float]) -> tuple[T, float]:
-    before = clock()
-    value = make()
-    return value, clock() - before

@@ -14,6 +14,7 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any, Protocol, TypeVar, cast
 
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.computed import StillWorking
 
@@ -110,9 +111,21 @@ class FiguresProcess:
 def _work(url: str, line: Connection) -> None:
     """Until the other end is closed, or its process is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all of a terminal's processes; the server ends us
-    with closing(line), suppress(EOFError, OSError), closing(Ledger(url, create=False, writes=False)) as ledger:
+    opened: Ledger | Exception = _opened(url)
+    with closing(line), suppress(EOFError, OSError):
         while True:
-            line.send_bytes(_done(ledger, line.recv_bytes()))
+            asked = line.recv_bytes()
+            if isinstance(opened, Exception):
+                opened = _opened(url)
+            line.send_bytes(_sendable(opened) if isinstance(opened, Exception) else _done(opened, asked))
+
+
+def _opened(url: str) -> Ledger | Exception:
+    """What stands in the way is told to whoever asks, as it is where the server cannot read; it may pass."""
+    try:
+        return Ledger(url, create=False, writes=False)
+    except LedgerError as error:
+        return error
 
 
 def _done(ledger: Ledger, asked: bytes) -> bytes:
@@ -120,10 +133,14 @@ def _done(ledger: Ledger, asked: bytes) -> bytes:
         work: Callable[[Ledger], Any] = pickle.loads(asked)  # noqa: S301  from our own process
         return pickle.dumps((True, work(ledger)))
     except Exception as error:  # noqa: BLE001  whoever asked hears of it
-        error.add_note("".join(traceback.format_exception(error)))
-        try:
-            answer = pickle.dumps((False, error))
-            pickle.loads(answer)  # noqa: S301  some errors are written and cannot be read
-        except Exception:  # noqa: BLE001
-            return pickle.dumps((False, RuntimeError(str(error))))
-        return answer
+        return _sendable(error)
+
+
+def _sendable(error: Exception) -> bytes:
+    error.add_note("".join(traceback.format_exception(error)))
+    try:
+        answer = pickle.dumps((False, error))
+        pickle.loads(answer)  # noqa: S301  some errors are written and cannot be read
+    except Exception:  # noqa: BLE001
+        return pickle.dumps((False, RuntimeError(str(error))))
+    return answer

@@ -3,11 +3,11 @@
 import json
 import math
 import re
-from collections.abc import AsyncGenerator, Callable, Hashable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 from weakref import WeakKeyDictionary
 
 from anyio import CapacityLimiter, to_thread
@@ -17,7 +17,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from evenhand.format.supported import document_supported
-from evenhand.ledger.read.newest import JudgedLast, newest
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import board_names
@@ -28,9 +27,9 @@ from evenhand.reports.papers.paper import Score
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_board
 from evenhand.site.boards.paper import paper_of, paper_scores
-from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, released_of, standings
-from evenhand.site.http.computed import Computed, StillWorking
-from evenhand.site.http.figures_process import Figures
+from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, standings
+from evenhand.site.http.computed import StillWorking
+from evenhand.site.http.kept_figures import KeptFigures
 from evenhand.site.http.pages import Pages
 from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal, not_found
@@ -46,8 +45,7 @@ TYPED = ("instruction", "licence", "licence_other", "url", "caption", *(f"captio
 _TYPED_SHOWN = 10_000
 _FORM_TOKEN = re.compile(r"[0-9a-f]{64}")
 _LONG_AT_ONCE = 2
-_AT_ONCE = 2
-"""Looks and writes, each."""
+_WRITES_AT_ONCE = 2
 
 T = TypeVar("T")
 
@@ -72,27 +70,14 @@ class Service:
     site: Site
     watch: RateLimits
     pages: Pages
-    computed: Computed
-    figures: Figures
-    judged: JudgedLast
+    figures: KeptFigures
     checks: Checks
     uploads: Uploads
     proposals: ProposalCache
     tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
     """Rendered: hundreds of rows take longer than everything else on a board's page."""
-    shown_once: set[str] = field(default_factory=set[str])
-    """Studies for people that everybody could see at some time since the start."""
-    releases: "dict[Hashable, tuple[Hashable, Released]]" = field(
-        default_factory=dict[Hashable, tuple[Hashable, Released]]
-    )
-    """By board, what was released as the record stood last."""
-    looking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
-    writing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
+    writing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_WRITES_AT_ONCE))
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
-
-    async def looked(self, look: Callable[[], T]) -> T:
-        """A short look into the record for a board: it does not queue behind those who wait to write."""
-        return await to_thread.run_sync(look, limiter=self.looking)
 
     async def written(self, write: Callable[[], T]) -> T:
         """A change that many make at one moment. The ledger takes one at a time, so those who wait for their turn are
@@ -108,51 +93,9 @@ class Service:
         return tuple(one for one in await self._boards(running=running) if one.studies)
 
     async def _boards(self, *, running: bool) -> tuple[BoardOnRecord, ...]:
-        return await self.kept(
+        return await self.figures.kept(
             ("boards", running), partial(boards_on_record, running=running), self.site.limits.patience
         )
-
-    async def kept(
-        self,
-        key: Hashable,
-        work: Callable[[Ledger], T],
-        patience: float,
-        *,
-        of: Sequence[BoardOnRecord] | None = None,
-        withheld: bool = False,
-    ) -> T:
-        """What is worked out from the record as it stands, or was lately: once for all who ask meanwhile.
-
-        `work` can be sent to another process: a function of a module with its arguments. `of`: the boards whose
-        verdicts alone it rests on. `withheld`: something of the first of them is, and `work` takes what is `given`,
-        which is worked out with the figures, so that none are made of an older release. Raises StillWorking, and
-        whatever `work` raises. What was made before somebody left the board, or before the owner hid a study, is never
-        shown again, however long the next takes.
-        """
-        shown, state = await self.looked(partial(self._state, of))
-        releasing = of[0] if of and withheld else None
-
-        def make() -> T:
-            if releasing is None:
-                return self.figures(work)
-            # Here and not there: a release is written down, and that process only reads.
-            return self.figures(partial(cast("Callable[..., T]", work), given=self._released(releasing)))
-
-        limits = self.site.limits
-        return await self.computed.get((key, shown), make, state=state, patience=patience, moment=limits.moment)
-
-    def _state(self, of: Sequence[BoardOnRecord] | None) -> tuple[Hashable, Hashable]:
-        """What may not be shown any more, and how far the record has got."""
-        now = newest(self.ledger)
-        open_now = {one.study for one in now.people if one.seen and one.counts}
-        self.shown_once.update(open_now)
-        shown = now.left, frozenset(self.shown_once - open_now)
-        if of is None:
-            return shown, now
-        studies = [study for board in of for study in board.studies]
-        judged = self.judged.of(((one.rater.key, one.condition.key) for one in studies), now.judgement)
-        opened = frozenset(opened_benchmarks(self.ledger))  # what is withheld of items that several hold hangs on it
-        return shown, (judged, now.answer, now.said, tuple((one.key, one.reached) for one in studies), opened)
 
     async def ahead(self) -> None:
         """Works out what whoever comes first will ask for: the boards, each in its plain view."""
@@ -196,24 +139,13 @@ class Service:
         """Whether something of it is not for everybody."""
         if on_record.sample:
             return False
-        return on_record.data not in await self.looked(partial(opened_benchmarks, self.ledger))
-
-    def _released(self, on_record: BoardOnRecord) -> Released:
-        """What everybody may count of a board of which something is withheld; takes as long as its figures."""
-        # With its studies: who asks may still hold the board as it was a moment ago, and this is kept for the next.
-        studies = tuple((one.key, one.reached) for one in on_record.studies)
-        state = (newest(self.ledger), frozenset(opened_benchmarks(self.ledger)), studies)
-        key = (on_record.id, on_record.part)
-        known = self.releases.get(key)
-        if known is None or known[0] != state:
-            known = self.releases[key] = (state, released_of(self.ledger, on_record))
-        return known[1]
+        return on_record.data not in await self.figures.looked(partial(opened_benchmarks, self.ledger))
 
     async def standings(self, asked: BoardView) -> Standings:
         """Raises Refusal, RankError, StillWorking."""
         on_record, seen = await self._seen(asked)
         categories = await self._categories(asked)
-        return await self.kept(
+        return await self.figures.kept(
             seen,
             partial(standings, on_record=on_record, asked=seen, categories=categories),
             self.site.limits.patience,
@@ -246,7 +178,9 @@ class Service:
         )
         try:
             work = partial(standings, on_record=on_record, asked=asked)
-            return await self.kept(asked, work, self.site.limits.glance, of=(on_record,), withheld=asked.withheld)
+            return await self.figures.kept(
+                asked, work, self.site.limits.glance, of=(on_record,), withheld=asked.withheld
+            )
         except RankError as error:
             return error
         except StillWorking:
@@ -260,7 +194,7 @@ class Service:
         """
         found, category = await self.boards(), asked.category
         withheld = not asked.running and await self._withholds(on_record)
-        known = await self.kept(
+        known = await self.figures.kept(
             ("paper", on_record.id, on_record.part, on_record.running, withheld),
             partial(_scored, board=on_record, found=found),
             patience,
@@ -279,13 +213,13 @@ class Service:
         """Of the board's judge; None where people judged."""
         if found.on_record.human:
             return None
-        return await self.looked(partial(latest_audits, self.ledger, found.origin))
+        return await self.figures.looked(partial(latest_audits, self.ledger, found.origin))
 
     async def document(self, asked: BoardView) -> str:
         """The board as `evenhand rank --json` prints it."""
         on_record, seen = await self._seen(asked)
         await self._categories(asked)
-        return await self.kept(
+        return await self.figures.kept(
             ("document", seen),
             partial(_document, on_record=on_record, asked=seen),
             self.site.limits.patience,

@@ -158,7 +158,9 @@ async def study_of(serving: Service, study: str) -> PeopleStudy:
 
 async def agreement_of(serving: Service, study: str) -> Agreement | None:
     """Raises StillWorking."""
-    return await serving.kept(("agreement", study), partial(agreement, study=study), serving.site.limits.patience)
+    return await serving.figures.kept(
+        ("agreement", study), partial(agreement, study=study), serving.site.limits.patience
+    )
 
 
 def _may_compare(person: Person) -> bool:

@@ -30,7 +30,7 @@ from evenhand.site.http.service import Service
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.proposed import plain
 from evenhand.site.submissions.offers import identity_of
-from evenhand.site.submissions.words import limit
+from evenhand.site.submissions.words import chosen_told, limit, steering_told
 
 POLICY = (
     "Instructions and images may be used to run your model and to study what it answers. Nothing of this benchmark, "
@@ -90,7 +90,7 @@ async def approve(
 ) -> SubmissionState:
     """As the worker estimated it in the estimate of this number, and in no other. Raises Refusal.
 
-    `despite`: what is decided about answers that speak to the judge, where there are some.
+    `despite`: what is decided about answers that speak to the judge or were chosen, where there are some.
     """
     found = await run_in_threadpool(find_submission, serving.ledger, submission)
     if found is None:
@@ -122,14 +122,15 @@ async def approve(
 
 
 def _approval(plan: Estimated, budget: float | None, despite: Despite) -> Approved:
-    """Raises Refusal where it is not decided what becomes of answers that speak to the judge."""
-    if plan.steers and not despite:
+    """Raises Refusal where it is not decided what becomes of what was found in the answers."""
+    undecided = "EH-STEERING-UNDECIDED" if plan.steers else "EH-CHOSEN-UNDECIDED"
+    if plan.held and not despite:
+        told = " ".join(filter(None, (steering_told(plan), chosen_told(plan))))
         raise Refusal(
             409,
-            f"Of its answers {plan.orders} give the judge orders and {plan.verdicts} write verdicts. A judge that "
-            "obeys answers what their writer asks about the withheld reference. Read them, and refuse it, approve it "
-            "without battles against the reference, or approve it as it is.",
-            code="EH-STEERING-UNDECIDED",
+            f"{told} Read its answers, and refuse it, approve it without battles against the reference, or approve it "
+            "as it is.",
+            code=undecided,
         )
     said = Approved(
         budget=budget,
@@ -137,7 +138,7 @@ def _approval(plan: Estimated, budget: float | None, despite: Despite) -> Approv
         battles=plan.battles,
         reference_battles=plan.reference_battles,
         seed=plan.seed,
-        despite=despite if plan.steers else "",
+        despite=despite if plan.held else "",
     )
     if said.despite != "without_reference":
         return said
@@ -146,7 +147,7 @@ def _approval(plan: Estimated, budget: float | None, despite: Despite) -> Approv
         raise Refusal(
             409,
             "It would meet nobody but the reference here; refuse it, or approve it as it is.",
-            code="EH-STEERING-UNDECIDED",
+            code=undecided,
         )
     return replace(said, opponents=others, battles=plan.battles - plan.reference_battles, reference_battles=0)
 

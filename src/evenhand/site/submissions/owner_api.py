@@ -74,7 +74,8 @@ class Decision(BaseModel):
     despite: Despite = Field(
         default="",
         description="Needed to approve answers that give the judge orders or write verdicts (`orders` and `verdicts` "
-        "of the estimate): `without_reference` lets them meet all others, `with_reference` judges them as any.",
+        "of the estimate), or by which figures would tell single verdicts (`repeated`, `like`): `without_reference` "
+        "lets them meet all others, `with_reference` judges them as any.",
     )
     reason: str = Field(default="", max_length=REASON_LONGEST, description="Needed to refuse; the team reads it.")
 
@@ -135,6 +136,11 @@ class EstimateShown(TypedDict):
     orders: int
     verdicts: int
     steering: list[str]
+    repeated: int
+    like: str
+    same: int
+    changed: int
+    within: str
 
 
 class SubmissionForOwner(StageShown):
@@ -242,6 +248,11 @@ def _submission(one: Submission, spent_usd: float) -> SubmissionForOwner:
             "orders": plan.orders,
             "verdicts": plan.verdicts,
             "steering": list(plan.steering),
+            "repeated": plan.repeated,
+            "like": plan.like,
+            "same": plan.same,
+            "changed": plan.changed,
+            "within": plan.within,
         },
     }
 

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.domain.submission import Despite, SubmissionTerms
+from evenhand.domain.submission import Despite, Estimated, SubmissionTerms
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.intakes import Intake, find_intake, intakes_on_record, set_terms
@@ -35,7 +35,7 @@ from evenhand.site.submissions.deciding import (
 )
 from evenhand.site.submissions.offers import identity_of
 from evenhand.site.submissions.team_progress import Followed, followed
-from evenhand.site.submissions.words import STAGES, history
+from evenhand.site.submissions.words import STAGES, chosen_told, history, steering_told
 
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
 
@@ -175,12 +175,18 @@ def _one(ledger: Ledger, submission: str) -> dict[str, Any]:
         "receipt": seen.receipt,
         "spent": spent(ledger, found.id),
         "same": _same_file(ledger, found),
+        "told": _told(found.standing.estimated),
         "history": history(found.events),
         "names": names_of(ledger),
         "stages": STAGES,
         "worker": _worker(ledger),
         "longest": {"reason": REASON_LONGEST},
     }
+
+
+def _told(plan: Estimated | None) -> dict[str, str]:
+    """What was found in its answers."""
+    return {} if plan is None else {"steering": steering_told(plan), "chosen": chosen_told(plan)}
 
 
 def _same_file(ledger: Ledger, found: Submission) -> list[Submission]:

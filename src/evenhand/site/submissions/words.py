@@ -54,7 +54,7 @@ def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
             return "confirmed it"
         case Estimated(battles=battles, calls_at_most=calls, cost_usd=cost, likely_usd=likely):
             money = _money(cost) if likely is None else f"likely ${likely:.2f}, {_money(cost)}"
-            return f"estimated {counted(battles, 'battle')}, at most {counted(calls, 'call')}, {money}{_steers(said)}"
+            return f"estimated {counted(battles, 'battle')}, at most {counted(calls, 'call')}, {money}{_held(said)}"
         case Approved(budget=budget, despite=despite):
             return f"approved it with {limit(budget)}{_DESPITE[despite]}"
         case Refused(reason=reason):
@@ -78,14 +78,45 @@ def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
 _DESPITE: Mapping[Despite, str] = {
     "": "",
     "without_reference": ", without battles against the reference",
-    "with_reference": ", knowing what its answers say to the judge",
+    "with_reference": ", knowing what was found in its answers",
 }
 
 
-def _steers(said: Estimated) -> str:
+def _held(said: Estimated) -> str:
+    found: list[str] = []
+    if said.steers:
+        found.append(f"; {counted(said.orders, 'answer')} with orders to the judge, {said.verdicts} with a verdict")
+    if said.chosen:
+        found.append("; figures of its answers would tell single verdicts against the reference")
+    return "".join(found)
+
+
+def steering_told(said: Estimated) -> str:
+    """What its answers say to the judge; empty where nothing was found."""
     if not said.steers:
         return ""
-    return f"; {counted(said.orders, 'answer')} with orders to the judge, {said.verdicts} with a verdict"
+    gives, writes = ("gives" if said.orders == 1 else "give"), ("writes" if said.verdicts == 1 else "write")
+    return (
+        f"{said.orders:,} of its answers {gives} the judge orders, and {said.verdicts:,} {writes} a verdict. A judge "
+        "that obeys answers what their writer asks about the withheld reference."
+    )
+
+
+def chosen_told(said: Estimated) -> str:
+    """By what its figures would tell single verdicts; empty where nothing was found."""
+    where = f" to the items of '{said.within}'" if said.within else ""
+    if said.repeated:
+        return (
+            f"{said.repeated:,} of its answers{where} say the same as others of them, so they are sure to lose: what "
+            "its figures against the reference tell is how the judge decided on the few others."
+        )
+    if not said.like:
+        return ""
+    changed = f"it differs in {said.changed:,}" if said.changed else "it differs in none, and meets it on other items"
+    return (
+        f"{said.same:,} of its answers{where} are those of {said.like}, and {changed}: the figures of both against the "
+        "reference, taken from each other, tell how the judge decided there."
+    )
 
 
 def limit(budget: float | None) -> str:

@@ -1,0 +1,118 @@
+"""Which files of answers are chosen so that their figures against the reference tell single verdicts.
+
+A sum over five battles tells one of them as soon as the other four are known: lost for certain, as of an answer that
+says nothing, or told by the figures of another file that has the same answers. So a file is told to the owner where
+most of its answers are one text, or those of an earlier file; in all, or in a part that is shown for itself.
+"""
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.item import Item
+from evenhand.reports.board.released import FEWEST
+
+SHORT = 20
+"""Characters: answers that are shorter are the same by themselves, as "yes" is."""
+
+_SIGNS = re.compile(r"[\W_]+")
+_CLAUSE = re.compile(r"[.,;:!?\n。，；：！？]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EarlierAnswers:
+    """Of a model whose figures against the reference on these items are shown, or will be."""
+
+    name: str
+    own: bool
+    """Whether of the same team."""
+    texts: Mapping[str, str]
+    """By item."""
+    elsewhere: int = 0
+    """Answers to items that are not asked here."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChosenAnswers:
+    """What would let figures tell single verdicts; nothing, where all is empty."""
+
+    repeated: int = 0
+    """Answers that say the same as others of the file, where most do."""
+    like: str = ""
+    """The earlier model whose answers most of these are."""
+    same: int = 0
+    changed: int = 0
+    """Answers that one of the two has and the other has not."""
+    within: str = ""
+    """The part of the items of which that is so; empty for all."""
+
+
+def chosen_answers(
+    texts: Mapping[str, str], items: Sequence[Item], earlier: Sequence[EarlierAnswers], *, drawn: bool
+) -> ChosenAnswers:
+    """`texts`: the file's answers by item. `drawn`: whether it meets the reference on some of its items only, drawn by
+    lot: then the very same answers are another sum."""
+    said = {item: _plain(text) for item, text in texts.items()}
+    known = [(one, {item: _plain(text) for item, text in one.texts.items()}) for one in earlier]
+    heard = {item: _beginnings(item, earlier) for item in said}
+    for within, part in _parts(items):
+        here = {item: text for item, text in said.items() if item in part}
+        repeated = _repeated({item: text for item, text in here.items() if text not in heard[item]})
+        if len(here) >= FEWEST and 2 * repeated > len(here):
+            return ChosenAnswers(repeated=repeated, within=within)
+        found = [
+            _likeness(here, {item: text for item, text in theirs.items() if item in part}, one, within)
+            for one, theirs in known
+        ]
+        telling = [one for one in found if _tells(one, len(here), drawn=drawn)]
+        if telling:
+            return min(telling, key=lambda one: (one.changed, one.like))
+    return ChosenAnswers()
+
+
+def _parts(items: Sequence[Item]) -> Iterator[tuple[str, set[str]]]:
+    """All, and then what is shown for itself."""
+    yield "", {one.digest for one in items}
+    for skill in sorted({one.category for one in items if one.category}):
+        yield skill, {one.digest for one in items if one.category == skill}
+    several = {one.digest for one in items if len(one.images) > 1}
+    if several:
+        yield "several images", several
+        yield "one image", {one.digest for one in items} - several
+
+
+def _plain(text: str) -> str:
+    """Without case and signs: an answer that has nothing else is as good as empty."""
+    return _SIGNS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def _beginnings(item: str, earlier: Sequence[EarlierAnswers]) -> frozenset[str]:
+    """What others answer to the item, and how they begin: who says "yes" where another says "Yes, it is" repeats
+    itself because the questions are alike."""
+    given = [one.texts[item] for one in earlier if not one.own and item in one.texts]
+    return frozenset(_plain(words) for text in given for words in (text, _CLAUSE.split(text, maxsplit=1)[0])) - {""}
+
+
+def _repeated(here: Mapping[str, str]) -> int:
+    """Long ones that are there more than once, and the most frequent short one where there are more than a few."""
+    count = Counter(here.values())
+    shortest = max((times for text, times in count.items() if len(text) < SHORT), default=0)
+    return sum(times for text, times in count.items() if len(text) >= SHORT and times > 1) + (
+        shortest if shortest >= FEWEST else 0
+    )
+
+
+def _likeness(
+    here: Mapping[str, str], theirs: Mapping[str, str], earlier: EarlierAnswers, within: str
+) -> ChosenAnswers:
+    same = sum(theirs.get(item) == text and (earlier.own or len(text) >= SHORT) for item, text in here.items())
+    changed = len(here.keys() | theirs.keys()) - same + (0 if within else earlier.elsewhere)
+    return ChosenAnswers(like=earlier.name, same=same, changed=changed, within=within)
+
+
+def _tells(one: ChosenAnswers, answers: int, *, drawn: bool) -> bool:
+    if answers < FEWEST or not one.same or not (one.changed or drawn):
+        return False
+    return 2 * one.same > answers or (not one.within and one.changed < FEWEST)

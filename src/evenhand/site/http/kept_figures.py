@@ -1,0 +1,97 @@
+"""Figures that are worked out elsewhere and kept while the record stands as it did; with what of them was released."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar, cast
+
+from anyio import CapacityLimiter, to_thread
+
+from evenhand.ledger.read.newest import JudgedLast, newest
+from evenhand.ledger.read.public_benchmarks import opened_benchmarks
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.released import Released, write_down
+from evenhand.site.boards.listing import BoardOnRecord
+from evenhand.site.boards.standings import release_of
+from evenhand.site.http.computed import Computed
+from evenhand.site.http.figures_process import Figures
+
+_AT_ONCE = 2
+"""Looks."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFigures:
+    ledger: Ledger
+    computed: Computed
+    figures: Figures
+    """Where they are worked out."""
+    judged: JudgedLast
+    moment: float
+    """Seconds to wait for a new value where there is an earlier one."""
+    shown_once: set[str] = field(default_factory=set[str])
+    """Studies for people that everybody could see at some time since the start."""
+    releases: "dict[Hashable, tuple[Hashable, Released]]" = field(
+        default_factory=dict[Hashable, tuple[Hashable, Released]]
+    )
+    """By board, what was released as the record stood last."""
+    looking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
+
+    async def looked(self, look: Callable[[], T]) -> T:
+        """A short look into the record for a board: it does not queue behind those who wait to write."""
+        return await to_thread.run_sync(look, limiter=self.looking)
+
+    async def kept(
+        self,
+        key: Hashable,
+        work: Callable[[Ledger], T],
+        patience: float,
+        *,
+        of: Sequence[BoardOnRecord] | None = None,
+        withheld: bool = False,
+    ) -> T:
+        """What is worked out from the record as it stands, or was lately: once for all who ask meanwhile.
+
+        `work` can be sent to another process: a function of a module with its arguments. `of`: the boards whose
+        verdicts alone it rests on. `withheld`: something of the first of them is, and `work` takes what is `given`,
+        which is worked out with the figures, so that none are made of an older release. Raises StillWorking, and
+        whatever `work` raises. What was made before somebody left the board, or before the owner hid a study, is never
+        shown again, however long the next takes.
+        """
+        shown, state = await self.looked(partial(self.state, of))
+        releasing = of[0] if of and withheld else None
+
+        def make() -> T:
+            if releasing is None:
+                return self.figures(work)
+            return self.figures(partial(cast("Callable[..., T]", work), given=self.released(releasing)))
+
+        return await self.computed.get((key, shown), make, state=state, patience=patience, moment=self.moment)
+
+    def state(self, of: Sequence[BoardOnRecord] | None) -> tuple[Hashable, Hashable]:
+        """What may not be shown any more, and how far the record has got."""
+        now = newest(self.ledger)
+        open_now = {one.study for one in now.people if one.seen and one.counts}
+        self.shown_once.update(open_now)
+        shown = now.left, frozenset(self.shown_once - open_now)
+        if of is None:
+            return shown, now
+        studies = [study for board in of for study in board.studies]
+        judged = self.judged.of(((one.rater.key, one.condition.key) for one in studies), now.judgement)
+        opened = frozenset(opened_benchmarks(self.ledger))  # what is withheld of items that several hold hangs on it
+        return shown, (judged, now.answer, now.said, tuple((one.key, one.reached) for one in studies), opened)
+
+    def released(self, on_record: BoardOnRecord) -> Released:
+        """What everybody may count of a board of which something is withheld; takes as long as its figures."""
+        # With its studies: who asks may still hold the board as it was a moment ago, and this is kept for the next.
+        studies = tuple((one.key, one.reached) for one in on_record.studies)
+        state = (newest(self.ledger), frozenset(opened_benchmarks(self.ledger)), studies)
+        key = (on_record.id, on_record.part)
+        known = self.releases.get(key)
+        if known is None or known[0] != state:
+            # Worked out there and written down here, as that process only reads.
+            release = self.figures(partial(release_of, on_record=on_record))
+            known = self.releases[key] = (state, write_down(self.ledger, release))
+        return known[1]

@@ -1,0 +1,123 @@
+"""What of a submission's answers the owner has to decide about before the judge is asked: orders and verdicts in them,
+and answers by which figures against the reference would tell single verdicts."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TypedDict
+
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.submission import SubmissionState, labelled
+from evenhand.engine.tasks.joining import JoinedBoard, submitted_texts
+from evenhand.engine.tasks.judging import PreparedStudy
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import intakes_on_record
+from evenhand.ledger.submissions.store import Submission, submissions_on_record
+from evenhand.protocols.protocol import Protocol
+from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
+from evenhand.reports.board.released import FEWEST
+from evenhand.site.http.visibility import everybody_sees
+
+SAMPLES = 5
+"""Answers that speak to the judge, of which the owner reads the words."""
+SAMPLE_LONGEST = 300
+"""Characters."""
+
+
+class Found(TypedDict):
+    """Fields of an estimate."""
+
+    orders: int
+    verdicts: int
+    steering: tuple[str, ...]
+    repeated: int
+    like: str
+    same: int
+    changed: int
+    within: str
+
+
+def found_in(
+    ledger: Ledger, board: JoinedBoard, prepared: PreparedStudy, submission: Submission, answers: Sequence[Response]
+) -> Found:
+    protocol, labels = prepared.asking.protocol, {item.digest: item.label for item in board.items}
+    speaking = [(one, meant) for one in answers if (meant := protocol.meant(one.text))]
+    chosen = _chosen(ledger, board, prepared, submission, answers)
+    return {
+        "orders": sum(meant.order for _, meant in speaking),
+        "verdicts": sum(meant.verdict for _, meant in speaking),
+        "steering": tuple(
+            f"{labels.get(one.item, one.item)}: {_spoken(protocol, one.text)}" for one, _ in speaking[:SAMPLES]
+        ),
+        "repeated": chosen.repeated,
+        "like": chosen.like,
+        "same": chosen.same,
+        "changed": chosen.changed,
+        "within": chosen.within,
+    }
+
+
+def _spoken(protocol: Protocol, answer: str) -> str:
+    """The sentence of the answer that speaks to the judge; its beginning where no sentence does for itself."""
+    sentences = [one for one in re.split(r"(?<=[.!?])\s+|\n+", answer) if one.strip()]
+    words = next((one for one in sentences if protocol.meant(one)), answer)
+    return " ".join(words.split())[:SAMPLE_LONGEST]
+
+
+def _chosen(
+    ledger: Ledger, board: JoinedBoard, prepared: PreparedStudy, submission: Submission, answers: Sequence[Response]
+) -> ChosenAnswers:
+    met = 0 if prepared.placing is None else prepared.placing.against_reference
+    if met < FEWEST or everybody_sees(ledger, board.intake.board.data):
+        return ChosenAnswers()  # no figure rests on it, or all of it is public
+    asked = {item.digest for item in board.items}
+    texts = {one.item: one.text for one in answers if one.item in asked}
+    earlier = [*_founding(ledger, board), *_submitted(ledger, board, submission)]
+    return chosen_answers(texts, board.items, earlier, drawn=met < len(texts))
+
+
+def _founding(ledger: Ledger, board: JoinedBoard) -> list[EarlierAnswers]:
+    """Their answers are public, so anybody can submit them with one changed."""
+    items = [item.digest for item in board.items]
+    texts: dict[str, dict[str, str]] = {}
+    for one in ledger.responses_to(items, variant=board.intake.board.variant, plain=board.plain):
+        if one.model in board.models and one.model != REFERENCE and labelled(one.model) is None:
+            texts.setdefault(one.model, {})[one.item] = one.text
+    return [EarlierAnswers(name=model, own=False, texts=given) for model, given in sorted(texts.items())]
+
+
+def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator[EarlierAnswers]:
+    """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
+    this judge judges in the same way: two may share items."""
+    judged_alike = {
+        one.id
+        for one in intakes_on_record(ledger)
+        if (one.board.rater, one.board.condition) == (board.intake.board.rater, board.intake.board.condition)
+    }
+    asked = {item.digest for item in board.items}
+    for one in submissions_on_record(ledger):
+        if one.intake not in judged_alike or not _came_before(one, this):
+            continue
+        texts = {item: text for item, text in submitted_texts(ledger, board, one).items() if item in asked}
+        upload = one.standing.upload
+        if texts and upload is not None:
+            yield EarlierAnswers(
+                name=f"{one.entered.shown} [{one.id}]",
+                own=one.person == this.person,
+                texts=texts,
+                elsewhere=max(0, upload.answered - len(texts)),
+            )
+
+
+def _came_before(one: Submission, this: Submission) -> bool:
+    """Of two that wait the one that was confirmed first is judged as it is, and the owner asked about the other."""
+    stands = one.standing
+    if stands.confirmed is None or not _gets_figures(stands):
+        return False
+    return (stands.confirmed, one.id) < (this.standing.confirmed or 0.0, this.id)
+
+
+def _gets_figures(stands: SubmissionState) -> bool:
+    """Against the reference, now or when it is approved."""
+    if stands.approved is None:
+        return stands.stage == "confirmed"
+    return stands.approved.reference_battles >= FEWEST

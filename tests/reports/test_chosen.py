@@ -1,0 +1,162 @@
+"""Claims about files whose figures against the reference would tell single verdicts, and about those that would not."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from evenhand.domain.item import Item
+from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
+from evenhand.reports.board.released import FEWEST
+
+SKILLS = ("counting", "reading", "yes or no")
+ITEMS = tuple(
+    Item(label=f"{skill} {n}", instruction=f"{skill} {n}?", reference="r", category=skill)
+    for skill in SKILLS
+    for n in range(8)
+)
+THINGS = (
+    "a lighthouse at dusk", "two fishing boats", "a red tram", "an old clock tower", "children with a kite",
+    "a bowl of cherries", "snow on a roof", "a cat behind the glass", "a market stall", "four cyclists",
+    "a broken fence", "a train at the platform", "the harbour crane", "sheep on a hill", "a man with an umbrella",
+    "a wet street", "three lanterns", "a piano without a lid", "a sign in Greek", "a dog in the water",
+    "an open window", "the rear of a lorry", "a chess board", "a tent by the lake",
+)  # fmt: skip
+
+Answers = Mapping[str, str]
+
+
+def answers(say: Callable[[int, Item], str]) -> dict[str, str]:
+    found = {item.digest: say(place, item) for place, item in enumerate(ITEMS)}
+    return {item: text for item, text in found.items() if text}
+
+
+def wordy(place: int, item: Item) -> str:
+    start = ("Yes, ", "No, ")[place % 2] if item.category == "yes or no" else ""
+    return f"{start}in the picture one can see {THINGS[place]}, a little to the left."
+
+
+def other(place: int, _item: Item) -> str:
+    return f"What is shown is {THINGS[-1 - place]}."
+
+
+def changed(before: Answers, items: set[int], text: str = "Here I say something else about it.") -> dict[str, str]:
+    return {**before, **{ITEMS[place].digest: f"{text} {place}" for place in items}}
+
+
+OWN = answers(lambda place, item: f"{THINGS[place].capitalize()}, as asked in {item.label}.")
+EARLIER = (
+    EarlierAnswers(name="founder", own=False, texts=answers(wordy)),
+    EarlierAnswers(name="our first", own=True, texts=OWN),
+    EarlierAnswers(name="terse", own=False, texts=answers(lambda place, _: "BAC"[place % 3])),
+)
+
+HONEST: dict[str, dict[str, str]] = {
+    "wholly new answers": answers(other),
+    "yes and no, where others say so at more length": answers(
+        lambda place, item: ("Yes", "No")[place % 2] if item.category == "yes or no" else other(place, item)
+    ),
+    "a yes in most places of a skill, in answer to yes": answers(
+        lambda place, item: "Yes." if item.category == "yes or no" and place % 2 == 0 else other(place, item)
+    ),
+    "four equal short answers": answers(lambda place, item: "Two." if place < FEWEST - 1 else other(place, item)),
+    "letters of choices": answers(lambda place, _: "ABCD"[place * 7 % 4]),
+    "numbers": answers(lambda place, _: str(place * 5 % 9)),
+    "one pattern": answers(lambda place, _: f"The picture shows {THINGS[place]}."),
+    "long words before each answer": answers(
+        lambda place, _: f"Thank you for the question. Having looked closely at it, I see {THINGS[place]}."
+    ),
+    "most letters as another's": answers(lambda place, _: "BAC"[place % 3] if place % 5 else "D"),
+    "a third of them as before": changed(OWN, {place for place in range(24) if place % 3}),
+    "a third refused in one sentence": answers(
+        lambda place, item: "I am sorry, but I cannot help with that." if place % 3 == 0 else other(place, item)
+    ),
+    "another script": answers(lambda place, _: f"图中可以看到第{place}样东西：{THINGS[place]}。"),
+    "some left out": answers(lambda place, item: "" if place % 4 == 0 else other(place, item)),
+}
+
+NONSENSE = "Nothing at all can be said here."
+TELLING: dict[str, tuple[dict[str, str], ChosenAnswers]] = {
+    "nonsense everywhere but once": (
+        answers(lambda place, item: other(place, item) if place == 3 else NONSENSE),
+        ChosenAnswers(repeated=23),
+    ),
+    "two texts by turns": (
+        answers(lambda place, item: other(place, item) if place == 3 else (NONSENSE, NONSENSE[::-1])[place % 2]),
+        ChosenAnswers(repeated=23),
+    ),
+    "other case and signs": (
+        answers(lambda place, item: other(place, item) if place == 3 else f"{NONSENSE.upper()}{'!' * place}"),
+        ChosenAnswers(repeated=23),
+    ),
+    "hardly anything": (
+        answers(lambda place, item: other(place, item) if place < 4 else "." * (place % 3 + 1)),
+        ChosenAnswers(repeated=20),
+    ),
+    "one short word": (
+        answers(lambda place, item: other(place, item) if place < 4 else "x"),
+        ChosenAnswers(repeated=20),
+    ),
+    "nonsense in one skill but once": (
+        answers(lambda place, item: "x" if place < 7 else other(place, item)),
+        ChosenAnswers(repeated=7, within="counting"),
+    ),
+    "a founder's but one": (
+        changed(answers(wordy), {5}),
+        ChosenAnswers(like="founder", same=23, changed=1),
+    ),
+    "our own but four": (changed(OWN, {1, 7, 12, 20}), ChosenAnswers(like="our first", same=20, changed=4)),
+    "our own, and one of them left out": (
+        {item: text for item, text in OWN.items() if item != ITEMS[9].digest},
+        ChosenAnswers(like="our first", same=23, changed=1),
+    ),
+    # Batches of five are released while judging goes on: each tells the one of it that was changed.
+    "our own, and one of each five changed": (
+        changed(OWN, {0, 5, 10, 15, 20}),
+        ChosenAnswers(like="our first", same=19, changed=5),
+    ),
+    "new ones, but one skill is ours but one": (
+        {**answers(other), **{one.digest: OWN[one.digest] for one in ITEMS[8:15]}},
+        ChosenAnswers(like="our first", same=7, changed=1, within="reading"),
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", HONEST)
+def test_an_honest_file_passes_without_a_word(shape: str):
+    for drawn in (False, True):
+        assert chosen_answers(HONEST[shape], ITEMS, EARLIER, drawn=drawn) == ChosenAnswers()
+
+
+@pytest.mark.parametrize("shape", TELLING)
+def test_a_file_by_which_figures_would_tell_single_verdicts_is_found(shape: str):
+    texts, found = TELLING[shape]
+    assert chosen_answers(texts, ITEMS, EARLIER, drawn=False) == found
+
+
+def test_the_very_same_answers_are_another_sum_only_where_items_are_drawn():
+    assert chosen_answers(OWN, ITEMS, EARLIER, drawn=False) == ChosenAnswers()
+    assert chosen_answers(OWN, ITEMS, EARLIER, drawn=True) == ChosenAnswers(like="our first", same=24)
+
+
+def test_of_a_benchmark_that_holds_all_items_but_one_the_same_answers_tell_the_one():
+    texts = {item: text for item, text in OWN.items() if item != ITEMS[-1].digest}
+    other_benchmark = EarlierAnswers(name="there", own=True, texts=texts, elsewhere=1)
+    assert chosen_answers(texts, ITEMS[:-1], [other_benchmark], drawn=False).changed == 1
+
+
+def test_a_short_answer_that_another_team_gave_too_is_no_copy_and_ones_own_is():
+    texts = answers(lambda place, _: "BAC"[place % 3] if place else "D")
+    terse = answers(lambda place, _: "BAC"[place % 3])
+    of_others, ours = (EarlierAnswers(name="terse", own=own, texts=terse) for own in (False, True))
+    assert chosen_answers(texts, ITEMS, [of_others], drawn=False) == ChosenAnswers()
+    assert chosen_answers(texts, ITEMS, [ours], drawn=False).changed == 1
+
+
+def test_items_with_several_images_are_a_part_for_themselves():
+    items = tuple(
+        Item(label=str(n), instruction=f"{n}?", reference="r", images=("a.png", "b.png")[: 1 + (n < 6)])
+        for n in range(20)
+    )
+    texts = {one.digest: "x" if n < 5 else f"Something about it, number {n}." for n, one in enumerate(items)}
+    found = chosen_answers(texts, items, [], drawn=False)
+    assert found == ChosenAnswers(repeated=5, within="several images")
