@@ -35,7 +35,7 @@ _SLOW, _AGAIN = 2.0, 10.0
 
 
 @contextmanager
-def still(what: str, *, quiet: bool = False) -> Generator[None]:
+def still(what: str, *, quiet: bool = False, after: float = _SLOW) -> Generator[None]:
     """Tells on standard error of what takes longer than two seconds ("Reading items.csv … 12 s")."""
     if quiet:
         yield
@@ -43,7 +43,7 @@ def still(what: str, *, quiet: bool = False) -> Generator[None]:
     ended, begun = threading.Event(), time.monotonic()
 
     def tell() -> None:
-        wait = _SLOW
+        wait = after
         while not ended.wait(wait):
             say(f"{what} … {time.monotonic() - begun:.0f} s")
             wait = _AGAIN
