@@ -165,7 +165,7 @@ def _page(score: VisitScore, category: str | None) -> PaperPage:
                 f"Elo and wins against the verified reference, {PART_WORDS.get(part.name, part.name)}, "
                 f"both orders one battle, ties left out; {counted(part.items, 'item')}"
             ),
-            headings=("Elo", "Matches", "Won against reference", "Met", "Ties"),
+            headings=("Elo", "Matches", "Battles won of those decided with the reference", "Decided", "Ties"),
             rows=_rows(part),
         )
         for part in parts
