@@ -42,6 +42,10 @@ _CANDIDATES = re.compile(
 )
 _CREATION = re.compile(r"\[ASSISTANT ([AB])\]\n(.*?)\n\[END ASSISTANT \1\]", re.DOTALL)
 _PAIRWISE = re.compile(r"\[Response ([AB])\]\n(.*?)\n\[End of Response \1\]", re.DOTALL)
+_GRADED = re.compile(
+    r"\[Criteria\]\n(.*?)\n\[End of the criteria\].*\[Answer\]\n(.*)\n\[End of the answer\]", re.DOTALL
+)
+_SCALE = re.compile(r"whole number from (\d+) .*? to (\d+) ")
 _CODE = re.compile(r"\bthe code ([B-Z2-9]{8}) and a colon")
 _OPTIONS = re.compile(r"^Option \d+\n(.*?)(?=\n\nOption \d+\n|\Z)", re.DOTALL | re.MULTILINE)
 
@@ -372,6 +376,8 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
             code = _CODE.search(users[-1])
             assert code is not None
             return f"Response {worse} leaves part of the request open.\n\n{code[1]}: [[{better}>{worse}]]"
+        if users and (graded := _GRADED.search(users[-1])):
+            return _of_rubric(graded, users[-1], draws=None if judge == "prefers-longer" else seed)
         found = _CANDIDATES.search(users[-1]) if users else None
         first, second = found.groups() if found else ("", "")
         better, worse = ("A", "B") if prefers_first(first, second) else ("B", "A")
@@ -419,6 +425,22 @@ def _of_creation(prompt: str, *, first_is_better: bool) -> str:
     return "\n".join(
         f"Response {name} Visual Factuality Score: {score}/10" for name, score in zip("AB", scores, strict=True)
     )
+
+
+def _of_rubric(graded: re.Match[str], prompt: str, *, draws: int | None) -> str:
+    """A line for each criterion: the answer's words, less one for each criterion before, as far as the scale goes."""
+    scale, code = _SCALE.search(prompt), _CODE.search(prompt)
+    assert scale is not None
+    assert code is not None
+    low, high = map(int, scale.groups())
+    names = [line.removeprefix("- ").partition(": ")[0] for line in graded[1].split("\n")]
+    lines: list[str] = []
+    for place, name in enumerate(names):
+        grade = min(high, max(low, len(graded[2].split()) - place))
+        if draws is not None:
+            grade = low + int(_draw(draws, name, graded[2]) * (high - low + 1))
+        lines.append(f"{code[1]}: {name}: {grade}")
+    return "It could say more.\n\n" + "\n".join(lines)
 
 
 def _option_judge(judge: str, seed: int) -> Judge:

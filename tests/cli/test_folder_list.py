@@ -20,7 +20,7 @@ REVIEWED = {
         see seed shrink spreadsheet start temperature ties top_p unclustered unit variant winner_as
         winner_column winner_words""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
-    INSIDE: "benchmark data image_root protocol responses",
+    INSIDE: "benchmark criteria data image_root protocol responses",
     MODEL: "judge model",
     STORE: "store",
 }

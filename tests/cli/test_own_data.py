@@ -1,5 +1,7 @@
 """From one's own tables and images to a board and an audit, with no protocol named."""
 
+import json
+import os
 import shlex
 from pathlib import Path
 
@@ -74,3 +76,50 @@ def test_a_run_whose_first_replies_cannot_be_read_pauses_and_goes_on_when_told(s
         assert 20 <= asked["called"] <= 24
         made = shell.document(*of, "--go-on", expect=3)
     assert (made["known"], made["called"]) == (asked["called"], 72 - asked["called"])
+
+
+def test_a_samples_file_of_lmms_eval_is_told_wherever_it_is_given(shell: Shell):
+    row = {
+        "doc_id": 1,
+        "target": "a",
+        "resps": [["A bus."]],
+        "filtered_resps": ["A bus."],
+        "doc": {"question": "What?"},
+    }
+    shell.file("samples.jsonl", json.dumps(row), json.dumps({**row, "doc_id": 2}))
+    facts = ("lmms-eval", "move-from-others.md", "filtered_resps")
+    judge = ("--judge", "openai/j")
+    shell.refuses("EH-DATA-COLUMN", *facts, of=["rank", "samples.jsonl"])
+    shell.refuses("EH-DATA-COLUMN", *facts, of=["judge", "samples.jsonl", "--responses", "answers.xlsx", *judge])
+
+
+@pytest.mark.parametrize("columns", ["name=id,question=item", "name=item,question=item"])
+def test_two_columns_are_never_one_field_under_two_names(shell: Shell, columns: str):
+    of = ["judge", "items.csv", "--responses", "answers.xlsx", "--judge", "openai/j", "--columns", columns]
+    shell.refuses("EH-USAGE", "'name'", "'question'", "the item", of=of)
+
+
+def test_a_pipe_in_the_place_of_a_file_is_refused_and_not_waited_for(shell: Shell):
+    os.mkfifo(shell.folder / "endless.csv")
+    of = ["judge", "endless.csv", "--responses", "answers.xlsx", "--judge", "openai/j"]
+    assert "a pipe" in shell.refused(*of)
+
+
+def test_the_command_that_shows_a_reply_names_the_ledger_it_lies_in(shell: Shell):
+    with server_process("--judge", "says I would rather not.") as base_url:
+        of = ["judge", "items.csv", *COLUMNS, "--responses", "answers.xlsx", "--judge", "openai/j"]
+        of += ["--judge-base-url", base_url, "--limit", 2, "--store", "sqlite:///else.db"]
+        told = shell.run(*of, expect=3)[1]
+    (command,) = [part for part in told.split("`") if part.startswith("evenhand show")]
+    assert "I would rather not." in shell.run(*shlex.split(command)[1:])[0]
+
+
+def test_twins_are_not_counted_among_ones_own_items(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        of = ["audit", "--judge", "openai/j", "--judge-base-url", base_url, "--benchmark", "items.csv", *COLUMNS]
+        of += ["--responses", "answers.xlsx", "--require", "coverage>=0.999", "--require", "looks>=0.4", "--dry-run"]
+        out, err = shell.run(*of)
+    told = " ".join((out + err).split())
+    assert "12 items and" in told
+    assert "images of twins are available" in told
+    assert "32 items" not in told

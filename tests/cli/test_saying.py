@@ -4,6 +4,11 @@ import os
 import pty
 import subprocess
 import sys
+import threading
+
+import pytest
+
+from evenhand.cli.saying import still
 
 PROGRAM = "from evenhand.cli.saying import say; say('Note: ' + 'seven ' * 12 + 'https://example.org/' + 'x' * 30)"
 
@@ -30,3 +35,16 @@ def test_a_terminal_gets_lines_that_end_between_words():
 
 def test_a_program_gets_the_sentence_in_one_line():
     assert said(None).count("\n") == 1
+
+
+@pytest.mark.parametrize(("quiet", "told"), [(False, True), (True, False)])
+def test_whoever_waits_is_told_what_takes_so_long(capsys: pytest.CaptureFixture[str], quiet: bool, told: bool):
+    with still("Reading items", quiet=quiet, after=0.01):
+        threading.Event().wait(0.3)
+    assert ("Reading items … 0 s" in capsys.readouterr().err) is told
+
+
+def test_what_is_done_at_once_is_not_spoken_of(capsys: pytest.CaptureFixture[str]):
+    with still("Reading items"):
+        pass
+    assert capsys.readouterr().err == ""

@@ -208,7 +208,7 @@ def test_a_dry_run_says_what_it_takes_to_place_a_model(tmp_path: Path) -> None:
     assert document["cost_usd"] == pytest.approx((1000 * most + 2000 * written) / 1e6)
     assert 0 < least < most
     assert document["cost_usd_at_least"] == pytest.approx(1000 * least / 1e6)
-    assert f"About {least} tokens in at least and {most} at most, at most {written} out." in said.out
+    assert f"About {least:,} tokens in at least and {most:,} at most, at most {written:,} out." in said.out
     floor, ceiling = f"${document['cost_usd_at_least']:.4f}", f"${document['cost_usd']:.4f}"
     assert first.endswith(f"about {floor} at least, for the input alone, and at most {ceiling}.")
     assert said.out.count("$") == 5, "and the likely cost with its range"

@@ -60,6 +60,7 @@ SUFFIX = {"--plot": ".svg", "--receipt": ".json"}
 FOLDERS = {("export", "--images")}
 """Of files named by their content."""
 READING = {
+    "--criteria",
     "--groups",
     "--data",
     "--image-root",

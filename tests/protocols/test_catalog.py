@@ -64,10 +64,10 @@ def test_an_installed_protocol_is_asked_for_no_slot_that_nothing_fills(tmp_path:
         "from dataclasses import replace\nfrom evenhand.protocols.catalog import load_protocol\n"
         "def make():\n    return replace(load_protocol('visit_pairwise'), slots=frozenset({'criteria'}))\n"
     )
-    install(tmp_path, "rubric = guest_rubric_module:make", code)
+    install(tmp_path, "guests = guest_rubric_module:make", code)
     monkeypatch.syspath_prepend(tmp_path)
     with refused(ProtocolError, "visit_pairwise", "criteria", "subjective_criteria"):
-        load_protocol("rubric")
+        load_protocol("guests")
 
 
 def test_an_entry_point_that_is_no_protocol_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -307,6 +307,7 @@ def test_the_latest_audit_of_the_judge_stands_in_the_page(ledger: Ledger, tmp_pa
     assert '<section class="eh-audit">' in page
     assert "it leans" in page
     assert "evenhand audit --judge" not in page
+    assert "measure order only" not in page  # above an audit that measures length
 
 
 def test_the_page_says_what_the_judge_chose_in_pictures_and_words(ledger: Ledger, tmp_path: Path):
@@ -315,6 +316,7 @@ def test_the_page_says_what_the_judge_chose_in_pictures_and_words(ledger: Ledger
     assert len(re.findall(r'<figure tabindex="0"><figcaption>.*?</figcaption><svg role="img" aria-label=', page)) == 5
     assert '<p class="verdict bad">' in page
     assert "evenhand audit --judge openai/judge" in page
+    assert "measure order only" in page
     assert "Compare them for " in page, "one prompt word for word"
 
 

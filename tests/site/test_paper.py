@@ -210,7 +210,8 @@ def test_a_board_does_not_wait_for_the_papers_figures(here: Workplace):
         assert WORKING in page.text
         while WORKING in (page := visitor.get(path)).text:
             pass
-    assert "Won against reference" in page.text
+    assert "Battles won of those decided with the reference" in page.text
+    assert "Won against reference" not in page.text  # beside the board's own figure of nearly that name
 
 
 def test_the_latest_audit_stands_beside_the_judge_and_whole_on_a_page_of_its_own(showroom: House):

@@ -12,18 +12,19 @@ from evenhand.benchmarks.answers.responses_file import ResponseSet
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
-from evenhand.domain.response import Response
+from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.run.expected import Expected, expected
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun, dry_run
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Around, Ended, run_study
 from evenhand.engine.tasks.deviations import BY_CHOICE
-from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
+from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, alone, prepare
 from evenhand.ledger.read.projection import adaptations, undecided_trial
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.placements import placements_like
 from evenhand.protocols.protocol import Protocol
+from evenhand.reports.board.audit_hint import store_flag
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +112,9 @@ class JudgingPlan:
     ) -> tuple[PreparedStudy, tuple[str, ...]]:
         """With what is to be said of it."""
         judge = one.asked.judge
+        if one.showing.protocol.rubric is not None and not self.players_named:
+            # To grade the reference too is asked for by its name: it costs as much as another model.
+            responses = [response for response in responses if response.model != REFERENCE]
         preparing = partial(
             prepare,
             self.benchmark,
@@ -169,7 +173,10 @@ def answers_in(given: ResponseSet | Sequence[Response]) -> Sequence[Response]:
 
 
 def published_matching(protocol: Protocol) -> Matching:
-    """As the protocol's paper pairs: every model against its baseline; where it has none, all with all."""
+    """As the protocol's paper pairs: every model against its baseline; where it has none, all with all. Criteria grade
+    each answer alone."""
+    if protocol.rubric is not None:
+        return alone()
     return Matching(pairing="against", against=protocol.against) if protocol.against else Matching()
 
 
@@ -195,6 +202,8 @@ class Done:
     """Items that lack what the protocol shows, and so are not asked about."""
     unread: str | None = None
     """A trial to look at where no reply of the study held a decision."""
+    store: tuple[str, ...] = ()
+    """The flag by which a command finds the ledger, where it is not the usual one."""
 
     @property
     def document(self) -> dict[str, Json]:
@@ -271,6 +280,7 @@ async def carry_out(job: JudgingJob, *, command: str, watching: Watching = unwat
         protocol=job.prepared.asking.protocol.name,
         not_applicable=job.prepared.not_applicable,
         unread=None if ended.tally.verdicts else undecided_trial(job.ledger, study),
+        store=tuple(store_flag(job.ledger)),
     )
 
 

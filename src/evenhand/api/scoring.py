@@ -1,7 +1,7 @@
 """A benchmark's table as its paper makes it, from what the ledger holds."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import ClassVar, cast
@@ -9,6 +9,7 @@ from typing import ClassVar, cast
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.benchmarks.catalog import benchmark_names
 from evenhand.benchmarks.files.models_file import ModelGroups, read_model_groups
+from evenhand.benchmarks.files.own_items import is_own_file
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout, See
@@ -20,6 +21,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.table import reliability_sentences
 from evenhand.reports.papers.catalog import paper_of_benchmark
 from evenhand.reports.papers.paper import ScoredTable, TableRequest
+from evenhand.reports.rubric import graded_studies, rubric_table
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -27,7 +29,7 @@ class Scored(Result):
     table: ClassVar[str] = "models"
     shown: ClassVar[tuple[str, ...]] = (
         "rank", "model", "variant", "elo", "elo_lower", "elo_upper", "matches", "win_vs_reference", "reward",
-        "reward_lower", "reward_upper", "vfs", "win_rate",
+        "reward_lower", "reward_upper", "vfs", "win_rate", "overall", "overall_lower", "overall_upper",
     )  # fmt: skip
 
     found: ScoredTable
@@ -35,7 +37,10 @@ class Scored(Result):
 
     @property
     def headline(self) -> str:
-        return f"{self.as_json()['benchmark']} as its paper scores it, judged by {self.as_json()['judge']}"
+        document = self.as_json()
+        if "scale" in document:
+            return f"{document['benchmark']} graded by criteria, by {document['judge']}"
+        return f"{document['benchmark']} as its paper scores it, judged by {document['judge']}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -114,19 +119,26 @@ def model_groups(given: Mapping[str, str] | str | Path | None) -> ModelGroups | 
 
 def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
     """Raises Misuse for a benchmark without a table of its own, MixedError where one judge must be chosen."""
+    if is_own_file(asked.benchmark):  # which is on record by its stem
+        asked = replace(asked, benchmark=Path(asked.benchmark).stem)
     paper = paper_of_benchmark(asked.benchmark)
+    ledger = None if paper is not None and asked.protocol is None else opened()
+    graded = [] if ledger is None else graded_studies(ledger, asked.benchmark)
+    named = {one.condition.protocol for one in graded}
+    if ledger is not None and graded and (asked.protocol in named or (paper is None and asked.protocol is None)):
+        return Scored(found=rubric_table(ledger, asked, graded), ledger=ledger)
     if paper is None:
-        known = {*benchmark_names(), *(one.benchmark for one in studies(opened()))}
+        known = {*benchmark_names(), *(one.benchmark for one in studies(ledger or opened()))}
         if asked.benchmark not in known:
             raise Misuse(f"There is no benchmark '{asked.benchmark}'; {hint(asked.benchmark, known)}")
         raise Misuse(
-            f"{asked.benchmark} has no paper's table here; "
-            f"`evenhand rank --benchmark {asked.benchmark}` ranks what was judged."
+            f"{asked.benchmark} has no paper's table here, and none of its answers are graded by criteria; "
+            f"`evenhand rank --benchmark {asked.benchmark}` ranks what was compared, `judge --criteria FILE` grades."
         )
     if asked.by and asked.by not in paper.by:
         raise Misuse(f"{asked.benchmark} has no table by {asked.by}; it has one by {' or '.join(paper.by)}.")
     if asked.groups is not None and (asked.compare_variants or not paper.grouped):
         where = "next to --compare-variants" if paper.grouped else f"in the table of {asked.benchmark}"
         raise Misuse(f"There are no groups of models {where}; leave out --groups.")
-    ledger = opened()
+    ledger = ledger or opened()
     return Scored(found=paper.table(ledger, asked), ledger=ledger)

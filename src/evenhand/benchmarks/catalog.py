@@ -18,6 +18,8 @@ from evenhand.installed import points_of
 
 OWN_PROTOCOL = "pairwise"
 """Under which items of one's own are judged when no other protocol is asked for."""
+RUBRIC = "rubric"
+"""Under which answers are graded where criteria are given and no protocol is asked for."""
 GROUP = "evenhand.benchmarks"
 """Entry points of installed benchmarks: the benchmark's name = a package with benchmark.toml and load.py like ours."""
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from evenhand.domain.errors import EvenhandError
+from evenhand.format.near_names import close_to
 
 _SHOWN = 20
 COLUMN = "EH-DATA-COLUMN"
@@ -155,7 +155,7 @@ def no_such_file(path: Path) -> str:
 def near(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> tuple[str, ...]:
     """Up to three known names that look like this one, nearest first; capitals do not matter."""
     folded = {other.casefold(): other for other in known}
-    return tuple(folded[match] for match in get_close_matches(name.casefold(), folded, n=3, cutoff=cutoff))
+    return tuple(folded[match] for match in close_to(name.casefold(), folded, most=3, cutoff=cutoff))
 
 
 def quoted(names: Iterable[str]) -> str:

@@ -61,7 +61,7 @@ STORE = FolderRule(words="a SQLite file inside the folder", fault=_other_store)
 # `detector` is loaded and run; `public-key` says whose receipts are believed, and a forger's folder would name its own.
 MAY_SET: Mapping[str, FolderRule] = {
     **dict.fromkeys(("judge", "model"), MODEL),
-    **dict.fromkeys(("benchmark", "data", "image_root", "responses", "protocol"), INSIDE),
+    **dict.fromkeys(("benchmark", "criteria", "data", "image_root", "responses", "protocol"), INSIDE),
     **dict.fromkeys(("max_connections", "max_retries", "rpm", "tpm", "max_cost", "budget"), NO_MORE),
     "store": STORE,
     **dict.fromkeys(

@@ -233,6 +233,8 @@ def store() -> str:
 
 
 _COLUMNS_EXAMPLE = "question=instruction,img=images"
+_OTHER_NAMES = {"id": "item", "license": "licence", "image_licence": "licence", "captions": "caption"}
+"""Fields that can be called in two ways, of which a file is to use one."""
 _OF_ANSWERS = ("model", "response")
 """Columns that no file of items has."""
 
@@ -289,8 +291,19 @@ class DataOptions:
 def columns_of(text: str | None, example: str) -> dict[str, str] | None:
     """What --columns says; None where it says nothing. Raises WrongUse."""
     columns = pairs_of(text, "--columns", example) if text else None
-    if columns and len(set(columns.values())) < len(columns):
-        raise WrongUse("--columns calls two columns by one name; each field has one.")
+    named: dict[str, str] = {}
+    for theirs, ours in (columns or {}).items():
+        field = _OTHER_NAMES.get(ours, ours)
+        if field in named:
+            same = (
+                ""
+                if ours == field and columns and columns[named[field]] == field
+                else f" ({ours!r} is another name of it)"
+            )
+            raise WrongUse(
+                f"--columns calls both {named[field]!r} and {theirs!r} the {field}{same}; each field has one column."
+            )
+        named[field] = theirs
     return columns
 
 

@@ -3,17 +3,20 @@
 import heapq
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from evenhand.domain.identity import Json, content_hash, draw
 from evenhand.domain.response import REFERENCE
+from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import Trial
 
-Purpose: TypeAlias = Literal["board", "audit", "grade", "people"]
+Purpose: TypeAlias = Literal["board", "audit", "grade", "people", "rubric"]
+PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Orders: TypeAlias = Literal["both", "published", "reversed", "random"]
-Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing", "given"]
+Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing", "given", "single"]
+"""`single`: each answer alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,6 +50,8 @@ class Study:
     purpose: Purpose = "board"
     option_orders: str = ""
     """Of purpose grade: in which orders the options are shown, where it is not in their rotations."""
+    rubric: Rubric | None = None
+    """Of purpose rubric: what each answer is graded by."""
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -73,6 +78,7 @@ class Study:
             **({"showings": [list(one) for one in self.showings]} if self.pairing == "given" else {}),
             **({"first_replicate": self.first_replicate} if self.first_replicate else {}),
             **({"option_orders": self.option_orders} if self.option_orders else {}),
+            **({"rubric": self.rubric.as_json()} if self.rubric else {}),
         }
 
 
@@ -82,12 +88,15 @@ Answers: TypeAlias = Mapping[str, Mapping[str, str]]
 
 def wanted(study: Study, answers: Answers) -> Iterator[Trial]:
     """The study's trials, item by item; a pair is asked only where both models answered."""
-    for item, left, right in wanted_showings(study, answers):
-        given = answers[item]
+    shown: Iterable[tuple[str, ...]] = wanted_showings(study, answers)
+    if study.pairing == "single":
+        shown = wanted_answers(study, answers)
+    for item, *models in shown:
+        responses = tuple(answers[item][model] for model in models)
         for replicate in range(study.first_replicate, study.first_replicate + study.replicates):
             yield Trial(
                 item=item,
-                responses=(given[left], given[right]),
+                responses=responses,
                 rater=study.rater,
                 condition=study.condition,
                 replicate=replicate,
@@ -101,8 +110,17 @@ def wanted_showings(study: Study, answers: Answers) -> Iterator[tuple[str, str, 
             yield item, left, right
 
 
+def wanted_answers(study: Study, answers: Answers) -> Iterator[tuple[str, str]]:
+    """With single pairing: the item and the model of each answer that is to be graded; replicates are one."""
+    for item in study.items:
+        given = answers.get(item, {})
+        yield from ((item, model) for model in study.models if model in given)
+
+
 def wanted_count(study: Study, answers: Answers) -> int:
     """How many trials `wanted` gives, without making them."""
+    if study.pairing == "single":
+        return study.replicates * sum(1 for _ in wanted_answers(study, answers))
     per_meeting = (2 if study.orders == "both" else 1) * study.replicates
     return per_meeting * sum(1 for _ in meetings(study, answers))
 
@@ -117,6 +135,8 @@ def meetings(study: Study, answers: Answers) -> Iterator[tuple[str, str, str]]:
         return
     if study.pairing == "given":
         yield from (one for one in study.showings if {*one[1:]} <= answers.get(one[0], {}).keys())
+        return
+    if study.pairing == "single":
         return
     pairs = list(_pairs(study))
     for item in study.items:

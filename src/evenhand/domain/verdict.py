@@ -45,7 +45,7 @@ class Preference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grades:
-    """One number per response, in the order shown."""
+    """One number per response, in the order shown; where one response was shown alone, one per criterion."""
 
     values: tuple[float, ...]
 

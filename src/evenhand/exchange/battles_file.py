@@ -8,7 +8,7 @@ from unicodedata import normalize
 
 import numpy as np
 
-from evenhand.benchmarks.data_error import EMPTY
+from evenhand.benchmarks.data_error import COLUMN, EMPTY, lmms_eval_fault
 from evenhand.exchange.battle_notes import (
     in_vain_notes,
     name_notes,
@@ -128,6 +128,8 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     """
     named = [name for name in (columns.model_a, columns.model_b, columns.winner) if name is not None]
     given = open_columns(source, texts=(*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named, *TYPED))
+    if not named and (foreign := lmms_eval_fault(given.names)) is not None:
+        raise given.fault(foreign, code=COLUMN)
     battles = battles_of(given, columns)
     table, columns = battles.table, battles.columns
     layout = layout_of(table, columns)

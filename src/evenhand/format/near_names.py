@@ -1,9 +1,13 @@
 """Names in sentences: with their article, and for somebody who mistyped one."""
 
 import difflib
-from collections.abc import Iterable
+import heapq
+from collections.abc import Collection, Iterable
+from operator import ne
 
 _LISTED = 12
+_LOOKED_AT = 2_000
+"""Names among which difflib looks for those that look alike."""
 
 
 def with_article(noun: str) -> str:
@@ -23,12 +27,29 @@ def hint(word: str, known: Iterable[str]) -> str:
     return f"there is {', '.join(names[:_LISTED])}{more}."
 
 
+def close_to(word: str, names: Collection[str], *, most: int, cutoff: float) -> list[str]:
+    """As difflib.get_close_matches; among very many names only those are looked at that have most letters in place.
+
+    difflib takes 14 microseconds a name: seconds for each word that is not found among 200,000.
+    """
+    if len(names) > _LOOKED_AT:
+        names = heapq.nsmallest(_LOOKED_AT, names, key=lambda name: _letters_off(word, name))
+    return difflib.get_close_matches(word, names, n=most, cutoff=cutoff)
+
+
+def _letters_off(word: str, name: str) -> int:
+    """Letters that differ, held against each other from the beginning or from the end, whichever is fewer."""
+    longer = abs(len(word) - len(name))
+    off = sum(map(ne, word, name))
+    return longer + (min(off, sum(map(ne, reversed(word), reversed(name)))) if longer and off > 1 else off)
+
+
 def _near(word: str, names: Iterable[str]) -> list[str]:
     """The two that look most like it, whatever their capitals and spaces."""
     folded: dict[str, list[str]] = {}
     for name in names:
         folded.setdefault(_plain(name), []).append(name)
-    close = difflib.get_close_matches(_plain(word), folded, n=2, cutoff=0.5)
+    close = close_to(_plain(word), folded, most=2, cutoff=0.5)
     return [name for plain in close for name in folded[plain]][:2]
 
 

@@ -30,6 +30,8 @@ def verdict_words(verdict: Verdict | NoVerdict, models: Sequence[str]) -> Verdic
         case Preference(value=value):
             much = "much " if abs(value) == 2 else ""
             return VerdictWords(winner=0 if value > 0 else 1, words=f"is {much}better")
+        case Grades(values=values) if len(models) == 1:  # one for each criterion, in the order of the rubric
+            return VerdictWords(winner=None, words=f"grades {', '.join(f'{grade:g}' for grade in values)}")
         case Grades(values=values):
             graded = sorted(f"{model} {grade:g}" for model, grade in zip(models, values, strict=True))
             return VerdictWords(winner=None, words=", ".join(graded))

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 from evenhand.domain.errors import EvenhandError
@@ -47,6 +47,14 @@ class Template:
                 raise TemplateError(f"{source}, line {line}: a {{{{ opens no slot. {_SLOT_RULE}")
         pieces.append(text[literal_from:])
         return cls(source=source, pieces=tuple(pieces), holes=tuple(holes), slots=frozenset(name for _, name in holes))
+
+    def settled(self, values: Mapping[str, str]) -> Self:
+        """With these slots, as far as it has them, filled for good: what goes in is text like the file's own."""
+        pieces = list(self.pieces)
+        for index, name in self.holes:
+            pieces[index] = values.get(name, "")
+        holes = tuple(hole for hole in self.holes if hole[1] not in values)
+        return replace(self, pieces=tuple(pieces), holes=holes, slots=self.slots - values.keys())
 
     def fill(self, values: Mapping[str, str]) -> str:
         """The text with every slot replaced. Raises TemplateError unless the names given are the names in the file."""

@@ -5,8 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from evenhand.domain.rubric import Rubric
 from evenhand.format.near_names import hint
 from evenhand.installed import points_of
+from evenhand.protocols.criteria import read_criteria
 from evenhand.protocols.folder import FILE, protocol_from_folder
 from evenhand.protocols.protocol import Protocol, ProtocolError
 
@@ -31,35 +33,37 @@ def prompt_names(name: str) -> tuple[str, ...]:
     return tuple(f"{name}_{key}" for key in prompts) or (name,)
 
 
-def load_protocol(name_or_path: str | Path) -> Protocol:
+def load_protocol(name_or_path: str | Path, *, criteria: Rubric | Path | str | None = None) -> Protocol:
     """A protocol by name (hyphens and underscores alike) or by the path of its folder, which is data and runs no code.
 
-    Of a protocol with several prompts, `NAME_2` names the second, and `NAME` the first.
+    Of a protocol with several prompts, `NAME_2` names the second, and `NAME` the first. `criteria`: what answers are
+    graded by, or the file that says so, in place of the protocol's own.
     Raises ProtocolError, a sentence, where there is none or its files do not fit.
 
     >>> eh.load_protocol("visit_pairwise").kind
     'preference'
     """
     name = str(name_or_path).replace("-", "_").lower()
+    rubric = read_criteria(Path(criteria)) if isinstance(criteria, str | Path) else criteria
     if isinstance(name_or_path, str):
         if folder := _built_in().get(name):
-            return protocol_from_folder(folder)
+            return protocol_from_folder(folder, rubric=rubric)
         family, _, prompt = name.rpartition("_")
         if prompt.isdecimal() and (folder := _built_in().get(family)):
             prompts = prompt_names(family)
             if name in prompts or prompts == (family,):
-                return protocol_from_folder(folder, prompt=prompt)
+                return protocol_from_folder(folder, prompt=prompt, rubric=rubric)
             raise ProtocolError(
                 f"There is no protocol {name_or_path!r}; of {family} there is {', '.join(prompts)}.",
                 code="EH-PROTOCOL-UNKNOWN",
             )
-        if entry := _installed().get(name):
+        if rubric is None and (entry := _installed().get(name)):
             return _from_entry_point(entry)
     path = Path(name_or_path)
     if path.name == FILE:
         path = path.parent
     if path.is_dir():
-        return protocol_from_folder(path)
+        return protocol_from_folder(path, rubric=rubric)
     raise ProtocolError(
         f"There is no protocol {str(name_or_path)!r} and no folder of that name; {hint(name, protocol_names())}",
         code="EH-PROTOCOL-UNKNOWN",

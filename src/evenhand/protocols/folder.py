@@ -6,11 +6,13 @@ from typing import get_args
 
 from evenhand.domain.call import Role
 from evenhand.domain.rater import Settings
+from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels
 from evenhand.format.near_names import hint
 from evenhand.format.toml_text import read_toml
 from evenhand.prompts import Template, TemplateError
+from evenhand.protocols.criteria import CRITERIA_SLOTS, criteria_words, read_criteria
 from evenhand.protocols.protocol import (
     ALL_CANDIDATES,
     CANDIDATE_SLOT,
@@ -20,6 +22,7 @@ from evenhand.protocols.protocol import (
     ProtocolError,
     Seeing,
     Turn,
+    candidate_slot,
     slot_refusal,
 )
 from evenhand.protocols.reading import Kind
@@ -31,34 +34,37 @@ _OPTION_SLOTS = frozenset({"number", "response"})
 _PUBLISHABLE = ("see", "image_detail", *(setting.name for setting in fields(Settings)))
 
 
-def protocol_from_folder(folder: Path, *, prompt: str | None = None) -> Protocol:
-    """`prompt`: which of several prompts, where a turn has several files; by default the first.
+def protocol_from_folder(folder: Path, *, prompt: str | None = None, rubric: Rubric | None = None) -> Protocol:
+    """`prompt`: which of several prompts, where a turn has several files; by default the first. `rubric`: criteria in
+    place of the folder's own.
 
     Raises ProtocolError: a sentence that names the file and the key.
     """
-    return _load(folder, prompt=prompt, extracts=False)
+    return _load(folder, prompt=prompt, extracts=False, rubric=rubric)
 
 
-def _load(folder: Path, *, prompt: str | None, extracts: bool) -> Protocol:
+def _load(folder: Path, *, prompt: str | None, extracts: bool, rubric: Rubric | None = None) -> Protocol:
     """`extracts`: it is another protocol's second step, and so has none of its own."""
     table = Table(_toml(folder / FILE), file=str(folder / FILE))
     kind: Kind = table.one_of("kind", get_args(Kind))
     levels = _levels(table, kind)
-    prompts = _PromptFiles(folder, prompt=prompt)
+    rubric = _rubric(table, folder, kind=kind, given=rubric)
+    prompts = _PromptFiles(folder, prompt=prompt, rubric=rubric)
     turns = tuple(_turn(turn, prompts) for turn in table.tables("turns"))
     if prompt and not prompts.chosen:
         raise table.wrong("turns", f"no turn has several files, so there is no prompt {prompt}.")
     if extracts and "extraction" in table.left:
         raise table.wrong("extraction", "a second call has no second call of its own.")
     name = table.take("name", str)
-    slots = _slots(table, turns)
+    slots = _slots(table, turns, rubric)
     protocol = Protocol(
         name=f"{name}_{prompts.chosen}" if prompts.chosen else name,
         kind=kind,
         levels=levels,
-        rule=reading_rule(table, kind=kind, levels=levels),
+        rule=reading_rule(table, kind=kind, levels=levels, rubric=rubric),
         slots=slots,
         turns=turns,
+        rubric=rubric,
         option=_option(table, prompts),
         extraction=_extraction(table, folder, kind=kind, levels=levels),
         grading=grading_rule(table, kind=kind, prompt=prompts.chosen),
@@ -72,6 +78,24 @@ def _load(folder: Path, *, prompt: str | None, extracts: bool) -> Protocol:
     table.done()
     _check_prompt(protocol, table)
     return protocol
+
+
+def _rubric(table: Table, folder: Path, *, kind: Kind, given: Rubric | None) -> Rubric | None:
+    """The folder's own criteria, or those given in their place; None where it has none."""
+    name = table.optional("criteria", str)
+    if name is None:
+        if given is not None:
+            raise ProtocolError(
+                f"Protocol {table.left.get('name')} grades by no criteria that others could take the place of; choose "
+                "`rubric`, or leave out the criteria.",
+                code="EH-PROTOCOL-UNFIT",
+            )
+        return None
+    if kind != "grades":
+        raise table.wrong("criteria", f"only grades are given by criteria, not a protocol of kind {kind}.")
+    if Path(name).name != name:
+        raise table.wrong("criteria", f"{name!r} is not a file inside the protocol's folder.")
+    return given or read_criteria(folder / name)
 
 
 def _option(table: Table, prompts: "_PromptFiles") -> Template | None:
@@ -134,8 +158,9 @@ def _levels(table: Table, kind: Kind) -> Levels | None:
 class _PromptFiles:
     """The folder's prompt files; only files inside the folder."""
 
-    def __init__(self, folder: Path, *, prompt: str | None) -> None:
+    def __init__(self, folder: Path, *, prompt: str | None, rubric: Rubric | None = None) -> None:
         self._folder = folder
+        self._settled = criteria_words(rubric) if rubric else dict[str, str]()
         self._wanted = prompt
         self.chosen = ""
         """Which of several prompts; empty where no turn has several files."""
@@ -166,13 +191,20 @@ class _PromptFiles:
 
     def template(self, text: str, source: str) -> Template:
         try:
-            return Template.parse(text, source=str(self._folder / source))
+            return Template.parse(text, source=str(self._folder / source)).settled(self._settled)
         except TemplateError as fault:
             raise ProtocolError(str(fault)) from None
 
 
-def _slots(table: Table, turns: tuple[Turn, ...]) -> frozenset[str]:
+def _slots(table: Table, turns: tuple[Turn, ...], rubric: Rubric | None) -> frozenset[str]:
+    """Those that an item and its answers fill; the criteria's are filled already."""
     slots = frozenset(table.texts("slots"))
+    if rubric is not None:
+        slots -= CRITERIA_SLOTS
+        if candidate_slot(1) not in slots or candidate_slot(2) in slots:
+            raise table.wrong(
+                "slots", f"criteria grade one answer alone, so of the answers it has {candidate_slot(1)}."
+            )
     optional = frozenset(slot for turn in turns for slot in turn.where)
     # Without turns nothing is ever filled: the folder only reads replies that were asked for elsewhere.
     if turns and (refusal := slot_refusal(slots | optional)):

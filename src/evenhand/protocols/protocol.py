@@ -7,6 +7,7 @@ from evenhand.domain.call import Message, Offer, Role
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.rater import Settings
+from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.verdict import Levels, NoVerdict, Verdict
 from evenhand.prompts import Template
@@ -99,6 +100,8 @@ class Protocol:
     slots: frozenset[str] = frozenset()
     turns: tuple[Turn, ...] = ()
     """Empty where the folder holds a reading rule alone."""
+    rubric: Rubric | None = None
+    """What one answer alone is graded by, where that is the protocol's way; its words are in the turns."""
     option: Template | None = None
     """How each candidate is written into the slot of all of them: its slots are `number` and `response`."""
     extraction: "Protocol | None" = None

@@ -4,7 +4,9 @@ import math
 from typing import get_args
 
 from evenhand.domain.identity import Json
+from evenhand.domain.rubric import Rubric
 from evenhand.domain.verdict import Levels, Preference
+from evenhand.protocols.criteria import NAME_IN_PATTERN, criteria_pattern, grade_values
 from evenhand.protocols.grading import GradingRule
 from evenhand.protocols.offered import Constrained
 from evenhand.protocols.patterns import Pattern, PatternError, compile_pattern
@@ -12,7 +14,8 @@ from evenhand.protocols.reading import Kind, ReadingRule, Take, normal
 from evenhand.protocols.table import Table
 
 
-def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None) -> ReadingRule:
+def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None, rubric: Rubric | None = None) -> ReadingRule:
+    """`rubric`: the pattern is then one for each criterion, and the values are those of its scale."""
     table = protocol.table("reading")
     if table is None:
         raise protocol.wrong("reading", "it is missing; it says how a reply is read.")
@@ -21,7 +24,10 @@ def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None) -> Readi
     # A list holds alternatives, tried in their order.
     several = isinstance(table.left.get("pattern"), list)
     pattern_source = "|".join(table.texts("pattern")) if several else table.take("pattern", str)
+    pattern_source = _for_criteria(table, pattern_source, rubric)
     pattern = _pattern(table, "pattern", pattern_source, ignore_case=ignore_case)
+    if rubric is not None and pattern.groups != len(rubric.criteria):
+        raise table.wrong("pattern", "with a criterion's name in it, it must have one group: the grade.")
     unmarked_source = table.optional("unmarked", str)
     unmarked = None
     if unmarked_source is not None:
@@ -33,12 +39,8 @@ def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None) -> Readi
     token = table.optional("token", bool) or False
     written = table.table("values")
     table.done()
-    values: dict[str, float] = {}
-    if written is not None:
-        for key, value in _decisions(written, kind=kind, levels=levels).items():
-            values[normal(key, ignore_case=ignore_case, ignore_space=ignore_space)] = value
-    elif kind == "preference":
-        raise table.wrong("values", "it is missing; it gives each decision its value for the response shown first.")
+    values = _values(table, written, kind=kind, levels=levels, rubric=rubric)
+    values = {normal(key, ignore_case=ignore_case, ignore_space=ignore_space): one for key, one in values.items()}
     range_written: Json = list(bounds) if bounds else None
     source: list[Json] = [pattern_source, unmarked_source, take, ignore_case, ignore_space, range_written, values]
     if token:
@@ -47,6 +49,25 @@ def reading_rule(protocol: Table, *, kind: Kind, levels: Levels | None) -> Readi
         kind=kind, levels=levels, pattern=pattern, unmarked=unmarked, take=take, ignore_case=ignore_case,
         ignore_space=ignore_space, values=values, range=bounds, token=token, source=source,
     )  # fmt: skip
+
+
+def _for_criteria(table: Table, pattern: str, rubric: Rubric | None) -> str:
+    if (NAME_IN_PATTERN in pattern) != (rubric is not None):
+        raise table.wrong("pattern", f"{NAME_IN_PATTERN} in it and a criteria file go together.")
+    return pattern if rubric is None else criteria_pattern(pattern, rubric)
+
+
+def _values(
+    table: Table, written: Table | None, *, kind: Kind, levels: Levels | None, rubric: Rubric | None
+) -> dict[str, float]:
+    """From each decision's words to its value; empty where grades are read as the numbers that they are."""
+    if rubric is not None:
+        if written is not None:
+            raise table.wrong("values", "the grades that are offered are those of the criteria's scale.")
+        return grade_values(rubric)
+    if written is None and kind == "preference":
+        raise table.wrong("values", "it is missing; it gives each decision its value for the response shown first.")
+    return {} if written is None else _decisions(written, kind=kind, levels=levels)
 
 
 def _pattern(table: Table, name: str, source: str, *, ignore_case: bool) -> Pattern:

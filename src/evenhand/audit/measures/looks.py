@@ -48,7 +48,8 @@ def _shown(trials: Sequence[Purposeful]) -> list[Looked]:
 
 
 def _offer(trials: Sequence[Purposeful]) -> MeasureOffer:
-    return MeasureOffer(cases=len(trials) // 2, items=len({one.twin for one in _shown(trials)}))
+    twins = len({one.twin for one in _shown(trials)})
+    return MeasureOffer(cases=len(trials) // 2, items=twins, of_twins=twins)
 
 
 def _looks(design: "Design", heard: AuditReplies, seed: int) -> list[Measure]:  # noqa: ARG001

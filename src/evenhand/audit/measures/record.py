@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypeVar
 
 from evenhand.audit.document import Unit
-from evenhand.audit.trials import Block, PairTrial, Purposeful, Sources
+from evenhand.audit.trials import Block, Looked, PairTrial, Purposeful, Sources
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
@@ -130,10 +130,13 @@ class MeasureOffer:
     cases: int
     items: int
     """Twins, for `looks`."""
+    of_twins: int = 0
+    """Of the items those that are a side of a twin, and so none that is ranked on."""
 
 
 def each_a_case(trials: Sequence[Purposeful]) -> MeasureOffer:
-    return MeasureOffer(cases=len(trials), items=len({one.trial.item for one in trials}))
+    twins = {one.trial.item for one in trials if isinstance(one, Looked)}
+    return MeasureOffer(cases=len(trials), items=len({one.trial.item for one in trials}), of_twins=len(twins))
 
 
 Found: TypeAlias = Literal["fault", "fine", "open"]

@@ -50,6 +50,10 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     if path.is_dir():
         problems.add(FilePlace(path=path), "This is a folder; name the file itself.")
         return []
+    if path.is_fifo() or path.is_socket() or path.is_char_device():
+        sentence = "This is a pipe or a device and no file, and might never end; write what it gives into a file first."
+        problems.add(FilePlace(path=path), sentence)
+        return []
     try:
         data = path.read_bytes()
     except FileNotFoundError:

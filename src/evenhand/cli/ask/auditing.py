@@ -26,6 +26,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.judging import Showing
 from evenhand.engine.tasks.pictures import with_fetched
+from evenhand.format.words import counted
 from evenhand.ledger.store.record import Ledger
 
 if TYPE_CHECKING:
@@ -89,7 +90,7 @@ def say_hopeless(rules: Sequence[GateRule], design: Design) -> None:
         offer, fewest = design.whole.get(rule.name), fewest_items(rule)
         if offer is not None and offer.items < fewest:
             never = f"with fewer than {fewest} items it cannot be met at all"
-            say(f"{rule}: {offer.items} items are available, and {never}; {_MORE}.")
+            say(f"{rule}: {_available(offer)}, and {never}; {_MORE}.")
 
 
 def needed_json(one: Needed, offer: MeasureOffer | None) -> dict[str, Json]:
@@ -110,8 +111,20 @@ def needed_sentence(one: Needed, offer: MeasureOffer | None) -> str:
     return start if offer is None else f"{start} {_at_hand(one, one.cases, offer)}"
 
 
+def _available(offer: MeasureOffer) -> str:
+    """Twins, one question with two images, are no items of the benchmark."""
+    if offer.of_twins == offer.items:
+        return f"{counted(offer.items, 'twin')} are available"
+    own = counted(offer.items - offer.of_twins, "item")
+    return (
+        f"{own} and {counted(offer.of_twins, 'image')} of twins are available"
+        if offer.of_twins
+        else f"{own} are available"
+    )
+
+
 def _at_hand(one: Needed, cases: int, offer: MeasureOffer) -> str:
-    have = f"{offer.items} items are available, which give {offer.cases} cases"
+    have = f"{_available(offer)}, which give {offer.cases} cases"
     if offer.items < one.least_items:
         return f"{have}: with fewer than {one.least_items} items it cannot be met at all; {_MORE}."
     if offer.cases < cases:

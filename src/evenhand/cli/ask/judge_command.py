@@ -12,6 +12,7 @@ from evenhand.cli import options
 from evenhand.cli.ask.asking_options import AskingOptions, JudgeServerOptions, RetryOptions, ShowingOptions, go_on
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import DataOptions, ItemOptions, option
+from evenhand.cli.saying import still
 from evenhand.domain.study import Orders
 
 
@@ -42,6 +43,22 @@ class PairingOptions:
     orders: Orders = option(
         "--orders", type=click.Choice(["both", "published", "reversed", "random"]), default="both", show_default=True
     )
+
+    def refuse_for_single(self, protocol: str) -> None:
+        """Raises WrongUse where one is given beside a protocol that grades each answer alone."""
+        given = {
+            "--against": self.against,
+            "--pairs": self.pairs,
+            "--battles": self.battles,
+            "--new": self.new,
+            "--reference-battles": self.reference_battles,
+            "--orders": self.orders != "both",
+        }
+        if named := [flag for flag, value in given.items() if value]:
+            raise WrongUse(
+                f"{protocol} grades each answer alone, so nobody meets anybody and there is no order; leave out "
+                f"{', '.join(named)}."
+            )
 
     def refuse_mixture(self) -> None:
         """Raises WrongUse where two of them do not go together."""
@@ -78,6 +95,12 @@ class JudgeOptions:
     protocol: tuple[str, ...] = option(
         "--protocol", multiple=True, help="A protocol's name or folder; the benchmark's own by default. Repeatable."
     )
+    criteria: Path | None = option(
+        "--criteria",
+        type=click.Path(path_type=Path),
+        help='With --protocol rubric: a TOML file of what answers are graded by, [criteria] with lines name = "what it '
+        'means", and scale = [1, 5].',
+    )
     showing: ShowingOptions
     replicates: int = option(
         "--replicates", type=click.IntRange(1), default=1, show_default=True, help="Times each trial is asked."
@@ -97,6 +120,7 @@ class JudgeOptions:
 def command(ctx: click.Context, given: JudgeOptions) -> None:
     """Compare the answers of several models to BENCHMARK, two at a time, in both orders.
 
+    With --protocol rubric each answer is graded alone, by the criteria of --criteria; `score` has the table.
     Run the same command again and only what is missing is asked.
     """
     from evenhand.cli.ask.judging import carry_out_all, ledger_for, likely_run, orders_of, placing_of, players_of
@@ -105,9 +129,11 @@ def command(ctx: click.Context, given: JudgeOptions) -> None:
 
     given.pairing.refuse_mixture()
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
-    orders = orders_of(ctx, given, ledger)
+    with still("Reading items and answers", quiet=given.quiet):
+        orders = orders_of(ctx, given, ledger)
     if given.asking.dry_run:
-        each = [order.dry_run() for order in orders]
+        with still("Counting what would be asked", quiet=given.quiet):
+            each = [order.dry_run() for order in orders]
         placing = placing_of(orders)
         print_dry_run(
             added_up(each),

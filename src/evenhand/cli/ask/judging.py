@@ -3,7 +3,7 @@
 import atexit
 import shutil
 import tempfile
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,7 +13,7 @@ import click
 
 from evenhand.api import jobs
 from evenhand.api.jobs import AskedProtocol, AskedShowing, JudgingJob, JudgingPlan, Watch, Watching, refuse_adapted
-from evenhand.benchmarks.catalog import OWN_PROTOCOL
+from evenhand.benchmarks.catalog import OWN_PROTOCOL, RUBRIC
 from evenhand.cli.ask.asking_means import asked_models, contact, recorded
 from evenhand.cli.ask.asking_options import (
     NO_EXTRACTOR,
@@ -34,7 +34,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.engine.run.expected import together
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun
-from evenhand.engine.tasks.judging import Matching, Placing, Showing
+from evenhand.engine.tasks.judging import Matching, Placing, Showing, alone
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.store.opening import sqlite_path
 from evenhand.ledger.store.record import Ledger
@@ -59,7 +59,7 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
     )
     judge = given.server.of(given.judge)
     asked_how = [asker.asked(judge, showing, benchmark) for showing in _showings(benchmark, given)]
-    say_notes(benchmark.notes)
+    say_notes([*benchmark.notes, *_criteria_notes((one.showing for one in asked_how), given.criteria)])
     variant = variant_to_judge(given.variant, given.responses)
     protocols = [
         AskedProtocol(asked=one.asked, showing=one.showing, matching=_matching(given, one.showing.protocol, variant))
@@ -155,28 +155,38 @@ async def carry_out_all(orders: Sequence[JudgingJob], *, quiet: bool) -> Outcome
 
 
 def _showings(benchmark: Benchmark, given: "JudgeOptions") -> list[Showing]:
-    """One for each protocol asked for, else for each of the benchmark's own."""
-    names = dict.fromkeys(given.protocol or benchmark.protocols or (OWN_PROTOCOL,))
-    return [shown_as(name, given.showing) for name in names]
+    """One for each protocol asked for, else for each of the benchmark's own; criteria alone ask for a rubric."""
+    own = (RUBRIC,) if given.criteria else benchmark.protocols or (OWN_PROTOCOL,)
+    return [shown_as(name, given.showing, criteria=given.criteria) for name in dict.fromkeys(given.protocol or own)]
 
 
-def shown_as(protocol: str, given: ShowingOptions) -> Showing:
+def _criteria_notes(showings: Iterable[Showing], given: Path | None) -> Iterator[str]:
+    """By what answers are graded where nobody said."""
+    for showing in showings:
+        if (rubric := showing.protocol.rubric) is not None and given is None:
+            yield (
+                f"Graded by the criteria that {showing.protocol.name} comes with ({', '.join(rubric.names)}; "
+                f"{rubric.low} to {rubric.high}); --criteria FILE names your own."
+            )
+
+
+def shown_as(protocol: str, given: ShowingOptions, *, criteria: Path | None = None) -> Showing:
     return replace(
-        showing_of(protocol, readout=given.readout, fence=given.fence),
+        showing_of(protocol, readout=given.readout, fence=given.fence, criteria=criteria),
         see=given.see,
         image_detail=given.image_detail,
         max_image_edge=given.max_image_edge,
     )
 
 
-def showing_of(protocol: str, *, readout: JudgeReadout, fence: Fence) -> Showing:
+def showing_of(protocol: str, *, readout: JudgeReadout, fence: Fence, criteria: Path | None = None) -> Showing:
     if fence == "token" and readout == "constrained":
         raise WrongUse(
             "Under --readout constrained the judge writes nothing that a candidate could speak in, so it needs no "
             "--fence token; leave one of the two out."
         )
     return Showing(
-        protocol=load_protocol(protocol),
+        protocol=load_protocol(protocol, criteria=criteria),
         readout="token" if fence == "token" else readout,
         fenced=fence == "nonce",
     )
@@ -215,6 +225,9 @@ PLACING_BATTLES, PLACING_REFERENCE_BATTLES = 700, 150
 
 def _matching(given: "JudgeOptions", protocol: Protocol, variant: str) -> Matching:
     pairing = given.pairing
+    if protocol.rubric is not None:
+        pairing.refuse_for_single(protocol.name)
+        return alone(replicates=given.replicates, seed=given.seed, variant=variant)
     against = pairing.against or (None if pairing.pairs else protocol.against)
     usual = Matching(
         pairing="against" if against else pairing.pairs or "round-robin",

@@ -1,6 +1,8 @@
 """What is said about a run when it is over, and its exit code."""
 
 import json
+import shlex
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -9,7 +11,7 @@ import click
 from evenhand.api.jobs import Done, document_of
 from evenhand.cli.ask.progress import duration
 from evenhand.cli.notes import say_notes
-from evenhand.cli.saying import say
+from evenhand.cli.saying import folded, say
 from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
@@ -57,7 +59,8 @@ class Outcome(Done):
         if tally.no_verdict.get("truncated"):
             said.append("Truncated replies were cut at their token limit; a higher --max-tokens lets them end.")
         if self.unread is not None:
-            said.append(f"No reply was read as a verdict; `evenhand show {self.unread[:12]}` shows one whole.")
+            command = shlex.join(["evenhand", "show", self.unread[:12], *self.store])
+            said.append(f"No reply was read as a verdict; `{command}` shows one whole.")
         said += [f"Note: {words}" for words in tally.adapted]
         if tally.cost_unknown and self.known_price:
             counted = ". Against the budget each counts as the most it can have cost" if ended.budget else ""
@@ -214,40 +217,44 @@ def print_dry_run(
         buys: dict[str, Json] = {} if likely is None else likely.as_json()
         click.echo(json.dumps({**quoted.as_json(), "max_cost": max_cost, **joins, **plays, **buys}))
         return
-    wanted = f"{quoted.trials} {noun} wanted, {quoted.known} already known"
+    wanted = f"{quoted.trials:,} {noun} wanted, {quoted.known:,} already known"
     if placing is not None:
-        click.echo(_placing_sentence(placing, quoted))
-        click.echo(f"{wanted}.")
+        _tell(_placing_sentence(placing, quoted))
+        _tell(f"{wanted}.")
     else:
         if players:
-            click.echo(printable(f"Who plays: {', '.join(players)}."))
-        calls = f"{quoted.calls} calls to make"
+            _tell(f"Who plays: {', '.join(players)}.")
+        calls = f"{quoted.calls:,} calls to make"
         if quoted.calls_at_most > quoted.calls:
-            calls = f"at least {quoted.calls} and at most {quoted.calls_at_most} calls to make"
-        click.echo(f"{wanted}, {calls}.")
+            calls = f"at least {quoted.calls:,} and at most {quoted.calls_at_most:,} calls to make"
+        _tell(f"{wanted}, {calls}.")
     say_notes(quoted.adapted)
     if quoted.calls_at_most:
         _print_costs(quoted, max_cost=max_cost, priced=placing is not None)
     for sentence in likely.sentences() if likely else ():
-        click.echo(sentence)
+        _tell(sentence)
+
+
+def _tell(sentence: str) -> None:
+    click.echo(folded(printable(sentence), sys.stdout))
 
 
 def _print_costs(quoted: DryRun, *, max_cost: float | None, priced: bool) -> None:
     """`priced`: the price was told already."""
-    read = f"About {quoted.input_tokens} tokens in"
+    read = f"About {quoted.input_tokens:,} tokens in"
     by = "" if quoted.counted_by == COUNTED_BY else f" by {quoted.counted_by}"
     if quoted.input_tokens_at_most > quoted.input_tokens:
-        read = f"About {quoted.input_tokens} tokens in at least and {quoted.input_tokens_at_most} at most"
+        read = f"About {quoted.input_tokens:,} tokens in at least and {quoted.input_tokens_at_most:,} at most"
     read += by
     price = "" if priced else f"; {_price(quoted)}"
-    click.echo(f"{read}, at most {quoted.output_tokens} out{price}.")
+    _tell(f"{read}, at most {quoted.output_tokens:,} out{price}.")
     if max_cost is not None and quoted.cost_usd is not None and quoted.cost_usd > max_cost:
-        click.echo(
+        _tell(
             f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same "
             "command again would ask the rest."
         )
     if not quoted.image_tokens_known:
-        click.echo(f"The {quoted.pictures} images are counted by OpenAI's rule; what this endpoint counts is unknown.")
+        _tell(f"The {quoted.pictures:,} images are counted by OpenAI's rule; what this endpoint counts is unknown.")
 
 
 def _price(quoted: DryRun) -> str:
@@ -258,7 +265,7 @@ def _price(quoted: DryRun) -> str:
 
 def _placing_sentence(placing: Placing, quoted: DryRun) -> str:
     at_most = f" at least, {quoted.calls_at_most:,} at most" if quoted.calls_at_most > quoted.calls else ""
-    return printable(
+    return (
         f"Placing {placing.model}: {placing.battles:,} battles ({placing.against_reference:,} against the reference), "
         f"{quoted.calls:,} calls{at_most}, {_price(quoted)}."
     )

@@ -9,7 +9,6 @@ import click
 from evenhand.benchmarks.creation_mmbench.queries import assembled_query
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.read.showing import (
-    PURPOSES,
     indented,
     lacking,
     print_heading,
@@ -18,6 +17,7 @@ from evenhand.cli.read.showing import (
 )
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.study import PURPOSES
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.tasks.text_only import is_description
 from evenhand.format.near_names import hint

@@ -12,7 +12,6 @@ from evenhand.cli import options
 from evenhand.cli.options import option
 
 if TYPE_CHECKING:
-    from evenhand.domain.study import Purpose
     from evenhand.ledger.read.projection import StudyOnRecord
     from evenhand.ledger.store.runs import RunOnRecord
 
@@ -28,6 +27,7 @@ class RunsOptions:
 @options.takes(RunsOptions)
 def command(_: click.Context, given: RunsOptions) -> None:
     """What was run, under which judge, and how each run ended."""
+    from evenhand.domain.study import PURPOSES
     from evenhand.format.tables import console, print_entries
     from evenhand.ledger.read.projection import studies
     from evenhand.ledger.store.budgets import cut_off_by_run
@@ -37,8 +37,7 @@ def command(_: click.Context, given: RunsOptions) -> None:
 
     ledger = Ledger(given.store, create=False)
     found = runs(ledger, last=given.last)
-    every: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
-    known = {study.key: study for study in studies(ledger, purposes=every, everything=True)}
+    known = {study.key: study for study in studies(ledger, purposes=PURPOSES, everything=True)}
     wanted = [known.get(run.study or "") for run in found]
     names = [run.id for run in found]
     spent, cut_off = charged_by_run(ledger, names), cut_off_by_run(ledger, names)

@@ -1,4 +1,4 @@
-"""`evenhand score`: a benchmark's table as its paper makes it."""
+"""`evenhand score`: a benchmark's table as its paper makes it, or of grades by criteria."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,8 @@ from evenhand.domain.vote import Joining
 from evenhand.format.sheet import Format, written
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from evenhand.reports.papers.paper import ScoredTable
 
 
@@ -71,6 +73,7 @@ class ScoreOptions:
         help="creation-mmbench: a models file with the columns model and group; tells the gaps between groups.",
     )
     form: Format = options.table_format()
+    explain: bool = options.explain()
     store: str = options.store()
     as_json: bool = options.as_json()
 
@@ -78,7 +81,7 @@ class ScoreOptions:
 @click.command("score")
 @options.takes(ScoreOptions)
 def command(_: click.Context, given: ScoreOptions) -> None:
-    """The table of BENCHMARK as its paper makes it, from what the ledger holds."""
+    """The table of BENCHMARK as its paper makes it, or of grades by criteria, from what the ledger holds."""
     from evenhand.api.scoring import model_groups, score_of
     from evenhand.cli.notes import say_notes
     from evenhand.ledger.store.record import Ledger
@@ -107,7 +110,7 @@ def command(_: click.Context, given: ScoreOptions) -> None:
     if given.as_json:
         click.echo(scored.to_json())
     elif given.form == "table":
-        _print(scored.found, given.store)
+        _print(scored.found, given.store, explain=given.explain)
     else:
         click.echo(written(scored.found.sheets, given.form, scored.sentences), nl=False)
         if given.form == "csv":
@@ -115,7 +118,11 @@ def command(_: click.Context, given: ScoreOptions) -> None:
                 say(sentence)
 
 
-def _print(found: "ScoredTable", store: str) -> None:
+_LINES = 6
+"""Under the tables, where nobody asks for more."""
+
+
+def _print(found: "ScoredTable", store: str, *, explain: bool) -> None:
     from evenhand.cli.read.ranking import print_audit_of
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape
@@ -123,11 +130,38 @@ def _print(found: "ScoredTable", store: str) -> None:
     from evenhand.reports.board.table import print_reliability
 
     terminal = console()
+    if not explain and found.heading:
+        terminal.print(unbroken(escape(found.heading)), style="dim")
     for sheet in found.sheets:
         print_sheet(sheet, terminal)
+    if not explain:
+        _print_shortly(found, store, terminal)
+        return
     for sentence in found.sentences:
         terminal.print(unbroken(escape(sentence)))
     if found.board is not None:
         terminal.print()
         print_reliability(found.board, terminal)
         print_audit_of(found.board, store, terminal, explain=True)
+
+
+def _print_shortly(found: "ScoredTable", store: str, terminal: "Console") -> None:
+    """The conclusion, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
+    from evenhand.cli.read.ranking import print_audit_of
+    from evenhand.format.tables import escape
+    from evenhand.format.words import counted, unbroken
+    from evenhand.reports.board.table import print_trust
+
+    if found.lead:
+        terminal.print(unbroken(escape(found.lead)), style="bold")
+    room = _LINES - 1 - bool(found.lead)
+    if found.board is not None:
+        print_trust(found.board, terminal)
+        room -= 2  # its audit stands below
+    for sentence in (*found.asked, *found.cautions[:room]):
+        terminal.print(unbroken(escape(sentence)))
+    left = len(found.cautions) - room
+    more = f"{counted(left, 'more caution')} and " if left > 0 else ""
+    terminal.print(f"--explain tells {more}how the table is made.", style="dim")
+    if found.board is not None:
+        print_audit_of(found.board, store, terminal, explain=False)

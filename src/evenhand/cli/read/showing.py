@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import click
 
-from evenhand.domain.study import Purpose
+from evenhand.domain.study import PURPOSES
 from evenhand.domain.verdict import Preference
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.format.printable import printable
@@ -19,7 +19,6 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.case import line_document
 
-PURPOSES: tuple[Purpose, ...] = ("board", "audit", "grade", "people")
 _WHAT_DIFFERS = ("endpoint", "protocol", "readout", "see")
 """Between trials, beside the judge's name."""
 _ABOUT_THE_SCREEN = ("as_json", "quiet", "dry_run")

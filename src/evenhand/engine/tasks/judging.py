@@ -104,6 +104,13 @@ class Matching:
     purpose: Purpose = "board"
 
 
+def alone(*, replicates: int = 1, seed: int = 0, variant: str = "") -> Matching:
+    """Each answer by itself, for a protocol that grades by criteria; no board reads such a study."""
+    return Matching(
+        pairing="single", orders="published", replicates=replicates, seed=seed, variant=variant, purpose="rubric"
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placing:
     """The battles of a model that joins."""
@@ -175,6 +182,7 @@ def prepare(
     condition = showing.condition(extraction)
     _check_items(asked.items, showing, benchmark.addresses)
     study = _study(benchmark, responses, items=asked.items, rater=judge.key, condition=condition.key, matching=matching)
+    study = replace(study, rubric=showing.protocol.rubric)
     asking = Asking(
         study=study.key,
         protocol=showing.protocol,
@@ -198,7 +206,8 @@ def prepare(
         notes=(*asked.notes, *_fewer_battles(_placing(study, answers), matching)),
     )
     if not prepared.wanted:
-        raise Misuse("There is nothing to judge: no item has answers of two of the models.", code=_TOO_FEW)
+        whose = "an answer" if study.pairing == "single" else "answers of two of the models"
+        raise Misuse(f"There is nothing to judge: no item has {whose}.", code=_TOO_FEW)
     return prepared
 
 
@@ -260,7 +269,15 @@ def compares_two(protocol: Protocol) -> bool:
 
 
 def _refuse_protocol(protocol: Protocol, matching: Matching) -> None:
+    if protocol.rubric is not None and matching.pairing == "single":
+        return
     if not compares_two(protocol):
+        if protocol.rubric is not None:
+            raise Misuse(
+                f"Protocol {protocol.name} grades each answer alone, so it judges no pairs; choose one that compares "
+                "two, such as pairwise.",
+                code="EH-PROTOCOL-UNFIT",
+            )
         raise Misuse(
             f"Protocol {protocol.name} does not compare two responses, so it cannot judge pairs; "
             "its prompt needs the slots response_1 and response_2 and its kind must be preference or grades.",
@@ -328,7 +345,9 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
             f"No answers of '{matching.new}', the model that joins, are here; {hint(matching.new, models)}",
             code="EH-ANSWERS-OF-MODEL",
         )
-    if len(models) < 2:
+    if len(models) < (1 if matching.pairing == "single" else 2):
+        if matching.pairing == "single":
+            raise Misuse("There is no answer to grade.", code=_TOO_FEW)
         raise Misuse(
             f"A comparison needs the answers of two models; here is {', '.join(models) or 'none'}.", code=_TOO_FEW
         )

@@ -10,6 +10,7 @@ from sqlalchemy import Row, Select, bindparam, func, select
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
+from evenhand.domain.rubric import Rubric
 from evenhand.domain.study import Orders, Purpose
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import UNDECIDED
@@ -42,6 +43,8 @@ class StudyOnRecord:
     """Of the wanted trials, those that were asked or known."""
     decided: bool
     """Whether any of its trials has a verdict."""
+    rubric: Rubric | None = None
+    """What each answer was graded by, where it was shown alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,6 +110,7 @@ def studies(
                 wanted=row.wanted,
                 reached=reached.get(row.key, 0),
                 decided=row.key in decided,
+                rubric=Rubric.from_json(content["rubric"]) if "rubric" in content else None,
             )
             for row in connection.execute(query)
             if row.key not in without

@@ -7,7 +7,7 @@ import numpy as np
 from sqlalchemy import func, select
 
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.study import Study, wanted_showings
+from evenhand.domain.study import Study, wanted_answers, wanted_showings
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.read.results import Mask, Results
@@ -57,6 +57,26 @@ def not_reached(
             if showing not in reached:
                 left[*showing, study.rater, study.condition] = NotAsked(item=item, models=(first, second))
     return list(left.values())
+
+
+def answers_not_reached(ledger: Ledger, chosen: Iterable[StudyOnRecord], results: Results) -> list[tuple[str, str]]:
+    """The item and the model of each answer that these studies want graded and of which there is no result.
+
+    As with showings of two, only studies that were cut short are worked out again.
+    """
+    short = {study.key for study in chosen if study.reached < study.wanted}
+    if not short:
+        return []
+    with ledger.reading() as connection:
+        table = schema.studies
+        found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
+    known = {results.responses[code] for code in results.first.tolist()}
+    left: dict[tuple[str, str], None] = {}
+    for study in map(rows.study_from, found):
+        answers = _answers(ledger, study, None)
+        wanted = wanted_answers(study, answers)
+        left |= dict.fromkeys((item, model) for item, model in wanted if answers[item][model] not in known)
+    return list(left)
 
 
 def _has_gaps(study: Study, results: Results, items: Collection[str] | None) -> bool:

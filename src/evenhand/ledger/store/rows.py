@@ -15,6 +15,7 @@ from evenhand.domain.item import Brief, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
+from evenhand.domain.rubric import Rubric
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json, verdict_json
@@ -97,6 +98,8 @@ def study_from(content: str) -> Study:
         fields["items"], fields["models"] = tuple(fields["items"]), tuple(fields["models"])
         if "showings" in fields:
             fields["showings"] = tuple((item, first, second) for item, first, second in fields["showings"])
+        if "rubric" in fields:
+            fields["rubric"] = Rubric.from_json(fields["rubric"])
         return Study(**fields)
 
 

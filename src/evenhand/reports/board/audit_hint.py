@@ -42,8 +42,13 @@ def audit_command(
     words += ["--budget", str(next((budget for budget in before if budget), BUDGET))]
     if handed_on:
         return shlex.join(PurePath(word).name if PurePath(word).is_absolute() else word for word in words)
+    return shlex.join([*words, *store_flag(ledger)])
+
+
+def store_flag(ledger: Ledger) -> list[str]:
+    """What a command that is to be typed needs to find this ledger; nothing where it is the usual one."""
     store = ledger.url if ledger.url.startswith("sqlite") else ledger.where  # which hides a password
-    return shlex.join([*words, *([] if store == _OWN_STORE else ["--store", store])])
+    return [] if store == _OWN_STORE else ["--store", store]
 
 
 def _judge(run: RunOnRecord) -> Any:

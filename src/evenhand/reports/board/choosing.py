@@ -64,7 +64,14 @@ def choose_of_run(
     `among`: the studies to choose from, where they are not all.
     """
     study = study_of_run(ledger, run) if run else None
-    chosen = choose(studies(ledger) if among is None else among, replace(choice, study=study), undecided=undecided)
+    found = studies(ledger) if among is None else among
+    if not found and (graded := studies(ledger, purposes=("rubric",))):
+        raise MixedError(
+            "The ledger holds answers graded by criteria and no comparisons, which a board is made of; `evenhand score "
+            f"{graded[-1].benchmark}` has the table of the grades.",
+            code="EH-CHOOSE-NOTHING",
+        )
+    chosen = choose(found, replace(choice, study=study), undecided=undecided)
     return ChosenStudies(studies=tuple(chosen), notes=board_notes({run: study} if run and study else {}, chosen))
 
 

@@ -83,9 +83,7 @@ def print_board(
 def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> None:
     """Who leads, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
     console.print(unbroken(escape(leaders(board)[0])), style="bold")
-    summary = board.reliability
-    trusted = f"Can this judge be trusted? {_unknown(board) if summary is None else summary.reading[0]}"
-    console.print(unbroken(escape(trusted)), style=_style(board))
+    print_trust(board, console)
     marked = [sentence for sentence in board.basis if sentence.startswith(PROVISIONAL_MARK)]
     if any(outside_its_interval(one.rating) for one in board.models):
         marked.append(legend("", [OUTSIDE_MARK]))
@@ -99,6 +97,13 @@ def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> No
     left = len(doubts) - _DOUBTS
     more = f"{counted(left, 'more caution')}, " if left > 0 else ""
     console.print(f"--explain tells {more}what the columns mean and how this was worked out.", style="dim")
+
+
+def print_trust(board: "Board", console: Console) -> None:
+    """Whether the judge can be trusted, on one line."""
+    summary = board.reliability
+    trusted = f"Can this judge be trusted? {_unknown(board) if summary is None else summary.reading[0]}"
+    console.print(unbroken(escape(trusted)), style=_style(board))
 
 
 def _style(board: "Board") -> str:

@@ -18,6 +18,7 @@ from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.words import order_sentences, sampling, summary
 from evenhand.reports.papers.catalog import paper_of_score
+from evenhand.stats.reliability.summary import grounds
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -75,7 +76,7 @@ def page_values(report: Report) -> dict[str, Any]:
         "categories": sheets.categories_sheet(report) if report.by_category else None,
         "order_sentences": order_sentences(report),
         "order": sheets.order_sheet(report),
-        "reading": None if found is None else found.reading[1:],
+        "reading": None if found is None else grounds(found, audited=audits is not None and bool(audits.told)),
         "audit_sentences": None if audits is None else audit_sentences(audits, origin, command=_audit(report)),
         "audits": [] if audits is None else [audit_section(one.report) for one in audits.told],
         "coverage": sheets.coverage_sheet(report),

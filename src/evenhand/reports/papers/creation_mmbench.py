@@ -47,6 +47,7 @@ from evenhand.reports.papers.scores.creation_score import (
     CreationScore,
     creation_evidence,
     creation_score,
+    explaining,
     told_once,
     with_groups,
 )
@@ -83,6 +84,10 @@ def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         document={**score.as_json(), "reliability": reliability_json(ranked)},
         sheets=_sheets(score, asked),
         sentences=(*steering_sentences(score.steering), score.heading, *score.notes),
+        heading=score.heading,
+        lead=_best(score) or "",
+        explaining=explaining(score.notes),
+        asked=score.groups.sentences if score.groups else (),
         board=ranked,
         notes=board_notes(runs, [one for one in chosen.everything if one.condition.protocol in fixed]),
     )
@@ -114,7 +119,10 @@ def _variants(ledger: Ledger, asked: TableRequest) -> ScoredTable:
     first = next(iter(scores.by_variant.values()))
     sheets = (variants_table(scores),) if asked.form == "csv" else (variants_sheet(scores), *difference_sheets(scores))
     sentences = (*difference_sentences(scores), first.heading, *notes)
-    return ScoredTable(document=scores.as_json(), sheets=sheets, sentences=sentences, board=None)
+    return ScoredTable(
+        document=scores.as_json(), sheets=sheets, sentences=sentences, board=None,
+        heading=first.heading, explaining=explaining(notes), asked=tuple(difference_sentences(scores)),
+    )  # fmt: skip
 
 
 def _chosen_variants(ledger: Ledger, asked: TableRequest) -> dict[str, CreationStudies]:

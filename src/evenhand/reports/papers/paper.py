@@ -66,6 +66,21 @@ class ScoredTable:
     sentences: tuple[str, ...]
     board: Board | None
     """Of the same verdicts; the judge's reliability stands under the table. None where no two answers were compared."""
+    heading: str = ""
+    """The one of the sentences that says what the table is of."""
+    lead: str = ""
+    """What a reader came for, in a sentence; empty where the table has none."""
+    explaining: tuple[str, ...] = ()
+    """Those of the sentences that only say how the table is made."""
+    asked: tuple[str, ...] = ()
+    """Those that answer what a flag asked for."""
+
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """Of the sentences those that could change a reader's mind, the gravest first."""
+        aside = {self.heading, self.lead, *self.explaining, *self.asked}
+        return tuple(one for one in self.sentences if one not in aside)
+
     notes: tuple[str, ...] = ()
     """Sentences about what was chosen, beside the table."""
 

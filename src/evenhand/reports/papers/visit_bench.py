@@ -14,6 +14,7 @@ from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.reports.board.choosing import Choice, choose_of_run
 from evenhand.reports.board.columns import interval
 from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.methods.elo import BY_MEDIAN
 from evenhand.reports.board.released import ShownFigures
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.errors import RankError
@@ -97,6 +98,8 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         document=document,
         sheets=_sheets(score, asked),
         sentences=(*steering_sentences(score.steering), heading, *score.notes, *about_ratings),
+        heading=heading,
+        explaining=(BY_MEDIAN,),
         board=ranked,
         notes=chosen.notes,
     )
@@ -162,7 +165,7 @@ def _page(score: VisitScore, category: str | None) -> PaperPage:
                 f"Elo and wins against the verified reference, {PART_WORDS.get(part.name, part.name)}, "
                 f"both orders one battle, ties left out; {counted(part.items, 'item')}"
             ),
-            headings=("Elo", "Matches", "Won against reference", "Met", "Ties"),
+            headings=("Elo", "Matches", "Battles won of those decided with the reference", "Decided", "Ties"),
             rows=_rows(part),
         )
         for part in parts

@@ -64,6 +64,12 @@ class Summary:
         }
 
 
+def grounds(summary: Summary, *, audited: bool) -> tuple[str, ...]:
+    """What follows the first sentence; beside an audit, which measures more than order, without what says else."""
+    said = (_UNMEASURED, _UNMEASURED_WITHOUT_IMAGES) if audited else ()
+    return tuple(sentence for sentence in summary.reading[1:] if sentence not in said)
+
+
 def trust(
     shown: Iterable[Vote] | Comparisons, coverage: Coverage, *, human: bool = False, images: bool = True
 ) -> Summary:

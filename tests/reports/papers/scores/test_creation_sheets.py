@@ -87,7 +87,7 @@ def test_tables_on_paper_say_how_far_the_judge_can_be_trusted(two_models: Ledger
     assert counted in ran.err
     assert shares in ran.err
     assert "swap consistency" not in ran.out
-    assert counted in score(two_models).out.replace("\u00a0", " ")
+    assert counted in score(two_models, "--explain").out.replace("\u00a0", " ")
 
 
 def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_models: Ledger):
@@ -102,7 +102,22 @@ def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_m
         f"{told['vfs_lower']:.2f} to {told['vfs_upper']:.2f}",
     ]
     printed = score(two_models).out.replace("\u00a0", " ")
-    tells(printed, "95 %", "4 items", "poor (1")
+    tells(printed, "95 %", "4 items", "poor (1")  # before what matters less, without --explain
+
+
+def test_at_most_six_lines_stand_under_the_tables_and_all_of_them_by_explain(two_models: Ledger):
+    under = score(two_models).out.rpartition("Against reference, good has")[2].splitlines()
+    command = [line for line in under if line.startswith("  evenhand audit")]
+    lines = [line for line in under if line and line not in command]
+    assert len(lines) == 6
+    assert "trusted?" in lines[1]
+    (left,) = [int(line.split()[2]) for line in lines if "more caution" in line]
+    document = score(two_models, "--json").document
+    explained = score(two_models, "--explain").out.replace("\u00a0", " ")
+    assert all(note in explained for note in document["notes"])
+    explaining = [note for note in document["notes"] if note.startswith(("The baseline is", "Each showing"))]
+    assert left == len(document["notes"]) - len(explaining) - 2
+    assert not any(note in line for note in explaining for line in lines)
 
 
 def test_the_third_has_the_published_order_and_the_bands(two_models: Ledger):
@@ -175,7 +190,7 @@ def test_latex_sets_the_same_numbers(two_models: Ledger):
 
 
 def test_the_judges_reliability_stands_under_the_table_and_in_the_document(two_models: Ledger):
-    assert TRUST in score(two_models).out
+    assert TRUST in score(two_models, "--explain").out
     reliability = score(two_models, "--json").document["reliability"]
     assert reliability["swap_consistency"] == 1
 

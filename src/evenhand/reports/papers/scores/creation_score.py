@@ -273,19 +273,28 @@ def _enough_judged(whole: CreationFigures) -> bool:
     return whole.judged >= ENOUGH * whole.applicable
 
 
+_BASELINE = "The baseline is"
+_COUNTS = "Each showing of two answers in one order counts as"
+
+
 def _notes(evidence: CreationEvidence, records: Sequence[ModelRecord], models: Sequence[ModelScore]) -> Iterable[str]:
     yield _what_counts(evidence)
-    yield _read(evidence)
-    yield f"The baseline is {evidence.baseline}; its Reward is 0 by definition."
-    yield from _gaps(evidence)
-    yield from _gaps_by_model(evidence, records, models)
+    yield f"{_BASELINE} {evidence.baseline}; its Reward is 0 by definition."
     yield from _not_ranked(models, preferred=evidence.preference is not None)
+    yield from _gaps_by_model(evidence, records, models)
+    yield _read(evidence)
+    yield from _gaps(evidence)
     for one in models:
         yield from one.answers.sentences(one.model)
     against = AnswerFacts.of(answer for answer in evidence.answers if answer.model == evidence.baseline)
     yield from against.sentences(evidence.baseline)
     yield from _deviations(evidence)
     yield from told_once({one.study.condition.protocol: record_notes(one) for one in evidence.judgings})
+
+
+def explaining(notes: Iterable[str]) -> tuple[str, ...]:
+    """Those that say how the table is made, whatever is in it."""
+    return tuple(one for one in notes if one.startswith((_BASELINE, _COUNTS)))
 
 
 def _read(evidence: CreationEvidence) -> str:
@@ -300,7 +309,7 @@ def _what_counts(evidence: CreationEvidence) -> str:
     shared = any(one.replicates > 1 for one in evidence.chosen.everything)
     vote = "one vote, which its replicates share" if shared else "one vote"
     return (
-        f"Each showing of two answers in one order counts as {vote}, and showings without a verdict (Fail) count in no "
+        f"{_COUNTS} {vote}, and showings without a verdict (Fail) count in no "
         "score, as published. Intervals (95 %) count cases, not votes."
     )
 
