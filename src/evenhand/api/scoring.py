@@ -18,7 +18,7 @@ from evenhand.format.result import Result
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.table import reliability_sentences
-from evenhand.reports.papers.catalog import paper_of_benchmark
+from evenhand.reports.papers.catalog import paper_of_benchmark, paper_of_grown
 from evenhand.reports.papers.paper import ScoredTable, TableRequest
 
 
@@ -114,7 +114,7 @@ def model_groups(given: Mapping[str, str] | str | Path | None) -> ModelGroups | 
 
 def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
     """Raises Misuse for a benchmark without a table of its own, MixedError where one judge must be chosen."""
-    paper = paper_of_benchmark(asked.benchmark)
+    paper = paper_of_benchmark(asked.benchmark) or paper_of_grown(opened(), asked.benchmark)
     if paper is None:
         known = {*benchmark_names(), *(one.benchmark for one in studies(opened()))}
         if asked.benchmark not in known:
