@@ -53,7 +53,8 @@ class Script:
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
     """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For options
-    `picks-first`, `picks-longest`, `picks-at-random`, and `picks-graded`, which grades them first. `quotes JUDGE` and `closes JUDGE` say what JUDGE says."""
+    `picks-first`, `picks-longest`, `picks-at-random`, and `picks-graded`, which grades them first.
+    `quotes JUDGE` and `closes JUDGE` say what JUDGE says."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
     seed: int = 0

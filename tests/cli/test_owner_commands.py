@@ -1,4 +1,4 @@
-"""Claims about what an owner does without a page: begin a benchmark, hand out sheets, make versions, take submissions."""
+"""Claims about what an owner does without a page: begin a benchmark, fill in sheets, make versions, take submissions."""
 
 import csv
 import json

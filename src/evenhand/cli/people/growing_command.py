@@ -46,7 +46,9 @@ def _document(ledger: "Ledger", one: "GrowingBenchmark") -> "dict[str, Json]":
     from evenhand.site.living.settings import versions
     from evenhand.site.living.store import proposals
 
-    stages = Counter(each.standing.stage for each in proposals(ledger, one.id))
+    found = proposals(ledger, one.id)
+    stages = Counter(each.standing.stage for each in found)
+    failed = [each.standing.failures[-1].said for each in found if each.standing.failures]
     return {
         "growing": one.id,
         "name": one.name,
@@ -55,6 +57,8 @@ def _document(ledger: "Ledger", one: "GrowingBenchmark") -> "dict[str, Json]":
         "per_skill": one.terms.per_skill,
         "paused": one.terms.paused,
         "proposals": dict(stages),
+        "failing": len(failed),
+        "failure": getattr(failed[-1], "detail", None) if failed else None,
         "versions": len(versions(ledger, one.id)),
     }
 
@@ -73,6 +77,7 @@ def _facts(one: "dict[str, Json]") -> list[str]:
         f"{'; paused' if one['paused'] else ''}",
         f"proposals: {', '.join(f'{count} {stage}' for stage, count in stages.items()) or 'none'}",
         f"versions: {versions}",
+        *([f"{one['failing']} cannot go on: {one['failure']}"] if one["failing"] else []),
     ]
 
 
