@@ -1,4 +1,4 @@
-"""Claims about what an owner does without a page: begin a benchmark, fill in sheets, make versions, take submissions."""
+"""Claims about what an owner does without a page: begin a benchmark, fill in sheets, make versions, take models in."""
 
 import csv
 import json

@@ -44,7 +44,7 @@ def tables(report: "GradeReport", *, intervals: bool = True) -> tuple[Sheet, ...
 
 
 def _of_grades(report: "GradeReport", *, intervals: bool) -> tuple[Sheet, ...]:
-    """How often the selection is the highest graded, of the prompts that ask for grades; none where no cell has them."""
+    """How often the selection is the highest graded, of the prompts that ask for grades; none where no cell has any."""
     rows = tuple(
         (
             f"{cell.judge}, {row_words(cell.prompt, cell.unrelated)}",
