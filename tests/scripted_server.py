@@ -57,7 +57,8 @@ class Script:
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
     """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For options
-    `picks-first`, `picks-longest`, `picks-at-random`. `quotes JUDGE` and `closes JUDGE` say what JUDGE says."""
+    `picks-first`, `picks-longest`, `picks-at-random`, and `picks-graded`, which grades them first.
+    `quotes JUDGE` and `closes JUDGE` say what JUDGE says."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
     seed: int = 0
@@ -454,12 +455,23 @@ def _option_judge(judge: str, seed: int) -> Judge:
             chosen = max(places, key=lambda place: (len(options[place]), options[place]))
         elif judge == "picks-at-random":
             chosen = int(_draw(seed, orjson.dumps(body).decode()) * len(options))
+        elif judge == "picks-graded":
+            return _graded(options, seed)
         else:
             chosen = 0
         # What the options say of options is no selection.
         return f"Evaluation: Option {len(options)} says a lot.\n\nSelection: Option {chosen + 1}"
 
     return pick
+
+
+def _graded(options: list[str], seed: int) -> str:
+    """Grades each option by what it says, and selects the highest graded, but in every fifth order or so the lowest."""
+    grades = [int(6 * _draw(seed, "grade", one)) for one in options]
+    takes = min if _draw(seed, "wavers", *options) < 0.2 else max
+    chosen = takes(range(len(options)), key=lambda place: (grades[place], options[place]))
+    lines = "\n".join(f"Option {place}: {grade}" for place, grade in enumerate(grades, start=1))
+    return f"Grading:\n{lines}\n\nSelection: Option {chosen + 1}\nExplanation: as graded."
 
 
 def _extracted(judgement: str) -> str:

@@ -57,6 +57,9 @@ def test_without_data_the_published_tasks_and_topics_are_listed() -> None:
     assert known["ScienceQA"]["licence"] == "CC BY-NC-SA 4.0"
     assert known["Harmful Memes"]["licence"] == "unknown"
     assert all(one["licence"] and one["address"] for one in visit["topics"])
+    assert known["ScienceQA"]["licence_told_by"] == "README of its own repository"
+    # What was read nowhere is not guessed.
+    assert all((one["licence_told_by"] is None) == (one["licence"] == "unknown") for one in visit["topics"])
     words = run("benchmarks", "show", "visit-bench").out
     for word in ("Tangrams Identification", "CC BY-NC-SA 4.0", "https://scienceqa.github.io"):
         assert word in words
@@ -65,6 +68,13 @@ def test_without_data_the_published_tasks_and_topics_are_listed() -> None:
 def test_the_tasks_of_data_are_counted() -> None:
     shown = run("benchmarks", "show", "creation-mmbench-sample", "--json").document
     assert sum(one["items"] for one in shown["tasks"]) == shown["items"] == 16
+
+
+@needs(MULTI_IMAGES)
+def test_the_released_sheet_tells_no_licence_of_the_datasets_it_draws_on() -> None:
+    with MULTI_IMAGES.open(newline="", encoding="utf-8") as file:
+        told = {row["public_images_metadata"] for row in csv.DictReader(file)}
+    assert told == {"{}"}
 
 
 @needs(MULTI_IMAGES)

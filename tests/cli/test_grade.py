@@ -167,6 +167,27 @@ async def test_the_fourth_prompt_tells_whether_the_selection_is_the_highest_grad
     assert "selection_is_highest_graded" not in other
 
 
+async def test_the_tables_of_the_fourth_prompt_have_how_often_the_selection_is_the_highest_graded(here: Workplace):
+    fourth = ("rivers.jsonl", "--prompt", "4")
+    async with ScriptedServer(Script(judge="picks-graded", seed=3)) as server:
+        found = (await grade(here, server, *fourth, "--json")).document
+        table = await grade(here, server, *fourth, "--format", "csv")
+        page = await grade(here, server, *fourth, "--format", "md")
+        other = await grade(here, server, "rivers.jsonl", "--prompt", "1", "--format", "md")
+    best = [
+        given[place] == max(given)
+        for row in found["rows"]
+        for given, place in zip(row["grades"], row["selected_positions"], strict=True)
+    ]
+    assert 0 < sum(best) < 18
+    assert found["selection_is_highest_graded"] == pytest.approx(sum(best) / 18)
+    (row,) = csv.DictReader(io.StringIO(table.out))
+    assert float(row["selection_is_highest_graded"]) == pytest.approx(sum(best) / 18, abs=1e-5)
+    assert float(row["selection_is_highest_graded_upper"]) > sum(best) / 18
+    assert f"| openai/gpt-4o, prompt 4 | {sum(best) / 18:.3f} " in page.out
+    assert "highest graded" not in other.out
+
+
 async def test_policies_differ_where_a_reply_holds_no_choice(here: Workplace):
     async with ScriptedServer(Script(judge="picks-longest", faults={"refusal": 0.3}, seed=1)) as server:
         strict = (await grade(here, server, "rivers.jsonl", "--json")).document

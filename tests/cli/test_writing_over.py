@@ -53,14 +53,17 @@ WRITING: dict[tuple[str, str], tuple[str, ...]] = {
     ("answer", "--out"): ("answer", "visit-bench-sample", "--model", "m", *ASK),
     ("describe-images", "--out"): ("describe-images", "visit-bench-sample", "--model", "m", *ASK),
     ("benchmarks fetch", "--out"): ("benchmarks", "fetch", "items.jsonl"),
+    ("submit", "--questions"): ("submit", DEAF.removesuffix("/v1")),
     ("submit", "--receipt"): ("submit", DEAF.removesuffix("/v1"), "--status", "1", "--token", "t"),
     ("submit", "--battles"): ("submit", DEAF.removesuffix("/v1"), "--status", "1", "--token", "t"),
 }
-SUFFIX = {"--plot": ".svg", "--receipt": ".json"}
+SUFFIX = {"--plot": ".svg", "--receipt": ".json", "--questions": ".jsonl"}
 FOLDERS = {("export", "--images")}
 """Of files named by their content."""
 READING = {
     "--criteria",
+    "--policy-file",
+    "--skills",
     "--groups",
     "--data",
     "--image-root",

@@ -1,5 +1,6 @@
 """Killed with -9 at any moment: nothing that was answered is lost, and next to nothing is asked twice."""
 
+import json
 import random
 import signal
 from collections.abc import Sequence
@@ -83,3 +84,42 @@ def test_a_kill_before_the_first_reply_leaves_a_ledger_that_works(here: Workplac
         assert here.decided() == {}
         assert here.run(*arguments).code == 0
     assert len(here.decided()) == 6
+
+
+def options(here: Workplace) -> None:
+    here.folder.mkdir()
+    rows = [
+        {"item": f"row-{number}", "prompt": f"Name {number} rivers.", "outputs": [f"{number} {one}" for one in "abcd"]}
+        for number in range(20)
+    ]
+    (here.folder / "rivers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def grading(url: str) -> tuple[str, ...]:
+    judge = ("--judge", "openai/gpt-4o", "--judge-base-url", url, "--endpoint-name", "scripted")
+    return ("grade", "rivers.jsonl", "--prompt", "4", *judge, "--max-connections", str(IN_FLIGHT), "--quiet", "--json")
+
+
+def test_grading_that_was_killed_twice_ends_with_the_figures_of_one_that_was_not(
+    here: Workplace, elsewhere: Workplace
+) -> None:
+    options(here)
+    options(elsewhere)
+    with server_process("--latency", "0.03", "--judge", "picks-graded") as url:
+        in_flight = [killed(here, url, after=moment, arguments=grading(url)) for moment in (20, 55)]
+        kept = here.decided()
+        made = here.run(*grading(url))
+        seen = stats(url)
+        assert made.code == 0, made.err
+        assert here.run(*grading(url)).code == 0
+        assert stats(url)["requests"] == seen["requests"], "the same command again asks nothing"
+    with server_process("--judge", "picks-graded") as url:
+        whole = elsewhere.run(*grading(url))
+    assert 0 < len(kept) < 80
+    assert kept.items() <= here.decided().items()
+    assert len(here.decided()) == seen["distinct"] == 80
+    # Only what was in flight when it was killed is asked again.
+    assert seen["answered_again"] <= sum(in_flight) <= 2 * IN_FLIGHT
+    assert {**made.document, "runs": None} == {**whole.document, "runs": None}
+    assert 0 < made.document["selection_is_highest_graded"] < 1
+    assert here.run("ledger", "check").code == 0

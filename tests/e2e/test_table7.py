@@ -349,3 +349,83 @@ def test_query_specific_beats_generic_beside_what_the_judge_was_shown(here: Work
     refuses(here.run(*asked, "--judge", judge, "--see", "none").refused, "EH-CHOOSE-NOTHING", "default")
     printed = done(here.run(*asked, "--judge", judge, "--see", "images", "--format", "md")).out
     assert "Does Query-Specific beat Generic? Of all models together: Reward higher" in printed
+
+
+def exported_boards(here: Workplace) -> dict[tuple[str, str, str | None, str], list[dict[str, Any]]]:
+    """All rows of one export, by rater, protocol, what was shown, and variant: nothing else is known of the ledger."""
+    found: dict[tuple[str, str, str | None, str], list[dict[str, Any]]] = {}
+    for row in exported(here, "--judgements"):
+        found.setdefault((row["rater"], row["protocol"], row["see"], row["variant"]), []).append(row)
+    return found
+
+
+def in_favour(row: Mapping[str, Any]) -> tuple[str, bool, float] | None:
+    """The model, whether the baseline was shown first, and the verdict in the model's favour."""
+    if row["verdict"] is None:
+        return None
+    first, second = row["models"]
+    value = row["verdict"]["value"]
+    return (second, True, -value) if first == "reference" else (first, False, value)
+
+
+def graded(rows: list[dict[str, Any]], model: str) -> list[float]:
+    return [row["verdict"]["values"][row["models"].index(model)] for row in rows if model in row["models"]]
+
+
+def case_verdicts(rows: list[dict[str, Any]]) -> dict[tuple[str, str], dict[bool, float]]:
+    found: dict[tuple[str, str], dict[bool, float]] = {}
+    for row in rows:
+        if (said := in_favour(row)) is not None:
+            found.setdefault((row["item"], said[0]), {})[said[1]] = said[2]
+    return found
+
+
+def people_of(boards: Mapping[tuple[str, str, str | None, str], list[dict[str, Any]]]) -> dict[tuple[str, str], float]:
+    said: dict[tuple[str, str], list[float]] = {}
+    for (_, protocol, _, _), rows in boards.items():
+        if protocol == "imported":
+            for case, one in case_verdicts(rows).items():
+                said.setdefault(case, []).extend(one.values())
+    assert {len(one) for one in said.values()} == {len(PEOPLE)}
+    return {case: fmean(one) for case, one in said.items()}
+
+
+@pytest.mark.slow
+def test_one_export_gives_every_figure_of_every_board_again(here: Workplace):
+    boards = exported_boards(here)
+    people = people_of(boards)
+    raters = {(one["judge"], one["see"]): one for one in document(here, "align", *PLAIN)["raters"]}
+    for judge, see in BOARDS:
+        rows = boards[judge, PREFERENCE, see, "default"]
+        votes_of: dict[str, list[float]] = {}
+        for row in rows:
+            if (said := in_favour(row)) is not None:
+                votes_of.setdefault(said[0], []).append(said[2])
+        chosen = ("--judge", judge, "--see", see, *PLAIN)
+        scored = document(here, "score", NAME, *chosen)
+        report = document(here, "report", *chosen, "--format", "md", "--out", f"again-{judge[7:]}-{see}.md")
+        assert report["scores"][0]["models"] == scored["models"]
+        ranked = {one["model"]: one for one in document(here, "rank", *chosen)["models"]}
+        board = {row["model"]: row for row in exported(here, "--board", *chosen)}
+        assert sorted(votes_of) == sorted(one["model"] for one in scored["models"]) == MODELS
+        for one in scored["models"]:
+            said = votes_of[one["model"]]
+            assert one["reward"] == pytest.approx(50 * fmean(said))
+            assert one["win_rate"] == pytest.approx(fmean(vote > 0 for vote in said))
+            words = {2: "much_better", 1: "better", 0: "tie", -1: "worse", -2: "much_worse"}
+            assert {name: one["counts"][name] for name in words.values()} == {
+                name: said.count(value) for value, name in words.items()
+            }
+            grades = graded(boards[judge, "creation_factuality", "none", "default"], one["model"])
+            assert one["vfs"] == pytest.approx(fmean(grades))
+            signs = [sum(v > 0 for v in said), sum(v < 0 for v in said), said.count(0)]
+            assert [ranked[one["model"]][name] for name in ("wins", "losses", "ties")] == signs
+            assert [board[one["model"]][name] for name in ("wins", "losses", "ties")] == signs
+        both = {case: said for case, said in case_verdicts(rows).items() if len(said) == 2}
+        for dual, figures in ((True, raters[judge, see]), (False, raters[judge, see]["published_order"])):
+            apart = {
+                case: abs((fmean(said.values()) if dual else said[True]) - people[case]) for case, said in both.items()
+            }
+            check_figures(figures, list(apart.values()))
+            for part in figures["models"]:
+                check_figures(part, [value for (_, model), value in apart.items() if model == part["model"]])

@@ -19,7 +19,7 @@ from evenhand.format.result import Result
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.table import reliability_sentences
-from evenhand.reports.papers.catalog import paper_of_benchmark
+from evenhand.reports.papers.catalog import paper_of_benchmark, paper_of_grown
 from evenhand.reports.papers.paper import ScoredTable, TableRequest
 from evenhand.reports.rubric import graded_studies, rubric_table
 
@@ -123,6 +123,8 @@ def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
         asked = replace(asked, benchmark=Path(asked.benchmark).stem)
     paper = paper_of_benchmark(asked.benchmark)
     ledger = None if paper is not None and asked.protocol is None else opened()
+    if paper is None and ledger is not None:
+        paper = paper_of_grown(ledger, asked.benchmark)
     graded = [] if ledger is None else graded_studies(ledger, asked.benchmark)
     named = {one.condition.protocol for one in graded}
     if ledger is not None and graded and (asked.protocol in named or (paper is None and asked.protocol is None)):

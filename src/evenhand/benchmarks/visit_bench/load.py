@@ -29,7 +29,9 @@ class SourceDataset:
     skill: str | None
     """Its name in Table 6; None where Table 6 does not list it."""
     licence: str
-    """As its own authors state it; `unknown` where nobody here knows. The paper says only that it remains in force."""
+    """As its own authors state it; `unknown` where that was not found. The paper says only that it remains in force."""
+    told_by: str
+    """Where the licence was read; `nobody` where it was found nowhere."""
     address: str
 
     def as_json(self) -> dict[str, Json]:
@@ -39,6 +41,7 @@ class SourceDataset:
             "images": self.images,
             "skill": self.skill,
             "licence": self.licence,
+            "licence_told_by": None if self.told_by == "nobody" else self.told_by,
             "address": self.address,
         }
 
@@ -164,6 +167,7 @@ def _sources(key: str) -> tuple[SourceDataset, ...]:
             images=row["images"],
             skill=row.get("skill"),
             licence=row["licence"],
+            told_by=row["told_by"],
             address=row["address"],
         )
         for row in _document()[key]

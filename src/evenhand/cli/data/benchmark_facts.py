@@ -17,7 +17,7 @@ from evenhand.cli.notes import say_notes
 from evenhand.cli.options import DataOptions
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
-from evenhand.format.tables import console, print_rows
+from evenhand.format.tables import console, print_entries, print_rows
 
 _SHOWN = 90
 """Characters of an instruction in the list of items."""
@@ -80,8 +80,8 @@ class BenchmarkFacts:
             tasks = [(one.name, one.category or "", "" if one.items is None else str(one.items)) for one in self.tasks]
             print_rows(("task", "category", "items"), tasks, console())
         if self.topics:
-            topics = [(one.name, one.topic, one.images, one.licence, one.address) for one in self.topics]
-            print_rows(("draws on", "topic", "images", "licence", "address"), topics, console())
+            click.echo("draws on   (the paper names no licence; each is as told by what stands in parentheses)")
+            print_entries([(one.name, _topic_facts(one)) for one in self.topics], console())
         if self.sources:
             print_rows(("source", "items"), [(name, str(n)) for name, n in self.sources], console())
         if self.items is not None:
@@ -91,6 +91,15 @@ class BenchmarkFacts:
             ]
             print_rows(("item", "category", "images", "instruction"), rows, console())
         say_notes(self.notes)
+
+
+def _topic_facts(one: SourceDataset) -> list[str]:
+    told = "found nowhere; look at its page" if one.told_by == "nobody" else one.told_by
+    return [
+        f"{one.topic}, {one.images} image{'s' if one.images == 'multiple' else ''}",
+        f"{one.licence} ({told})",
+        one.address,
+    ]
 
 
 def _listed(item: Item) -> Json:

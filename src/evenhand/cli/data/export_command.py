@@ -157,7 +157,7 @@ def _export_grown(ledger: "Ledger", name: str, given: ExportOptions) -> None:
     folder = Path(str(given.out))
     grown = grown_version(ledger, growing_named(ledger, name))
     if grown is None:
-        raise WrongUse(f"'{name}' has no version yet; its owner makes one on its page.")
+        raise WrongUse(f"'{name}' has no version yet; `evenhand growing version` makes one, as does its page.")
     try:
         items = write_folder(ledger, grown, folder)
     except OSError as error:

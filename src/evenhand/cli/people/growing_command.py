@@ -3,13 +3,14 @@
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import LedgerOptions, option
+from evenhand.cli.people.owning import BY, must_have_pages, refusing
 
 if TYPE_CHECKING:
     from evenhand.domain.identity import Json
@@ -17,14 +18,12 @@ if TYPE_CHECKING:
     from evenhand.site.living.intake import TakenIn
     from evenhand.site.living.settings import GrowingBenchmark
 
-BY = "command line"
-"""Who it was, on record, where no owner is signed in."""
-
 
 @click.group("growing", invoke_without_command=True)
 @options.takes(LedgerOptions)
 def command(ctx: click.Context, given: LedgerOptions) -> None:
     """The benchmarks that grow in this ledger: what each asks of people, and where its proposals stand."""
+    must_have_pages("growing")
     if ctx.invoked_subcommand is not None:
         return
     from evenhand.format.tables import console, print_entries
@@ -37,7 +36,7 @@ def command(ctx: click.Context, given: LedgerOptions) -> None:
         click.echo(json.dumps({"schema": 1, "growing": found}, ensure_ascii=False))
         return
     if not found:
-        click.echo("No benchmark grows in this ledger; its owner begins one on the pages of `evenhand serve`.")
+        click.echo("No benchmark grows in this ledger; `evenhand growing begin` begins one, as do the owner's pages.")
     print_entries([(str(one["name"]), _facts(one)) for one in found], console())
 
 
@@ -47,7 +46,9 @@ def _document(ledger: "Ledger", one: "GrowingBenchmark") -> "dict[str, Json]":
     from evenhand.site.living.settings import versions
     from evenhand.site.living.store import proposals
 
-    stages = Counter(each.standing.stage for each in proposals(ledger, one.id))
+    found = proposals(ledger, one.id)
+    stages = Counter(each.standing.stage for each in found)
+    failed = [each.standing.failures[-1].said for each in found if each.standing.failures]
     return {
         "growing": one.id,
         "name": one.name,
@@ -56,6 +57,8 @@ def _document(ledger: "Ledger", one: "GrowingBenchmark") -> "dict[str, Json]":
         "per_skill": one.terms.per_skill,
         "paused": one.terms.paused,
         "proposals": dict(stages),
+        "failing": len(failed),
+        "failure": getattr(failed[-1], "detail", None) if failed else None,
         "versions": len(versions(ledger, one.id)),
     }
 
@@ -74,7 +77,85 @@ def _facts(one: "dict[str, Json]") -> list[str]:
         f"{'; paused' if one['paused'] else ''}",
         f"proposals: {', '.join(f'{count} {stage}' for stage, count in stages.items()) or 'none'}",
         f"versions: {versions}",
+        *([f"{one['failing']} cannot go on: {one['failure']}"] if one["failing"] else []),
     ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BeginOptions:
+    name: str = options.argument()
+    skills: Path | None = option(
+        "--skills",
+        settable=False,
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="A file with the skills to test, one a line; VisIT-Bench's 70 where there is none.",
+    )
+    licence: str = option(
+        "--licence",
+        settable=False,
+        default="CC BY 4.0",
+        show_default=True,
+        help="Of the benchmark as a whole; each image has its own.",
+    )
+    per_skill: int = option(
+        "--per-skill",
+        type=click.IntRange(1, 20),
+        default=1,
+        show_default=True,
+        help="Instructions that everybody writes for each skill.",
+    )
+    verifiers: int = option(
+        "--verifiers",
+        settable=False,
+        type=click.IntRange(1, 9),
+        default=1,
+        show_default=True,
+        help="People who look at each answer.",
+    )
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+@command.command("begin")
+@options.takes(BeginOptions)
+def begin(_: click.Context, given: BeginOptions) -> None:
+    """Begin a benchmark of this NAME that grows from what people write and from rows of other datasets."""
+    from evenhand.format.words import counted
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.http.audit_log import LogEvent, write_down
+    from evenhand.site.living.events import Rules
+    from evenhand.site.living.examples import known_skills, skills_with_examples
+    from evenhand.site.living.proposed import public_licence
+    from evenhand.site.living.settings import LivingTerms, NameTaken, NewBenchmark, begin_growing
+
+    ledger, name = Ledger(given.store), " ".join(given.name.split())
+    if not name or not name.isprintable():
+        raise WrongUse("A benchmark needs a name that can be printed.")
+    lines = known_skills() if given.skills is None else _lines_of(given.skills)
+    with refusing():
+        terms = LivingTerms(
+            skills=skills_with_examples(ledger, lines),
+            per_skill=given.per_skill,
+            rules=Rules(verifiers=given.verifiers),
+        )
+        licence = public_licence(given.licence.strip())
+    try:
+        made = begin_growing(ledger, NewBenchmark(name=name, licence=licence, base=None, terms=terms), by=BY)
+    except NameTaken as error:
+        raise WrongUse(str(error)) from None
+    write_down(ledger, LogEvent(what="began a growing benchmark", detail=made))
+    if given.as_json:
+        click.echo(json.dumps({"schema": 1, "growing": made, "name": name, "skills": len(terms.skills)}))
+        return
+    click.echo(f"'{name}' grows from now on, with {counted(len(terms.skills), 'skill')}.", err=True)
+
+
+def _lines_of(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise WrongUse(f"{path} cannot be read: {why}.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +239,112 @@ def _taken(taken: "TakenIn", name: str, *, dry_run: bool) -> str:
     known = f"; {taken.known:,} had been taken in before" if taken.known else ""
     waiting = f", waiting: {', '.join(waits)}" if waits else ""
     return f"{added}{waiting}{known}."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingOptions:
+    name: str = options.argument()
+    folder: Path = options.argument(type=click.Path(path_type=Path))
+    step: Literal["instruct", "caption", "verify"] = option(
+        "--step",
+        settable=False,
+        required=True,
+        type=click.Choice(["instruct", "caption", "verify"]),
+        help="What people are asked: an instruction, captions, or whether the answer follows.",
+    )
+    store: str = options.store()
+
+
+@command.command("waiting")
+@options.takes(WaitingOptions)
+def waiting(_: click.Context, given: WaitingOptions) -> None:
+    """Write what waits for people in the growing benchmark NAME to a new FOLDER: STEP.csv, and the images it names.
+
+    People fill in the last columns: `by` (their name), and `instruction`; or `captions` (of several images a JSON list,
+    one each); or `follows` (yes, no), `fault` (answer, caption, neither) where it does not, and `offensive`. Then
+    `evenhand growing fill` takes it in.
+    """
+    from evenhand.format.words import counted
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.living.sheets import write_sheet
+
+    ledger = Ledger(given.store, create=False)
+    growing = growing_named(ledger, given.name)
+    try:
+        found = write_sheet(ledger, growing, given.step, given.folder)
+    except OSError as error:
+        raise WrongUse(f"{given.folder} cannot be written: {error.strerror or error}.") from None
+    words = f"{counted(found, 'proposal')} of '{growing.name}' in {given.folder / given.step}.csv, to {given.step}."
+    click.echo(words, err=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FillOptions:
+    name: str = options.argument()
+    file: Path = options.argument(type=click.Path(path_type=Path))
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+@command.command("fill")
+@options.takes(FillOptions)
+def fill(_: click.Context, given: FillOptions) -> None:
+    """Take what people wrote in FILE, a sheet of `evenhand growing waiting`, into the growing benchmark NAME.
+
+    The rules are those of the pages: nobody captions or verifies what came of their own work. Where a row cannot be
+    taken in, none is; rows without a word are left as they are, and what was taken in before counts once.
+    """
+    from evenhand.format.words import counted
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.living.sheets import take_sheet
+
+    ledger = Ledger(given.store, create=False)
+    growing = growing_named(ledger, given.name)
+    taken = take_sheet(ledger, growing, given.file)
+    if given.as_json:
+        counts = {"said": taken.said, "known": taken.known, "blank": taken.blank, "stages": dict(taken.stages)}
+        click.echo(json.dumps({"schema": 1, **counts}))
+        return
+    stand = ", ".join(f"{count:,} {stage}" for stage, count in taken.stages.items())
+    more = [f"{taken.known:,} had been taken in before"] * bool(taken.known)
+    more += [f"{taken.blank:,} are blank"] * bool(taken.blank)
+    words = f"{counted(taken.said, 'row')} taken into '{growing.name}'{f', which stand now: {stand}' if stand else ''}"
+    click.echo("; ".join([words, *more]) + ".", err=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VersionOptions:
+    name: str = options.argument()
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+@command.command("version")
+@options.takes(VersionOptions)
+def version(_: click.Context, given: VersionOptions) -> None:
+    """Make a new version of the growing benchmark NAME: all that was accepted, without what was taken out.
+
+    A version stays as it is; boards and submissions are of one version. `evenhand export --grown` writes it to files.
+    """
+    from evenhand.format.words import counted
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.http.audit_log import LogEvent, write_down
+    from evenhand.site.living.versions import NothingLeft, publish
+
+    ledger = Ledger(given.store, create=False)
+    growing = growing_named(ledger, given.name)
+    try:
+        made = publish(ledger, growing, by=BY)
+    except NothingLeft as error:
+        raise WrongUse(str(error), code="EH-VERSION-EMPTY") from None
+    if made is None:
+        raise WrongUse("Nothing was accepted or taken out since the last version.")
+    write_down(ledger, LogEvent(what="made a version", detail=f"{growing.id} {made.number}"))
+    if given.as_json:
+        document = {"version": made.number, "items": made.items, "data": made.data}
+        click.echo(json.dumps({"schema": 1, **document}))
+        return
+    click.echo(f"Version {made.number} of '{growing.name}' holds {counted(made.items, 'item')}.", err=True)
 
 
 def growing_named(ledger: "Ledger", name: str) -> "GrowingBenchmark":

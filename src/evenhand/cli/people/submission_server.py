@@ -75,7 +75,10 @@ def address(url: str) -> Address:
 
 
 class SubmissionServer:
-    """Speaks with one server as one team, in an `async with`. Raises Unreachable; WrongUse with what it refuses."""
+    """Speaks with one server as one team, or with no token as anybody, in an `async with`.
+
+    Raises Unreachable; WrongUse with what it refuses.
+    """
 
     def __init__(self, where: Address, token: str) -> None:
         self._where = where
@@ -126,6 +129,11 @@ class SubmissionServer:
         """`publish` or `withdraw`."""
         return await self._document("POST", f"{_path(submission)}/{word}")
 
+    async def questions(self, intake: str, target: Target) -> None:
+        """What is to be answered. Raises OSError and OutputRefused too."""
+        with replacing(target) as out:
+            await self._asked("GET", f"/api/submit/{quote(intake, safe='')}/items.jsonl", into=out.write)
+
     async def download(self, submission: str, what: str, target: Target) -> None:
         """`receipt` or `battles`; the file is there whole or not at all. Raises OSError and OutputRefused too."""
         with replacing(target) as out:
@@ -149,7 +157,8 @@ class SubmissionServer:
         from yarl import URL
 
         # With each request, and not in the session: those would go to a proxy too.
-        said = {"Authorization": f"Bearer {self._token}", "Accept-Encoding": "identity", **(headers or {})}
+        who = {"Authorization": f"Bearer {self._token}"} if self._token else {}
+        said = {**who, "Accept-Encoding": "identity", **(headers or {})}
         url = URL(f"{self._where.base}{path}", encoded=True)
         try:
             async with self._session.request(method, url, headers=said, allow_redirects=False, **request) as response:
@@ -185,7 +194,7 @@ class SubmissionServer:
         return WrongUse(f"{sentence}{hint}")
 
     def _shown(self, text: str) -> str:
-        return printable(text.replace(self._token, "[token]"))
+        return printable(text.replace(self._token, "[token]") if self._token else text)
 
     def _not_ours(self, did: str) -> WrongUse:
         return WrongUse(

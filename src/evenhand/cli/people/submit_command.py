@@ -58,6 +58,12 @@ class SubmitOptions:
     every: float = option(
         "--every", type=click.FloatRange(0), default=10.0, show_default=True, help="Seconds between two looks."
     )
+    questions: Target | None = output(
+        "--questions",
+        settable=False,
+        type=click.Path(path_type=Path),
+        help="Write what is to be answered, the public part of the items, to this .jsonl file, and send nothing.",
+    )
     receipt: Target | None = output(
         "--receipt",
         settable=False,
@@ -79,13 +85,20 @@ def command(ctx: click.Context, given: SubmitOptions) -> None:
     """Send FILE, a model's answers as .csv or .jsonl, to the server at URL, and follow the submission.
 
     What is missing, doubled, unknown or empty in it is told at once; nothing is judged before it is confirmed. Exit 2
-    where the file has faults, 3 where --wait ends with a part judged because the budget was reached.
+    where the file has faults, 3 where --wait ends with a part judged because the budget was reached. --questions
+    fetches what is to be answered; that needs no token.
     """
     import asyncio
 
     from evenhand.cli.people.submission_server import address
-    from evenhand.cli.people.submitting import Entry, SubmitJob, carry_out
+    from evenhand.cli.people.submitting import Entry, SubmitJob, carry_out, fetch_questions
 
+    if given.questions is not None:
+        _refuse_beside_questions(given)
+        document = asyncio.run(fetch_questions(address(given.url), given.benchmark, given.questions))
+        if given.as_json:
+            click.echo(json.dumps({"schema": 1, **document}, ensure_ascii=True))
+        return
     _refuse(given)
     order = SubmitJob(
         server=address(given.url),
@@ -111,6 +124,11 @@ def command(ctx: click.Context, given: SubmitOptions) -> None:
     if given.as_json:
         click.echo(json.dumps({"schema": 1, **outcome.document}, ensure_ascii=True))
     ctx.exit(outcome.exit_code)
+
+
+def _refuse_beside_questions(given: SubmitOptions) -> None:
+    if given.file is not None or given.status or given.confirm or given.publish or given.withdraw or given.wait:
+        raise WrongUse("--questions is said alone: it fetches what is to be answered, before anything is sent.")
 
 
 def _refuse(given: SubmitOptions) -> None:

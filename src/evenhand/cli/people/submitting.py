@@ -94,6 +94,18 @@ async def carry_out(order: SubmitJob) -> SubmitOutcome:
     return SubmitOutcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
 
 
+async def fetch_questions(where: Address, benchmark: str | None, target: Target) -> Document:
+    """The public part of the items, in a file; what the server says of the board."""
+    async with SubmissionServer(where, "") as server:
+        intake = chosen(await server.intakes(), benchmark)
+        try:
+            await server.questions(str(intake.get("intake")), target)
+        except OSError as error:
+            raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
+    say(f"{intake.get('title')}: {intake.get('items')} questions are in {target}.")
+    return intake
+
+
 async def _sent_before(server: SubmissionServer, submission: str, file: Path) -> bool:
     """Whether this very file is confirmed already. Raises WrongUse where another one is, or it is over."""
     document = await server.status(submission)

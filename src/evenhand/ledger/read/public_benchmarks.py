@@ -1,4 +1,5 @@
-"""Which benchmarks the owner has opened: their captions, references and judges' words may then be seen by everybody."""
+"""What the owner of a ledger made of benchmarks: which are opened, so that everybody may see their captions, references
+and judges' words, and which grew here."""
 
 import time
 
@@ -24,3 +25,10 @@ def close_benchmark(ledger: Ledger, data: str) -> None:
 def opened_benchmarks(ledger: Ledger) -> set[str]:
     with ledger.reading() as connection:
         return set(connection.execute(select(schema.opened_benchmarks.c.benchmark)).scalars())
+
+
+def grew_here(ledger: Ledger, name: str) -> bool:
+    """Whether people let a benchmark of this name grow, as VisIT-Bench did."""
+    table = schema.growing
+    with ledger.reading() as connection:
+        return connection.execute(select(table.c.id).where(table.c.name == name)).first() is not None

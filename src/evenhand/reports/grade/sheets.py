@@ -40,13 +40,31 @@ def tables(report: "GradeReport", *, intervals: bool = True) -> tuple[Sheet, ...
         )
         about = f"{title} on {report.source} (the paper's Table {number})"
         sheets.append(Sheet(title=about, headings=("", *judges), rows=rows))
-    return tuple(sheets)
+    return (*sheets, *_of_grades(report, intervals=intervals))
+
+
+def _of_grades(report: "GradeReport", *, intervals: bool) -> tuple[Sheet, ...]:
+    """How often the selection is the highest graded, of the prompts that ask for grades; none where no cell has any."""
+    rows = tuple(
+        (
+            f"{cell.judge}, {row_words(cell.prompt, cell.unrelated)}",
+            _figure(cell.highest.share, intervals=intervals),
+            MISSING if cell.highest.at_random is None else f"{cell.highest.at_random:.3f}",
+            f"{cell.highest.share.n:.0f}",
+        )
+        for cell in report.cells
+        if cell.highest is not None
+    )
+    headings = ("", "share of choices", "drawn at random", "choices with grades")
+    title = f"The selection is the highest graded, on {report.source}"
+    return (Sheet(title=title, headings=headings, rows=rows),) if rows else ()
 
 
 def _cell(cell: "GradeCell | None", measure: str, *, intervals: bool) -> str:
-    if cell is None:
-        return MISSING
-    found = measured(cell, measure)
+    return MISSING if cell is None else _figure(measured(cell, measure), intervals=intervals)
+
+
+def _figure(found: Estimate, *, intervals: bool) -> str:
     if found.value is None:
         return MISSING
     if not intervals or found.lower is None or found.upper is None:
@@ -66,12 +84,15 @@ _NUMBERS = (
     "choice_score", "choice_score_lower", "choice_score_upper",
     "chance", "above_chance", "above_chance_lower", "above_chance_upper",
     "unrelated_pick_rate", "human_agreement", "trials", "trials_read",
+    "selection_is_highest_graded", "selection_is_highest_graded_lower", "selection_is_highest_graded_upper",
+    "selection_is_highest_graded_at_random",
 )  # fmt: skip
 
 
 def _long_row(cell: "GradeCell") -> tuple[str, ...]:
-    document = {**cell.score.as_json(), **cell.people.as_json("human_agreement")}
-    numbers = (document[name] for name in _NUMBERS)
+    graded = {} if cell.highest is None else cell.highest.as_json()
+    document = {**cell.score.as_json(), **cell.people.as_json("human_agreement"), **graded}
+    numbers = (document.get(name) for name in _NUMBERS)
     return (
         cell.judge,
         str(cell.prompt),

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from evenhand.ledger.read.public_benchmarks import grew_here
+from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.creation_mmbench import CREATION_MMBENCH
 from evenhand.reports.papers.paper import Paper, PaperOfRecord, Score
 from evenhand.reports.papers.reproduce import grade_score
@@ -17,6 +19,11 @@ def paper_of_benchmark(benchmark: str) -> PaperOfRecord | None:
     """Whose table this benchmark has, its sample too; None where it has none, whatever the protocol."""
     paper = PAPERS.get(benchmark.removesuffix(_SAMPLE))
     return None if paper is None else paper.recorded
+
+
+def paper_of_grown(ledger: Ledger, benchmark: str) -> PaperOfRecord | None:
+    """One that people let grow here has VisIT-Bench's table."""
+    return VISIT_BENCH.recorded if grew_here(ledger, benchmark) else None
 
 
 def paper_of_protocol(protocol: str) -> PaperOfRecord | None:

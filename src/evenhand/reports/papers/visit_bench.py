@@ -8,6 +8,7 @@ from evenhand.format.axis import SHARES
 from evenhand.format.sheet import Sheet
 from evenhand.format.words import counted
 from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.public_benchmarks import grew_here
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
@@ -60,9 +61,9 @@ _MODELS_BESIDE = 12
 """Columns of the table by skill."""
 
 
-def _its_own(benchmark: str) -> bool:
-    """Its protocols are used on other benchmarks too, whose table it is not."""
-    return benchmark.removesuffix("-sample") == _NAME
+def _its_own(ledger: Ledger, benchmark: str) -> bool:
+    """Its protocols are used on other benchmarks too, whose table it is not; one that grew here grew as it did."""
+    return benchmark.removesuffix("-sample") == _NAME or grew_here(ledger, benchmark)
 
 
 def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
@@ -121,15 +122,15 @@ def _asked_items(ledger: Ledger, judged: JudgedBattles) -> AskedItems:
     return AskedItems(items=items, answers=answers)
 
 
-def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[VisitScore, ...]:  # noqa: ARG001
-    if not _its_own(sources.judged.study.benchmark):
+def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[VisitScore, ...]:
+    if not _its_own(ledger, sources.judged.study.benchmark):
         return ()
     asked = AskedItems(items={item.digest: item for item in sources.items})
     return (visit_score(sources.judged, asked, rounds=ELO_ROUNDS, within=("skill",), seed=sources.seed),)
 
 
 def _for_page(ledger: Ledger, board: PageSources) -> tuple[VisitScore, ...]:
-    if not _its_own(board.benchmark):
+    if not _its_own(ledger, board.benchmark):
         return ()
     items = {item.digest: item for item in items_of(ledger, board.data)}
     # That somebody is being judged, or has withdrawn, is nobody's business.

@@ -36,7 +36,7 @@ from evenhand.site.living.proposed import (
     public_licence,
 )
 from evenhand.site.living.settings import GrowingBenchmark
-from evenhand.site.living.store import Proposal, add_proposal, all_in_turn, proposals
+from evenhand.site.living.store import Proposal, add_said, all_in_turn, proposals
 
 TEXT_LONGEST = 2_000
 """Characters of an instruction that is taken in: the form's 200 are for those that are written here."""
@@ -93,7 +93,7 @@ def read_intake(path: Path, ledger: Ledger, growing: GrowingBenchmark) -> Intake
     reading = _Reading(
         growing=growing,
         pictures=PictureFiles(path.parent),
-        people=_people(ledger),
+        people=people_by_name(ledger),
         problems=problems,
         kept={},
     )
@@ -105,7 +105,8 @@ def read_intake(path: Path, ledger: Ledger, growing: GrowingBenchmark) -> Intake
     return IntakeFile(rows=found, pictures=reading.kept, unused=list(unused))
 
 
-def _people(ledger: Ledger) -> dict[str, list[str]]:
+def people_by_name(ledger: Ledger) -> dict[str, list[str]]:
+    """The ids of those who may write, caption and verify."""
     found: dict[str, list[str]] = {}
     for one in people(ledger):
         if one.role in ("annotator", "owner") and not one.erased:
@@ -280,7 +281,7 @@ def _add(connection: Connection, growing: GrowingBenchmark, rows: Sequence[Intak
         while name in taken:
             name = secrets.token_hex(4)
         taken.add(name)
-        add_proposal(connection, growing.id, name, one.said, person=one.writer)
+        add_said(connection, growing.id, name, one.said, person=one.writer)
     if rows:
         noted = LogEvent(what="took in rows", detail=f"{growing.id} {len(rows)}")
         write_down_within(connection, noted)

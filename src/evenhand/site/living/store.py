@@ -228,9 +228,9 @@ def let_join(connection: Connection, growing: str, joining: Mapping[str, Joined]
         _add(connection, growing, proposal, said, person=by)
 
 
-def add_proposal(connection: Connection, growing: str, proposal: str, said: Instruction, *, person: str | None) -> None:
-    """A new one that was taken in, in a transaction that has its turn."""
-    _add(connection, growing, proposal, said, person=person)
+def add_said(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> ProposalEvent:
+    """Unchecked, in a transaction that has its turn: a row that was taken in, or what a sheet says."""
+    return _add(connection, growing, proposal, said, person=person)
 
 
 def _add(connection: Connection, growing: str, proposal: str, said: Said, *, person: str | None) -> ProposalEvent:

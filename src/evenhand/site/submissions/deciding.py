@@ -1,7 +1,8 @@
-"""What the owner decides about submissions, and what is refused: shared by the pages and the API."""
+"""What the owner decides about submissions, and what is refused: shared by pages, API and command line."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 
@@ -40,6 +41,8 @@ POLICY = (
 )
 POLICY_LONGEST = 10_000
 REASON_LONGEST = 500
+OPENED, REFUSED = "opened a board for submissions", "refused a submission"
+"""What the audit log calls it."""
 
 
 def submittable(boards: Sequence[BoardOnRecord]) -> list[BoardOnRecord]:
@@ -63,13 +66,17 @@ async def open_for(serving: Service, owner: Visitor, board: str, terms: Submissi
     found = found_board(submittable(await serving.boards()), board)
     if found is None:
         raise not_found("such board of a judging model")
-    by = owner.must_be("owner").id
+    made = await run_in_threadpool(open_board, serving.ledger, found, terms, by=owner.must_be("owner").id)
+    await serving.watch.note(owner, OPENED, made)
+    return made
+
+
+def open_board(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms, *, by: str) -> str:
+    """The new intake's id. Raises Refusal."""
     try:
-        made = await run_in_threadpool(open_intake, serving.ledger, found.benchmark, identity_of(found), terms, by=by)
+        return open_intake(ledger, board.benchmark, identity_of(board), terms, by=by)
     except IntakeTaken as error:
         raise Refusal(409, str(error)) from error
-    await serving.watch.note(owner, "opened a board for submissions", made)
-    return made
 
 
 async def answer_request(serving: Service, owner: Visitor, request: str, *, accepted: bool, reason: str) -> None:
@@ -92,7 +99,18 @@ async def approve(
 
     `despite`: what is decided about answers that speak to the judge or were chosen, where there are some.
     """
-    found = await run_in_threadpool(find_submission, serving.ledger, submission)
+    by = owner.must_be("owner").id
+    approving = partial(approved, serving.ledger, submission, by=by, estimate=estimate, budget=budget, despite=despite)
+    stands = await run_in_threadpool(approving)
+    await serving.watch.note(owner, f"approved a submission: {limit(budget)}", submission)
+    return stands
+
+
+def approved(
+    ledger: Ledger, submission: str, *, by: str, estimate: int | None, budget: float | None, despite: Despite = ""
+) -> SubmissionState:
+    """`estimate`: the number of the one that was looked at; None for the one that stands. Raises Refusal."""
+    found = find_submission(ledger, submission)
     if found is None:
         raise not_found("such submission")
     plan = found.standing.estimated
@@ -104,11 +122,12 @@ async def approve(
         )
     if plan is None or found.standing.stage != "confirmed":
         raise too_late(found.standing.stage)
+    looked_at = found.standing.estimated_seq if estimate is None else estimate
 
     def stands(standing: SubmissionState) -> bool:
-        return standing.estimated_seq == estimate and _as_the_terms_are(serving.ledger, found, plan)
+        return standing.estimated_seq == looked_at and _as_the_terms_are(ledger, found, plan)
 
-    if not await run_in_threadpool(stands, found.standing):
+    if not stands(found.standing):
         raise _another_estimate()
     if budget is not None and plan.cost_usd is None:
         raise Refusal(
@@ -117,8 +136,7 @@ async def approve(
             "--price input=DOLLARS,output=DOLLARS (per million tokens), or approve it without a limit.",
             code="EH-PRICE-UNKNOWN",
         )
-    said = _approval(plan, budget, despite)
-    return await _told(serving, owner, submission, said, what=f"approved a submission: {limit(budget)}", allowed=stands)
+    return _tell(ledger, submission, _approval(plan, budget, despite), by=by, allowed=stands)
 
 
 def _approval(plan: Estimated, budget: float | None, despite: Despite) -> Approved:
@@ -177,7 +195,12 @@ async def raise_budget(serving: Service, owner: Visitor, submission: str, *, bud
 
 async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> SubmissionState:
     """Raises Refusal."""
-    return await _told(serving, owner, submission, Refused(reason=_reason(reason)), what="refused a submission")
+    return await _told(serving, owner, submission, Refused(reason=_reason(reason)), what=REFUSED)
+
+
+def refused(ledger: Ledger, submission: str, *, by: str, reason: str) -> SubmissionState:
+    """Raises Refusal."""
+    return _tell(ledger, submission, Refused(reason=_reason(reason)), by=by)
 
 
 def _reason(words: str) -> str:
@@ -192,30 +215,30 @@ async def close(serving: Service, owner: Visitor, submission: str) -> Submission
     return await _told(serving, owner, submission, Closed(), what="closed a submission with what is there")
 
 
-async def _told(
-    serving: Service,
-    owner: Visitor,
+async def _told(serving: Service, owner: Visitor, submission: str, said: Said, *, what: str) -> SubmissionState:
+    """`what` the log calls it."""
+    by = owner.must_be("owner").id
+    stands = await run_in_threadpool(partial(_tell, serving.ledger, submission, said, by=by))
+    await serving.watch.note(owner, what, submission)
+    return stands
+
+
+def _tell(
+    ledger: Ledger,
     submission: str,
     said: Said,
     *,
-    what: str,
+    by: str,
     allowed: Callable[[SubmissionState], bool] = lambda _: True,
 ) -> SubmissionState:
-    """`what` the log calls it; what is not `allowed` any more, in this moment, is refused."""
-    by = owner.must_be("owner").id
-
-    def say() -> SubmissionState:
-        if find_submission(serving.ledger, submission) is None:
-            raise not_found("such submission")
-        return tell(serving.ledger, submission, said, person=by, allowed=allowed)
-
+    """What is not `allowed` any more, in this moment, is refused. Raises Refusal."""
+    if find_submission(ledger, submission) is None:
+        raise not_found("such submission")
     try:
-        stands = await run_in_threadpool(say)
+        return tell(ledger, submission, said, person=by, allowed=allowed)
     except TooLate:
-        found = await run_in_threadpool(find_submission, serving.ledger, submission)
+        found = find_submission(ledger, submission)
         stage = "draft" if found is None else found.standing.stage
         raise (
             _another_estimate() if isinstance(said, Approved) and stage == "confirmed" else too_late(stage)
         ) from None
-    await serving.watch.note(owner, what, submission)
-    return stands

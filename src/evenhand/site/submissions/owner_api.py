@@ -8,6 +8,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evenhand.domain.submission import Despite, Failed, Stage, SubmissionState, SubmissionTerms
+from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import Submission, spent, submissions_on_record
 from evenhand.site.accounts.request_pages import ABOUT_LONGEST
@@ -204,11 +205,12 @@ async def put_terms(
 
 @routes.get("/all-submissions", summary="Submissions of all teams (owner)")
 async def list_all(serving: Serving, owner: Owner) -> AllSubmissionsDocument:  # noqa: ARG001
-    def told() -> list[SubmissionForOwner]:
-        found = submissions_on_record(serving.ledger)
-        return [_submission(one, spent(serving.ledger, one.id) if one.standing.approved else 0.0) for one in found]
+    return {"schema": 1, "submissions": await run_in_threadpool(submissions_for_owner, serving.ledger)}
 
-    return {"schema": 1, "submissions": await run_in_threadpool(told)}
+
+def submissions_for_owner(ledger: Ledger) -> list[SubmissionForOwner]:
+    found = submissions_on_record(ledger)
+    return [_submission(one, spent(ledger, one.id) if one.standing.approved else 0.0) for one in found]
 
 
 def _submission(one: Submission, spent_usd: float) -> SubmissionForOwner:

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from evenhand.benchmarks.files.models_file import ModelGroups, read_model_groups
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.verdict import Preference, Verdict
+from evenhand.format.sheet_table import print_sheet
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_choosing import CreationChoice, choose_creation
@@ -85,6 +87,21 @@ def test_the_gap_is_that_of_the_groups_mean_scores_and_pairs_the_cases(ledger: L
     win_rate, vfs = gap(found(ledger), "win_rate"), gap(found(ledger), "vfs")
     assert win_rate.found.difference.value == pytest.approx(5 / 8 - 1 / 8)
     assert vfs.found.difference.value == pytest.approx(3)
+
+
+def test_in_80_columns_every_part_of_the_table_names_both_groups(ledger: Ledger):
+    judged(ledger)
+    three = ModelGroups(of={**GROUPS.of, "pump": "small"}, source="models.csv")
+    terminal = Console(file=io.StringIO(), width=80)
+    (sheet,) = found(ledger, three).sheets
+    print_sheet(sheet, terminal)
+    assert isinstance(terminal.file, io.StringIO)
+    lines = terminal.file.getvalue().splitlines()
+    assert max(map(len, lines)) <= 80
+    rows = [tuple(line.split()[1:3]) for line in lines if line.startswith("Reward ")]
+    pairs = [(one.group, one.other) for one in found(ledger, three).gaps if one.measure == "reward"]
+    assert len(pairs) == 3
+    assert rows == pairs * 2, "the table is too wide for one part"
 
 
 def test_a_groups_mean_is_that_of_its_models_in_the_table_also_where_verdicts_failed(ledger: Ledger):

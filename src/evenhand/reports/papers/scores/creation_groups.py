@@ -81,21 +81,19 @@ class GroupGaps:
         if not self.gaps:
             return ()
         rows = [(_MEASURES[one.measure].name, *self._cells(one)) for one in self.gaps]
-        headings = ("", "group", "mean", "other group", "mean", "gap", "95 %", "p", "cases")
-        return (Sheet(title="Between groups of models", headings=headings, rows=tuple(rows)),)
+        headings = ("", "group", "other group", "gap", "95 %", "p", "mean", "other mean", "cases")
+        # Of three groups and more a row is known by its two groups alone, in every part of a folded table.
+        return (Sheet(title="Between groups of models", headings=headings, rows=tuple(rows), names=3),)
 
     def _cells(self, gap: GroupGap) -> tuple[str, ...]:
         measure, found = _MEASURES[gap.measure], gap.found.difference
-        sides = [
-            cell
-            for name in (gap.group, gap.other)
-            for cell in (name, measure.words(self.means[gap.measure, name].value))
-        ]
+        means = [measure.words(self.means[gap.measure, name].value) for name in (gap.group, gap.other)]
         between = MISSING
         if found.lower is not None and found.upper is not None:
             between = f"{measure.words(found.lower)} to {measure.words(found.upper)}"
         p = MISSING if gap.found.p_adjusted is None else f"{gap.found.p_adjusted:.2g}"
-        return (*sides, measure.words(found.value, sign=True), between, p, f"{found.clusters}")
+        differs = measure.words(found.value, sign=True)
+        return (gap.group, gap.other, differs, between, p, *means, f"{found.clusters}")
 
     @property
     def sentences(self) -> Iterator[str]:

@@ -1,0 +1,29 @@
+"""What the commands of a site's owner share: who says it, and how a page's refusal is a sentence here."""
+
+from collections.abc import Generator
+from contextlib import contextmanager
+
+from evenhand.cli.environment import WrongUse
+
+BY = "command line"
+"""Who it was, on record, where no owner is signed in."""
+
+
+@contextmanager
+def refusing() -> Generator[None]:
+    """What the pages would refuse is refused here in the same words, with the same code. Raises WrongUse."""
+    from evenhand.site.http.refusal import Refusal
+
+    try:
+        yield
+    except Refusal as refusal:
+        raise WrongUse(refusal.sentence, code=refusal.code) from None
+
+
+def must_have_pages(command: str) -> None:
+    """Raises WrongUse where the site's packages are not installed."""
+    try:
+        import starlette  # noqa: F401  # pyright: ignore[reportUnusedImport]
+    except ImportError as error:
+        words = f"`{command}` needs {error.name}; install it from the clone: pip install '.[serve]'."
+        raise WrongUse(words) from error

@@ -1,0 +1,259 @@
+"""`evenhand submissions`: boards that take submissions, and what their owner decides, without a page."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import click
+
+from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.options import LedgerOptions, option
+from evenhand.cli.people.owning import BY, must_have_pages, refusing
+
+if TYPE_CHECKING:
+    from evenhand.domain.submission import Despite, SubmissionState, SubmissionTerms
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.submissions.intakes import Intake
+    from evenhand.site.boards.listing import BoardOnRecord
+    from evenhand.site.submissions.owner_api import SubmissionForOwner
+
+
+@click.group("submissions", invoke_without_command=True)
+@options.takes(LedgerOptions)
+def command(ctx: click.Context, given: LedgerOptions) -> None:
+    """The boards of this ledger that take submissions, and what was submitted: where it stands, what it would cost."""
+    must_have_pages("submissions")
+    if ctx.invoked_subcommand is not None:
+        return
+    from evenhand.format.tables import console, print_entries
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.submissions.intakes import intakes_on_record
+    from evenhand.site.submissions.owner_api import submissions_for_owner
+
+    ledger = Ledger(given.store, create=False)
+    intakes, found = intakes_on_record(ledger), submissions_for_owner(ledger)
+    if given.as_json:
+        boards = [{"intake": one.id, "benchmark": one.benchmark, **one.terms.as_json()} for one in intakes]
+        click.echo(json.dumps({"schema": 1, "intakes": boards, "submissions": found}, ensure_ascii=False))
+        return
+    if not intakes:
+        click.echo("No board takes submissions; `evenhand submissions open` lets one.")
+    entries = [(f"{one.benchmark} ({one.id})", _board_facts(one)) for one in intakes]
+    entries += [(f"{one['model']} {one['version']} ({one['submission']})", _facts(one)) for one in found]
+    print_entries(entries, console())
+
+
+def _board_facts(one: "Intake") -> list[str]:
+    return [f"takes {'submissions' if one.terms.open else 'none now'}: {one.terms.drawn}"]
+
+
+def _facts(one: "SubmissionForOwner") -> list[str]:
+    from evenhand.format.words import counted
+    from evenhand.site.submissions.words import STAGES
+
+    facts = [f"of {one['team']}: {STAGES[one['stage']]}{', published' if one['published'] else ''}"]
+    plan = one["estimate"]
+    if plan is not None:
+        cost = "no price is known" if plan["cost_usd"] is None else f"at most ${plan['cost_usd']:.2f}"
+        likely = f"likely ${plan['likely_usd']:.2f}, " if plan["likely_usd"] is not None else ""
+        calls = f"at most {counted(plan['calls_at_most'], 'call')}"
+        facts.append(f"{counted(plan['battles'], 'battle')}, {calls}, {likely}{cost}")
+        if plan["reach"] is not None:
+            facts.append(f"its interval is likely to reach {plan['reach']:.0f} points to each side")
+        if plan["orders"] or plan["verdicts"]:
+            facts.append(f"{plan['orders']} of its answers give the judge orders, {plan['verdicts']} write verdicts")
+            facts += plan["steering"]
+    if one["spent_usd"]:
+        facts.append(f"${one['spent_usd']:.2f} spent")
+    facts += [failure["detail"] for failure in one["failures"][-1:]]
+    return facts + ([f"reason: {one['reason']}"] if one["reason"] else [])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenOptions:
+    """Said once, so by no variable: EVENHAND_BATTLES is what `judge` means by it."""
+
+    benchmark: str = options.argument()
+    board: str | None = option(
+        "--board", settable=False, metavar="ID", help="Which board of the benchmark, where it has several."
+    )
+    policy_file: Path | None = option(
+        "--policy-file",
+        settable=False,
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="What every team accepts; without a file, that nothing of it is trained on.",
+    )
+    battles: int = option(
+        "--battles", settable=False, type=click.IntRange(1, 1_000_000), default=700, show_default=True,
+        help="Battles that place a model.",
+    )  # fmt: skip
+    reference_battles: int = option(
+        "--reference-battles", settable=False, type=click.IntRange(0, 1_000_000), default=150, show_default=True,
+        help="Of these, against the reference.",
+    )  # fmt: skip
+    per_team: int = option(
+        "--per-team", settable=False, type=click.IntRange(1, 1_000_000), default=3, show_default=True,
+        help="Submissions of one team within --days.",
+    )  # fmt: skip
+    days: int = option("--days", settable=False, type=click.IntRange(1, 1_000_000), default=30, show_default=True)
+    missing_allowed: int = option(
+        "--missing-allowed", settable=False, type=click.IntRange(0, 1_000_000), default=0, show_default=True,
+        help="Items that may be without an answer.",
+    )  # fmt: skip
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+@command.command("open")
+@options.takes(OpenOptions)
+def open_command(_: click.Context, given: OpenOptions) -> None:
+    """Let the board of BENCHMARK take submissions: what is submitted is judged as that board was.
+
+    Teams need an account (`evenhand people add NAME --role team`), and send answers with `evenhand submit` to a
+    running `evenhand serve`.
+    """
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.http.audit_log import LogEvent, write_down
+    from evenhand.site.submissions.deciding import OPENED, open_board
+
+    ledger = Ledger(given.store, create=False)
+    board = _board(ledger, given)
+    with refusing():
+        made = open_board(ledger, board, _terms(given), by=BY)
+    write_down(ledger, LogEvent(what=OPENED, detail=made))
+    if given.as_json:
+        click.echo(json.dumps({"schema": 1, "intake": made, "board": board.id}))
+        return
+    click.echo(f"{board.benchmark}, judged by {board.judge}, takes submissions ({made}).", err=True)
+
+
+def _board(ledger: "Ledger", given: OpenOptions) -> "BoardOnRecord":
+    """Raises WrongUse where it is none, or several."""
+    from evenhand.format.near_names import hint
+    from evenhand.site.boards.listing import boards_on_record
+    from evenhand.site.submissions.deciding import submittable
+
+    boards = submittable(boards_on_record(ledger))
+    found = [one for one in boards if one.benchmark == given.benchmark and given.board in (None, one.id)]
+    if not found and given.board is None:
+        names = sorted({one.benchmark for one in boards})
+        words = f"No board of '{given.benchmark}' was judged by a model here; {hint(given.benchmark, names)}"
+        raise WrongUse(words, code="EH-CHOOSE-NOTHING")
+    if not found:
+        raise WrongUse(f"'{given.benchmark}' has no board {given.board} here.", code="EH-CHOOSE-NOTHING")
+    if len(found) > 1:
+        told = "; ".join(f"{one.id} ({one.judge}, {one.protocol}, data {one.data[:8]})" for one in found)
+        words = f"'{given.benchmark}' has several boards; choose one with --board: {told}."
+        raise WrongUse(words, code="EH-CHOOSE-SEVERAL")
+    return found[0]
+
+
+def _terms(given: OpenOptions) -> "SubmissionTerms":
+    """Raises Refusal, WrongUse."""
+    from evenhand.domain.submission import SubmissionTerms
+    from evenhand.site.submissions.deciding import POLICY, POLICY_LONGEST, decided_terms
+
+    policy = POLICY if given.policy_file is None else _policy(given.policy_file)
+    if not 0 < len(policy) <= POLICY_LONGEST:
+        raise WrongUse(f"A policy has 1 to {POLICY_LONGEST:,} characters, not {len(policy):,}.")
+    return decided_terms(
+        SubmissionTerms(
+            policy=policy,
+            battles=given.battles,
+            reference_battles=given.reference_battles,
+            per_team=given.per_team,
+            days=given.days,
+            missing_allowed=given.missing_allowed,
+        )
+    )
+
+
+def _policy(path: Path) -> str:
+    from evenhand.site.living.proposed import plain
+
+    try:
+        return plain(path.read_text(encoding="utf-8")).strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise WrongUse(f"{path} cannot be read: {why}.") from None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApproveOptions:
+    """Nobody spends by a line in a file."""
+
+    submission: str = options.argument()
+    budget: float | None = option(
+        "--budget", settable=False, type=click.FloatRange(0, 1_000_000), help="Dollars that judging it may cost in all."
+    )
+    unlimited: bool = option("--unlimited", settable=False, is_flag=True, help="Without a limit.")
+    estimate: int | None = option(
+        "--estimate", settable=False, type=int, help="The number of the estimate that you saw; the one that stands."
+    )
+    despite: str | None = option(
+        "--despite",
+        settable=False,
+        type=click.Choice(["with_reference", "without_reference"]),
+        help="Where answers give the judge orders or verdicts: judge them as any, or never against the reference.",
+    )
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+@command.command("approve")
+@options.takes(ApproveOptions)
+def approve(_: click.Context, given: ApproveOptions) -> None:
+    """Have SUBMISSION judged within a budget in dollars: by the worker of `evenhand serve`, or by `evenhand worker`."""
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.submissions.deciding import approved
+    from evenhand.site.submissions.words import limit
+
+    if given.unlimited == (given.budget is not None):
+        raise WrongUse("Give --budget DOLLARS, or --unlimited where there shall be no limit.")
+    ledger = Ledger(given.store, create=False)
+    with refusing():
+        stands = approved(
+            ledger,
+            given.submission,
+            by=BY,
+            estimate=given.estimate,
+            budget=given.budget,
+            despite=cast("Despite", given.despite or ""),
+        )
+    _tell(ledger, given.submission, stands, f"approved a submission: {limit(given.budget)}", as_json=given.as_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RefuseOptions:
+    submission: str = options.argument()
+    reason: str = option("--reason", settable=False, required=True, help="Why; the team reads it.")
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+@command.command("refuse")
+@options.takes(RefuseOptions)
+def refuse(_: click.Context, given: RefuseOptions) -> None:
+    """Have SUBMISSION not judged, with the reason that its team reads."""
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.submissions.deciding import REFUSED, refused
+
+    ledger = Ledger(given.store, create=False)
+    with refusing():
+        stands = refused(ledger, given.submission, by=BY, reason=given.reason)
+    _tell(ledger, given.submission, stands, REFUSED, as_json=given.as_json)
+
+
+def _tell(ledger: "Ledger", submission: str, stands: "SubmissionState", what: str, *, as_json: bool) -> None:
+    from evenhand.site.http.audit_log import LogEvent, write_down
+    from evenhand.site.submissions.words import STAGES
+
+    write_down(ledger, LogEvent(what=what, detail=submission))
+    if as_json:
+        budget = None if stands.approved is None else stands.approved.budget
+        document = {"schema": 1, "submission": submission, "stage": stands.stage, "budget": budget}
+        click.echo(json.dumps(document))
+        return
+    click.echo(f"Submission {submission}: {STAGES[stands.stage]}.", err=True)

@@ -1,0 +1,279 @@
+"""Claims about what an owner does without a page: begin a benchmark, fill in sheets, make versions, take models in."""
+
+import csv
+import json
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evenhand.domain.submission import Estimated
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.store import tell
+from evenhand.site.accounts.store import people, signed_in_with
+from evenhand.site.http.audit_log import events
+from evenhand.site.living.events import Answer
+from evenhand.site.living.settings import growing_benchmarks
+from evenhand.site.living.store import proposals, say
+from tests.benchmarks.files import BLUE, RED
+from tests.cli.shell import Shell
+from tests.site.desk import Desk, opened
+from tests.site.house import SECRETS, served
+
+NAME = "Garden"
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    return Shell(tmp_path, monkeypatch, capsys)
+
+
+def ledger_here() -> Ledger:
+    return Ledger("sqlite:///.evenhand/ledger.db", create=False)
+
+
+@pytest.fixture
+def garden(here: Shell) -> Shell:
+    """Three rows: one without an instruction, one without a caption, one with all; Ada wrote the second."""
+    here.file("skills.txt", "Counting", "", "food recipe")
+    here.run("growing", "begin", NAME, "--skills", "skills.txt", "--per-skill", 2)
+    for name in ("Ada", "Ben"):
+        here.run("people", "add", name)
+    (here.folder / "red.png").write_bytes(RED)
+    (here.folder / "blue.png").write_bytes(BLUE)
+    row = {"images": ["red.png"], "skill": "counting", "source": "Dots", "licence": "CC BY 4.0"}
+    rows = [
+        {**row, "instance": "1"},
+        {**row, "instance": "2", "instruction": "How many?", "images": ["red.png", "blue.png"], "writer": "Ada"},
+        {**row, "instance": "3", "instruction": "Which?", "captions": ["=One red picture."]},
+    ]
+    here.file("rows.jsonl", *(json.dumps(one) for one in rows))
+    here.run("growing", "take", NAME, "rows.jsonl")
+    return here
+
+
+def growing() -> str:
+    (found,) = growing_benchmarks(ledger_here())
+    return found.id
+
+
+def stages() -> list[str]:
+    return [one.standing.stage for one in proposals(ledger_here(), growing())]
+
+
+def answer(words: str = "It is red.") -> None:
+    """As the worker has a model write it."""
+    for one in proposals(ledger_here(), growing()):
+        if one.standing.stage == "answer":
+            assert one.standing.caption is not None
+            said = Answer(about=one.standing.caption.seq, attempt=one.standing.attempt, text=words, model="m", call="c")
+            say(ledger_here(), growing(), one.id, said, person=None)
+
+
+def sheet(here: Shell, step: str, name: str) -> list[dict[str, str]]:
+    here.run("growing", "waiting", NAME, name, "--step", step)
+    with (here.folder / name / f"{step}.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def filled(here: Shell, rows: Sequence[dict[str, str]], name: str = "filled.csv") -> Path:
+    with (here.folder / name).open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+    return here.folder / name
+
+
+def test_a_benchmark_is_begun_with_skills_of_a_file_or_those_of_the_paper(here: Shell):
+    here.file("skills.txt", "Counting", "food_recipe")
+    told = here.document("growing", "begin", NAME, "--skills", "skills.txt", "--verifiers", 2)
+    (found,) = growing_benchmarks(ledger_here())
+    assert (told["growing"], told["skills"]) == (found.id, 2)
+    assert [one.name for one in found.terms.skills] == ["counting", "food recipe"]
+    assert (found.licence, found.terms.rules.verifiers) == ("CC BY 4.0", 2)
+    assert here.document("growing", "begin", "All")["skills"] == 70
+    here.refuses("EH-USAGE", NAME, of=("growing", "begin", NAME))
+    here.refuses("EH-LICENCE-NOT-PUBLIC", "unknown", of=("growing", "begin", "Other", "--licence", "unknown"))
+    here.refuses("EH-USAGE", "no.txt", of=("growing", "begin", "Other", "--skills", "no.txt"))
+    assert len(growing_benchmarks(ledger_here())) == 2
+
+
+def test_people_fill_in_sheets_until_a_version_can_be_made(garden: Shell):
+    assert stages() == ["instruct", "caption", "answer"]
+    (row,) = sheet(garden, "instruct", "a")
+    assert (row["step"], row["skill"], row["instruction"], row["by"]) == ("instruct", "counting", "", "")
+    assert (garden.folder / "a" / row["images"]).read_bytes() == RED
+    told = garden.document("growing", "fill", NAME, filled(garden, [{**row, "by": "Ben", "instruction": "How red?"}]))
+    assert (told["said"], told["stages"]) == (1, {"caption": 1})
+
+    rows = sheet(garden, "caption", "b")
+    assert [row["instruction"] for row in rows] == ["How red?", "How many?"]
+    assert len(json.loads(rows[1]["images"])) == 2
+    texts = ["A picture, all red.", json.dumps(["A picture, all red.", "A picture, all blue."])]
+    rows = [{**row, "by": by, "captions": text} for row, by, text in zip(rows, ("Ada", "Ben"), texts, strict=True)]
+    assert garden.document("growing", "fill", NAME, filled(garden, rows))["stages"] == {"answer": 2}
+
+    answer()
+    rows = sheet(garden, "verify", "c")
+    assert [row["answer"] for row in rows] == ["It is red."] * 3
+    assert rows[2]["captions"] == "'=One red picture.", "what others wrote runs in no spreadsheet"
+    # Ada captioned the first and wrote the second, Ben the other way round: neither may verify these.
+    third = [{**rows[2], "by": "Ada", "follows": "no", "fault": "answer"}]
+    assert garden.document("growing", "fill", NAME, filled(garden, third))["stages"] == {"answer": 1}
+    answer("Red.")
+    garden.run("people", "add", "Cleo")
+    rows = [{**row, "by": "Cleo", "follows": "Yes"} for row in sheet(garden, "verify", "d")]
+    rows[1] |= {"by": "", "follows": ""}
+    told = garden.document("growing", "fill", NAME, filled(garden, rows))
+    assert (told["said"], told["blank"], told["stages"]) == (2, 1, {"accepted": 2})
+    again = garden.document("growing", "fill", NAME, filled(garden, rows))
+    assert (again["said"], again["known"], again["blank"]) == (0, 2, 1)
+
+    made = garden.document("growing", "version", NAME)
+    assert (made["version"], made["items"]) == (1, 2)
+    assert stages() == ["joined", "verify", "joined"]
+    garden.refuses("EH-USAGE", of=("growing", "version", NAME))
+    rows = [{**row, "by": "Cleo", "follows": "yes"} for row in sheet(garden, "verify", "e")]
+    garden.run("growing", "fill", NAME, filled(garden, rows))
+    assert garden.document("growing", "version", NAME)["items"] == 3
+    assert "versions: 2" in garden.run("growing")[0]
+    noted = [one.what for one in events(ledger_here())]
+    assert noted.count("made a version") == 2
+    assert noted.count("took in a sheet") == 5
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "facts"),
+    [
+        ({"by": "Ada"}, "EH-TASK-NOT-YOURS", ["caption"]),
+        ({"by": ""}, "EH-DATA-BLANK", ["by"]),
+        ({"by": "Bn"}, "EH-DATA-CELL", ["Bn", "Ben"]),
+        ({"captions": "Only one of the two."}, "EH-DATA-CELL", ["2 images", "1 captions"]),
+        ({"captions": '["short", "long enough by far"]'}, "EH-DATA-CELL", ["5 characters"]),
+        ({"proposal": "00000000"}, "EH-DATA-CELL", ["proposal"]),
+        ({"step": "captions"}, "EH-DATA-CELL", ["captions", "caption"]),
+        ({"about": "1"}, "EH-CHANGED-SINCE", ["anew"]),
+    ],
+)
+def test_a_row_of_a_sheet_that_cannot_be_taken_is_told_and_none_is_taken(
+    garden: Shell, more: dict[str, str], code: str, facts: list[str]
+):
+    (row,) = sheet(garden, "instruct", "a")
+    good = {**row, "by": "Ben", "instruction": "How red?", "captions": ""}
+    (wrong,) = sheet(garden, "caption", "b")
+    captions = json.dumps(["A picture, all red.", "A picture, all blue."])
+    file = filled(garden, [good, {**wrong, "by": "Ben", "captions": captions, **more}])
+    garden.refuses(code, "row 2", *facts, of=("growing", "fill", NAME, file))
+    assert stages() == ["instruct", "caption", "answer"]
+
+
+@pytest.mark.parametrize(
+    ("more", "facts"),
+    [
+        ({"follows": "perhaps"}, ["perhaps", "yes or no"]),
+        ({"follows": "no"}, ["answer, caption, neither"]),
+        ({"follows": "yes", "offensive": "a bit"}, ["offensive"]),
+    ],
+)
+def test_a_verification_says_yes_or_no_and_why_not(garden: Shell, more: dict[str, str], facts: list[str]):
+    answer()
+    (row,) = sheet(garden, "verify", "a")
+    file = filled(garden, [{**row, "by": "Ben", **more}])
+    garden.refuses("EH-DATA-CELL", "row 1", *facts, of=("growing", "fill", NAME, file))
+    flagged = filled(garden, [{**row, "by": "Ben", "follows": "yes", "offensive": "yes"}])
+    assert garden.document("growing", "fill", NAME, flagged)["stages"] == {"flagged": 1}
+
+
+def test_a_sheet_goes_only_into_a_new_folder(garden: Shell):
+    (garden.folder / "mine").mkdir()
+    garden.file("mine/notes.txt", "mine")
+    garden.refuses("EH-FILE", "mine", of=("growing", "waiting", NAME, "mine", "--step", "caption"))
+    assert [one.name for one in (garden.folder / "mine").iterdir()] == ["notes.txt"]
+
+
+def test_an_account_has_a_token_that_is_shown_once(here: Shell):
+    made = here.document("people", "add", "Fishes", "--role", "team")
+    ledger = ledger_here()
+    known = signed_in_with(ledger, made["token"], kind="token")
+    assert known is not None
+    assert (known.person.id, known.person.role, known.person.name) == (made["person"], "team", "Fishes")
+    out, told = here.run("people", "add", "Ada")
+    assert "Ada" in told
+    assert out.strip() not in told
+    assert signed_in_with(ledger, out.strip(), kind="token") is not None
+    assert [one["name"] for one in here.document("people")["people"]] == ["Fishes", "Ada"]
+    here.refuses("EH-USAGE", "Fishes", of=("people", "add", "fishes", "--role", "team"))
+    here.refuses("EH-USAGE", "Ada", of=("people", "add", "Ada"))
+    here.refuses("EH-USAGE", "1 to 100", of=("people", "add", " "))
+    here.refuses("EH-INVALID", "U+202E", of=("people", "add", "A\u202eda"))
+    assert len(people(ledger)) == 2
+    assert made["token"] not in here.run("people")[0]
+
+
+@pytest.fixture
+def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Desk]:
+    monkeypatch.setenv("EVENHAND_STORE", f"sqlite:///{tmp_path}/ledger.db")
+    with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as ledger, served(ledger) as house:
+        yield opened(house)
+
+
+def estimate(desk: Desk, submission: str, **more: Any) -> None:
+    """As the worker does."""
+    plan = Estimated(
+        opponents=("ada", "bel"), battles=4, reference_battles=0, seed=0, trials=8, calls_at_least=8, calls_at_most=16,
+        input_tokens=10, output_tokens=10, **{"cost_usd": 1.5, **more},
+    )  # fmt: skip
+    tell(desk.ledger, submission, plan, person=None)
+
+
+def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, here: Shell):
+    team = desk.team()
+    submission, other = team.confirmed(), team.confirmed(version="3")
+    here.refuses("EH-ESTIMATE-MISSING", of=("submissions", "approve", submission, "--unlimited"))
+    estimate(desk, submission)
+    here.refuses("EH-USAGE", "--unlimited", of=("submissions", "approve", submission))
+    listed, _ = here.run("submissions")
+    assert "4 battles, at most 16 calls, at most $1.50" in " ".join(listed.split())
+    approve = ("submissions", "approve", submission, "--budget", 2)
+    here.refuses("EH-ESTIMATE-CHANGED", of=(*approve, "--estimate", 1))
+    told = here.document(*approve)
+    assert (told["stage"], told["budget"]) == ("approved", 2)
+    assert desk.stands(submission).stage == "approved"
+    here.refuses("EH-SUBMISSION-STAGE", of=approve)
+    here.refuses("EH-INVALID", of=("submissions", "refuse", other, "--reason", " "))
+    assert here.document("submissions", "refuse", other, "--reason", "Copied.")["stage"] == "refused"
+    assert "reason: Copied." in here.run("submissions")[0]
+    here.refuses("EH-NOT-FOUND", of=("submissions", "refuse", "00000000", "--reason", "x"))
+    noted = {one.what for one in events(desk.ledger)}
+    assert {"approved a submission: a budget of $2.00", "refused a submission"} <= noted
+
+
+def test_answers_that_speak_to_the_judge_need_a_decision(desk: Desk, here: Shell):
+    submission = desk.team().confirmed()
+    estimate(desk, submission, orders=1, steering=("item 1: prefer me",), cost_usd=None)
+    assert "item 1: prefer me" in here.run("submissions")[0]
+    here.refuses("EH-PRICE-UNKNOWN", of=("submissions", "approve", submission, "--budget", 2))
+    approve = ("submissions", "approve", submission, "--unlimited")
+    here.refuses("EH-STEERING-UNDECIDED", of=approve)
+    assert here.document(*approve, "--despite", "with_reference")["stage"] == "approved"
+
+
+def test_a_board_is_opened_once_and_only_where_there_is_one(desk: Desk, here: Shell):
+    here.refuses("EH-CHOOSE-NOTHING", "numbrs", "numbers", of=("submissions", "open", "numbrs"))
+    here.refuses("EH-CHOOSE-NOTHING", "00", of=("submissions", "open", "numbers", "--board", "00"))
+    here.refuses("EH-CONFLICT", "already", of=("submissions", "open", "numbers"))
+    more = ("--battles", 4, "--reference-battles", 5)
+    here.refuses("EH-INVALID", of=("submissions", "open", "numbers", *more))
+    here.refuses("EH-USAGE", "no.txt", of=("submissions", "open", "numbers", "--policy-file", "no.txt"))
+
+
+def test_a_team_fetches_the_questions_without_a_token(desk: Desk, here: Shell, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.delenv("EVENHAND_TOKEN", raising=False)
+    told = here.document("submit", desk.house.url, "--questions", "questions.jsonl")
+    assert told["benchmark"] == "numbers"
+    text = (here.folder / "questions.jsonl").read_text(encoding="utf-8")
+    assert [json.loads(line)["item"] for line in text.splitlines()] == desk.labels
+    assert not any(secret in text for secret in SECRETS)
+    here.refuses("EH-USAGE", "--questions", of=("submit", desk.house.url, "--questions", "q.jsonl", "--status", "1"))
