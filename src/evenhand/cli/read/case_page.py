@@ -175,7 +175,7 @@ def print_case(document: Mapping[str, Any]) -> None:
     if document["other_data_files"]:
         click.echo(
             typeable(
-                f"Other data under this name has an item {document['item']} too; this is that of the newest study, data "
+                f"Other data under this name has an item {document['item']} too; this is of the newest study, data "
                 f"{document['data'][:12]}. `evenhand runs` lists runs; `evenhand show RUN` shows another's."
             )
         )

@@ -138,7 +138,7 @@ def _rows(path: Path, problems: Problems, kinds: Kinds, form: PreferenceForm) ->
         rows = [Row(place=row.place, fields={**row.fields, "rater": path.stem}) for row in rows]
     if {"winner", *_JOINED} <= found and "verdict" not in found:
         rows = [one for row in rows for one in _showings(row, problems)]
-    elif "winner" in found and "verdict" not in found:
+    elif "winner" in found and not found & {"verdict", "votes"}:
         rows = [one for row in rows if (one := _with_verdict(row, form.winner_words, problems))]
     if not rows or not columns_fit(path, rows, problems):
         return []
