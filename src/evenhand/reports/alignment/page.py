@@ -19,6 +19,7 @@ from evenhand.format.charts import (
 )
 from evenhand.format.figure import figure
 from evenhand.format.html import rendered
+from evenhand.format.words import unbroken
 from evenhand.reports.alignment.report import AlignmentReport
 from evenhand.reports.alignment.table import alignment_sheets, lead_sheet
 from evenhand.reports.alignment.table7 import pair_sentences
@@ -42,7 +43,7 @@ def alignment_page(report: AlignmentReport) -> str:
     return rendered(
         "reports/alignment/page.html",
         title=report.headline,
-        notes=[*report.conclusions, *report.notes],
+        notes=[unbroken(one) for one in (*report.conclusions, *report.notes)],
         pictures=pictures,
         lead=lead_sheet(report),
         sheets=alignment_sheets(report, "md"),

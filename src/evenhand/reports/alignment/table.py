@@ -66,7 +66,7 @@ def lead_sheet(report: AlignmentReport) -> Sheet:
         )
         headings = ("rater", "takes the others' side", "95 % interval", "comparisons")
         return Sheet(title="How often a person takes the side of the others", headings=headings, rows=rows)
-    headings = ("judge", "agrees with people", "people with each other", "difference", "95 % interval", "comparisons")
+    headings = ("judge", "agrees with people", "people", "difference", "95 % interval", "comparisons")
     return Sheet(
         title="How often they agree with people, on the same comparisons",
         headings=headings,
@@ -171,7 +171,7 @@ def _print_judge(one: Aligned, console: Console) -> None:
 
 def _print_beside(found: BesidePeople, console: Console) -> None:
     """The judge beside a person: equally many people are held against each."""
-    console.print(f"  in a person's place, held against {found.number} as a person is:")
+    _print_indented(f"in a person's place, held against {found.number} as a person is:", console, indent=2)
     for name, one in (("judge, same side", found.judge), ("people, same side", found.people)):
         _print_line(name, one.agreement, console, share=True, indent=4, noun="places")
     if found.judge.mae.value is not None:

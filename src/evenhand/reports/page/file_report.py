@@ -98,7 +98,7 @@ def summary(report: FileReport) -> list[str]:
     raters = report.whole.comparisons.raters
     judged = "" if not raters else f", judged by {counted(len(raters), 'rater')}"
     what = f"{counted(len(board.models), 'model')} met in {counted_units(board)} of {files}{judged}."
-    return [what, *leaders(board), *order_sentences(report)[:1], *people_sentences(report), report.reading.sentence]
+    return [what, *leaders(board), *order_sentences(report)[:1], *people_sentences(report)]
 
 
 def document(report: FileReport) -> dict[str, Json]:
@@ -125,7 +125,7 @@ def files_sheet(report: FileReport) -> Sheet:
 
 def write_file_report(report: FileReport, place: Place) -> int:
     """Bytes written. Raises ChartError where it cannot be drawn or written, OutputRefused."""
-    page = rendered("reports/page/page.html", **_values(report)) + "</body>\n</html>\n"
+    page = str(rendered("reports/page/page.html", **_values(report))) + "</body>\n</html>\n"
     write_out(place, page.encode())
     return path_of(place).stat().st_size
 

@@ -75,12 +75,12 @@ class BoardReport:
 
     @property
     def beside_people(self) -> Concluded | None:
-        """What agreement with people comes to; None where nobody knows."""
+        """What agreement with people comes to, of several judges the worst; None where nobody knows."""
         if self.people is None:
             return None
-        if self.people.judges:
-            return self.people.judges[0].concluded
-        return Concluded(standing="unknown", sentence=self.people.conclusions[0])
+        found = [one.concluded for one in self.people.judges]
+        standing = next((one for one in ("below", "level", "above") if one in {each.standing for each in found}), "unknown")
+        return Concluded(standing=standing, sentence=" ".join(self.people.conclusions))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -37,7 +37,7 @@ def people_sentences(report: BoardReport) -> list[str]:
     """What agreement with people comes to, where some judged the same cases."""
     if report.people_unknown is not None:
         return [f"People judged these answers too, and are not compared: {report.people_unknown}"]
-    return [] if report.beside_people is None else [report.beside_people.sentence]
+    return [] if report.people is None else list(report.people.conclusions)
 
 
 def order_sentences(report: BoardReport) -> list[str]:
