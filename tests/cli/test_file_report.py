@@ -70,7 +70,9 @@ def test_rows_whose_names_are_others_and_a_rater_shown_both_orders(shell: Shell)
     assert made["read_first"][0]["reasons"] == ["the answer shown first was chosen in both orders"]
     assert "not to be trusted" in made["trust"]
     out, _ = shell.run("report", path, *how, "--format", "csv")
-    assert {"table": "The files", "row": "b.csv", "column": "rows", "value": "12"} in list(csv.DictReader(out.splitlines()))
+    assert {"table": "The files", "row": "b.csv", "column": "rows", "value": "12"} in list(
+        csv.DictReader(out.splitlines())
+    )
 
 
 def test_a_win_against_the_ratings_is_worth_reading(shell: Shell):

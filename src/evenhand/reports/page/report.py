@@ -79,7 +79,9 @@ class BoardReport:
         if self.people is None:
             return None
         found = [one.concluded for one in self.people.judges]
-        standing = next((one for one in ("below", "level", "above") if one in {each.standing for each in found}), "unknown")
+        standing = next(
+            (one for one in ("below", "level", "above") if one in {each.standing for each in found}), "unknown"
+        )
         return Concluded(standing=standing, sentence=" ".join(self.people.conclusions))
 
 
