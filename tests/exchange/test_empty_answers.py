@@ -1,4 +1,4 @@
-"""An empty answer that lost to another is a fact: it can be imported, counts on a board, and nobody is asked about it."""
+"""An empty answer that lost to another is a fact: it is imported and counts on a board, and nobody is asked of it."""
 
 import json
 from pathlib import Path

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -158,12 +158,6 @@ class AlignmentReport(Result):
     @property
     def sentences(self) -> tuple[str, ...]:
         return (*self.conclusions, *self.notes)
-
-    def chart(self) -> Any:
-        """Each judge's agreement with people beside what people reach on the same cases. Raises ChartError."""
-        from evenhand.reports.alignment.page import alignment_chart
-
-        return alignment_chart(self)
 
     def as_json(self) -> dict[str, Json]:
         return {

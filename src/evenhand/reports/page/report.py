@@ -78,10 +78,8 @@ class BoardReport:
         """What agreement with people comes to, of several judges the worst; None where nobody knows."""
         if self.people is None:
             return None
-        found = [one.concluded for one in self.people.judges]
-        standing = next(
-            (one for one in ("below", "level", "above") if one in {each.standing for each in found}), "unknown"
-        )
+        found = {one.concluded.standing for one in self.people.judges}
+        standing = next((one for one in ("below", "level", "above") if one in found), "unknown")
         return Concluded(standing=standing, sentence=" ".join(self.people.conclusions))
 
 

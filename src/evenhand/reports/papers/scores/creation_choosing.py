@@ -187,7 +187,8 @@ def _refuse_without_baseline(found: Sequence[StudyOnRecord], choice: CreationCho
         number = sum(one.reached for one in there)
         raise MixedError(
             f"Reward is against one baseline, and the {number:,} verdicts of {judge} under {choice.protocol} compare "
-            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {quote(judge)}` ranks them.",
+            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {quote(judge)}` ranks "
+            "them.",
             code="EH-BASELINE-MISSING",
         )
 
