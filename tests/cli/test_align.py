@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,20 @@ HEADER = "item,rater,rater_kind,model_a,model_b,verdict"
 MODELS = ("X", "Y", "Z")
 
 
+class Explained(Shell):
+    """Asks `align` for every figure, unless for a document or a table."""
+
+    def run(self, *arguments: object, expect: int = 0) -> tuple[str, str]:
+        whole = arguments[0] == "align" and not {"--json", "--format"} & set(arguments)
+        return super().run(*arguments, *(["--explain"] if whole else []), expect=expect)
+
+    def shortly(self, *arguments: object) -> str:
+        return super().run("align", *arguments)[0]
+
+
 @pytest.fixture
-def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
-    return Shell(tmp_path, monkeypatch, capsys)
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Explained:
+    return Explained(tmp_path, monkeypatch, capsys)
 
 
 def clipped(value: float) -> int:
@@ -309,7 +321,7 @@ def test_the_page_names_raters_figures_and_people(shell: Shell):
         "A jury of 2",
         "in the published order alone",
         "same side as the mean",
-        "agreement with majority",
+        "verdict of most, ties too",
         "0 of 150 showings have no verdict",
         "intervals over items, these people taken as they are",
     ):
@@ -322,7 +334,7 @@ def test_verdicts_that_are_missing_are_counted_by_reason_on_the_page_and_in_the_
     rows += [f"{n},gpt,model,X,reference,{'1,' if n else ',refused'}" for n in range(4)]
     path = shell.file("p.csv", f"{HEADER},reason", *rows)
     out, _ = shell.run("align", path)
-    assert "left out: 1 cases of which one order was not read" in out
+    assert "left out 1 case of which one order was not read" in out
     assert "1 of 8 showings have no verdict: 1 refused" in out
     (rater,) = shell.document("align", path)["raters"]
     assert rater["coverage"] == {"wanted": 8, "with_verdict": 7, "reasons": {"refused": 1}}
@@ -368,7 +380,7 @@ def test_an_even_jury_that_splits_says_so(shell: Shell):
         (["1,ann,human,X,X,1"], "`X` is compared with itself"),
         (["1,ann,robot,X,Y,1"], "`rater_kind` is `robot`; expected `human` or `model`"),
         (["1,ann,human,X,Y,1", "1,ann,human,X,Y,-1"], "already judged `X`, `Y` on item `1` in this order"),
-        (["1,ann,human,X,Y,1"], "No judge's verdict is here"),
+        (["1,ann,human,X,Y,1"], "Only ann's verdicts are here"),
         (["1,gpt,model,X,Y,1"], "No person's verdict is here"),
         (["1,ann,human,X,Y,1", "1,ann,model,X,Y,1"], "The rater `ann` is model here and human at row 1"),
     ],
@@ -446,8 +458,8 @@ def test_many_pairs_are_rows_of_a_table_that_fits_a_terminal(shell: Shell):
                 for rater, kind in (("ann", "human"), ("bob", "human"), ("judge", "model")):
                     rows.append(f"{item},{rater},{kind},{first},{second},{1 if item % 2 else -1}")
     printed, _ = shell.run("align", shell.file("p.csv", HEADER, *rows))
-    assert max(map(len, printed.splitlines())) <= 120
     table = printed.partition("By pair: judge")[2].partition("By pair: ann")[0]
+    assert max(map(len, table.splitlines())) <= 120
     heading, *rest = [line.split() for line in table.splitlines() if line.strip("─━ ")]
     assert heading == ["pair", "MAE", "agreement"]
     assert len(rest) == 7  # six pairs and all of them
@@ -462,6 +474,101 @@ def test_two_raters_files_of_battles_are_compared_as_they_are(shell: Shell):
     (rater,) = shell.document("align", ann, bob, *how, "--judge", "bob")["raters"]
     assert (rater["rater"], rater["agreement"]) == ("bob", pytest.approx(2 / 3))
     assert rater["majority"] == pytest.approx(2 / 4)
-    shell.refuses("EH-ALIGN", "ann, bob", "--judge", of=("align", ann, bob, *how))
+    alone = shell.document("align", ann, bob, *how)
+    assert (alone["raters"], [one["rater"] for one in alone["humans"]["raters"]]) == ([], ["ann", "bob"])
+    assert alone["humans"]["agreement"] == pytest.approx((2 / 3 + 2 / 4) / 2, abs=0.05)
     shell.refuses("EH-USAGE", "--winner-words", of=("align", "--winner-words", "A=tie"))
     shell.refuses("EH-USAGE", "--columns", "two columns", of=("align", ann, "--columns", "a=item,b=item"))
+
+
+def test_people_alone_are_held_against_each_other_without_a_flag(shell: Explained):
+    ann = shell.file("ann.csv", "item,model_a,model_b,winner", "1,X,Y,X", "2,X,Y,Y", "3,X,Y,X", "4,X,Y,X")
+    bob = shell.file("bob.csv", "item,model_a,model_b,winner", "1,X,Y,X", "2,X,Y,Y", "3,X,Y,Y", "4,Y,X,X")
+    made = shell.document("align", ann, bob)
+    assert (made["raters"], made["humans"]["agreement"]) == ([], 0.75)
+    assert "75.0 % of 8 comparisons" in made["conclusions"][0]
+    printed = shell.shortly(ann, bob).replace("\u00a0", " ")
+    assert "ann" in printed
+    assert made["conclusions"][0] in printed
+    assert "By pair" not in printed
+
+
+def beside(shell: Explained, judged: str, *, items: int = 40) -> tuple[dict[str, Any], str]:
+    """Two people who agree on three of four items, and a judge who says the same as ann, against her, or on every
+    second item."""
+    rows: list[str] = []
+    for item in range(items):
+        ann = 1 if item % 2 else -1
+        bob = ann if item % 4 else -ann
+        said = {
+            "like ann": ann,
+            "against both": -ann if item % 4 else ann * (1 if item % 8 else -1),
+            "half": ann if item % 3 else -ann,
+        }[judged]
+        rows += [f"{item},ann,human,X,Y,{ann}", f"{item},bob,human,X,Y,{bob}", f"{item},gpt,model,X,Y,{said}"]
+    path = shell.file("p.csv", HEADER, *rows)
+    (rater,) = shell.document("align", path)["raters"]
+    return rater, shell.shortly(path).replace("\u00a0", " ")
+
+
+@pytest.mark.parametrize(
+    ("judged", "claim"),
+    [
+        ("like ann", "gpt agrees with people more often than people agree with each other"),
+        ("against both", "gpt agrees with people less often than people agree with each other"),
+        ("half", "No difference is shown between gpt and a person"),
+    ],
+)
+def test_the_conclusion_tells_two_figures_of_the_same_comparisons(shell: Explained, judged: str, claim: str):
+    rater, printed = beside(shell, judged)
+    judge, people = rater["beside_people"]["judge"], rater["beside_people"]["people"]
+    assert judge["agreement_n"] == people["agreement_n"] == 80
+    gap = rater["beside_people"]["agreement_difference"]
+    assert gap == pytest.approx(judge["agreement"] - people["agreement"])
+    assert rater["conclusion"].startswith(claim)
+    shares = f"{100 * judge['agreement']:.1f} % against {100 * people['agreement']:.1f} % of the same 80 comparisons"
+    assert shares in rater["conclusion"]
+    assert rater["conclusion"] in printed
+    told = {float(number) for number in re.findall(r"(\d+\.\d) %", printed)}
+    assert told <= {round(100 * judge["agreement"], 1), round(100 * people["agreement"], 1)}, "no third share"
+
+
+def test_the_short_form_fits_a_screen_and_explain_tells_the_rest(shell: Explained, monkeypatch: pytest.MonkeyPatch):
+    rows, _ = study()
+    path = shell.file("p.csv", HEADER, *rows)
+    monkeypatch.setenv("COLUMNS", "80")
+    short, whole = shell.shortly(path), shell.run("align", path)[0]
+    assert len(short.splitlines()) < 30 < len(whole.splitlines())
+    assert "--explain" in short
+    assert "Krippendorff" not in short
+    assert "Krippendorff" in whole
+
+
+def test_lines_that_are_folded_keep_their_indent(shell: Explained):
+    from rich.console import Console
+
+    from evenhand.api.reading import align
+    from evenhand.reports.alignment.table import print_alignment
+
+    rows, _ = study()
+    console = Console(width=60, record=True, file=io.StringIO(), highlight=False)
+    print_alignment(align(shell.file("p.csv", HEADER, *rows)), console, explain=True)
+    lines = console.export_text().splitlines()
+    start = next(n for n, line in enumerate(lines) if line.startswith("  Whether the boards"))
+    end = next(n for n in range(start, len(lines)) if lines[n].startswith("  rank correlation"))
+    assert end - start > 1
+    assert all(line.startswith("  ") for line in lines[start:end])
+
+
+def test_a_page_and_a_picture_of_agreement(shell: Explained):
+    rows, _ = study()
+    path = shell.file("p.csv", HEADER, *rows)
+    _, err = shell.run("align", path, "--plot", "align.html", "--plot", "align.svg")
+    assert "Written: align.html" in err
+    page, picture = ((shell.folder / name).read_text() for name in ("align.html", "align.svg"))
+    made = shell.document("align", path)
+    assert all(sentence in page.replace("&#39;", "'").replace("\u00a0", " ") for sentence in made["conclusions"])
+    assert "Where near and people part" in page
+    assert "src=" not in page
+    assert "<svg" in picture
+    shell.refuses("EH-OUTPUT-EXISTS", "align.csv", of=("align", path, "--plot", shell.file("align.csv", "mine")))

@@ -262,7 +262,6 @@ def test_levels_may_be_chosen_and_a_draw_does_not_fit_two(tmp_path: Path):
         ({"preference": 3}, "EH-DATA-CELL", "`preference` is `3`"),
         ({"instruction": "Dance."}, "EH-ITEM-UNKNOWN", 'row 1 ("Dance.")'),
         ({"generator_2": "baseline-one", "output_2": "The Danube."}, "EH-DATA-CELL", "`baseline-one`"),
-        ({"output_2": " "}, "EH-DATA-BLANK", "`output_2`"),
         ({"annotator": None}, "EH-DATA-TYPE", "`annotator`"),
         ({"generator_1": "reference"}, "EH-NAME-RESERVED", "`output_1`"),
     ],

@@ -207,10 +207,11 @@ def test_rank_of_the_file_counts_no_failure_as_a_tie_and_is_the_board_of_battles
     assert export(mixed, "--battles", "--with-reference", out=file).code == 0
     again = run("rank", file, "--json").document
     assert "1 battle has no vote and moves no score" in " ".join(again["notes"])
-    assert again["coverage"]["reasons"] == {"unreadable": 1}
-    for fact in ("rating", "wins", "losses", "ties"):
-        ours = {one["model"]: one[fact] for one in board["models"]}
-        assert {one["model"]: one[fact] for one in again["models"]} == pytest.approx(ours, abs=1e-9), fact
+    assert again["coverage"]["reasons"] == {"unreadable": 2}, "both showings of that battle"
+    assert again["unit"] == "rows"
+    assert again["votes"] == board["battles"]
+    kept = ("swap_consistency", "swap_consistency_n", "first_position_share", "first_position_share_n")
+    assert {name: again["reliability"][name] for name in kept} == {name: board["reliability"][name] for name in kept}
 
 
 @pytest.fixture
@@ -234,6 +235,21 @@ def replicated(tmp_path: Path) -> Path:
     with closing(Ledger(store_in(tmp_path))) as ledger:
         judge(ledger, {label: ("ada", "bel", "cyd", "reference") for label in ITEMS}, says, replicates=2)
     return tmp_path
+
+
+@pytest.mark.parametrize("suffix", ["jsonl", "csv"])
+def test_the_votes_of_the_file_are_those_of_the_ledger_and_tell_of_order(replicated: Path, suffix: str) -> None:
+    board = run("rank", "--store", store_in(replicated), "--json").document
+    file = replicated / f"battles.{suffix}"
+    assert export(replicated, "--battles", "--with-reference", out=file).code == 0
+    of_file = run("rank", file, "--unit", "votes", "--json").document
+    for document in (of_file, run("rank", file, "--json").document):
+        for fact in ("swap_consistency", "swap_consistency_n", "first_position_share", "first_position_share_n"):
+            assert document["reliability"][fact] == pytest.approx(board["reliability"][fact]), fact
+    ours = {one["model"]: one["rating"] for one in board["models"]}
+    assert "reference" in ours
+    assert {one["model"]: one["rating"] for one in of_file["models"]} == pytest.approx(ours, abs=1e-9)
+    assert run("align", file).code != 0, "one rater agrees with nobody"
 
 
 def test_replicates_share_their_showings_weight_in_the_file_as_on_the_board(replicated: Path) -> None:

@@ -185,7 +185,6 @@ def test_the_ledgers_other_text_of_a_model_is_not_replaced_silently(tmp_path: Pa
         ({"model_selection.A": "perhaps"}, "`model_selection.A` is `perhaps`; expected True or False"),
         ({"instruction": "Never asked"}, "has no item with this instruction"),
         ({"image_url": "https://example.org/9.png"}, "only with other images"),
-        ({"A": " "}, "`A` is empty"),
         ({"B_model": ""}, "`B_model` is empty"),
         ({"B_model": "x"}, "another text"),
         ({"B_model": "x", "B": "x on 1\r\nindeed"}, "`x` is compared with itself"),

@@ -20,7 +20,7 @@ from evenhand.reports.board.choosing import Choice, choose_of_run, study_of_run
 from evenhand.reports.board.table import reliability_sentences
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page.charts import report_charts
-from evenhand.reports.page.report import Report, report_of
+from evenhand.reports.page.report import BoardReport, Report, report_of
 from evenhand.reports.page.sheets import all_sheets, long_sheet
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.words import notes, sampling, summary
@@ -132,7 +132,7 @@ def report_on(
     return ReportMade(report=report_of(ledger, made, seed=seed), notes=board.notes)
 
 
-def charts_of(report: Report) -> "alt.VConcatChart":
+def charts_of(report: BoardReport) -> "alt.VConcatChart":
     return stacked(*(wide for wide, *_ in report_charts(report).values()))
 
 
@@ -156,7 +156,7 @@ def tables_of(report: Report, form: Tables) -> WrittenTables:
     opening = [
         *filter(None, [sampling(report)]),
         *summary(report),
-        trust_word(report.board.reliability, report.audits).words,
+        trust_word(report.board.reliability, report.audits, report.beside_people).words,
     ]
     below = [reliability_sentences(report.board)[0], *notes(report)]
     text = written([long_sheet(sheets)] if form == "csv" else sheets, form, below, opening=opening)
@@ -177,5 +177,7 @@ def document_of(report: Report) -> dict[str, Json]:
         "board": report.board.as_json(),
         "scores": [score.as_json() for score in report.scores],
         "audit": None if report.audits is None else report.audits.as_json(),
+        "people": None if report.beside_people is None else report.beside_people.sentence,
+        "read_first": report.reading.as_json(),
         "chain": report.head.as_json(),
     }

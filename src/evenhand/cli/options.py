@@ -320,7 +320,7 @@ def allow_partial() -> bool:
     return option(
         "--allow-partial",
         is_flag=True,
-        help="Take what can be taken of a file of answers with missing, unknown or contradicting items.",
+        help="Take what can be taken of a file with missing, unknown or contradicting items.",
     )
 
 

@@ -1,5 +1,7 @@
-"""Sentences on standard error, folded between words where a person reads them."""
+"""Sentences on standard error, folded between words where a person reads them; what they advise can be typed here."""
 
+import re
+import shlex
 import shutil
 import sys
 import textwrap
@@ -13,9 +15,48 @@ import click
 
 from evenhand.format.printable import printable
 
+OF_LEDGER = frozenset(
+    (
+        "align", "answer", "audit", "correlate", "demo", "describe-images", "export", "grade", "import", "judge",
+        "ledger", "rank", "report", "runs", "sample", "score", "serve", "show", "worker",
+    )
+)  # fmt: skip
+"""Commands with --store."""
+_ALONE = frozenset(("runs", "serve", "worker"))
+"""Those of them that need no further word; others named without one are only spoken of."""
+_OF_FILES = frozenset(("align", "rank", "report"))
+"""Those that need no ledger where a file follows."""
+_ADVICE = re.compile(r"`(?P<command>evenhand (?P<name>[a-z-]+)(?P<rest>[^`]*))`")
+
 
 def say(sentence: str) -> None:
-    click.echo(folded(printable(sentence)), err=True)
+    click.echo(folded(printable(typeable(sentence))), err=True)
+
+
+def typeable(sentence: str) -> str:
+    """With the ledger that this command was told to use in each command that the sentence advises and that needs one:
+    as it stands it would look into the usual one. A variable or a file of settings holds for the next command too."""
+    store = _store(sys.argv[1:])
+    return sentence if store is None else _ADVICE.sub(lambda found: _with_store(found, store), sentence)
+
+
+def _with_store(found: re.Match[str], store: str) -> str:
+    name, rest = found["name"], found["rest"].strip()
+    of_file = name in _OF_FILES and rest and not rest.startswith("--")
+    if name not in OF_LEDGER or "--store" in rest or of_file or not (rest or name in _ALONE):
+        return found[0]
+    return f"`{found['command'].rstrip()} --store {shlex.quote(store)}`"
+
+
+def _store(words: list[str]) -> str | None:
+    """What was typed; None where nothing was, or where it holds a password."""
+    given = None
+    for place, word in enumerate(words):
+        if word == "--store" and place + 1 < len(words):
+            given = words[place + 1]
+        elif word.startswith("--store="):
+            given = word.partition("=")[2]
+    return None if given is not None and re.search(r"//[^/@]*:[^/@]*@", given) else given
 
 
 def folded(sentence: str, stream: TextIO | None = None) -> str:

@@ -4,6 +4,7 @@ import click
 
 from evenhand.benchmarks.data_error import BenchmarkError, DownloadError, IntakeError, ResponsesError
 from evenhand.cli.environment import WrongUse
+from evenhand.cli.saying import typeable
 from evenhand.describe.errors import DescribeError
 from evenhand.domain.errors import UNEXPECTED, USAGE, CallFailure, EvenhandError, Misuse, code_of
 from evenhand.domain.identity import Json
@@ -61,7 +62,7 @@ def error_document(error: Exception) -> dict[str, Json]:
 
 
 def _document(sentence: str, code: str, exit_code: int) -> dict[str, Json]:
-    return {"schema": 1, "error": sentence, "code": code, "exit_code": exit_code}
+    return {"schema": 1, "error": typeable(sentence), "code": code, "exit_code": exit_code}
 
 
 def _code_of_click(error: click.ClickException) -> str:

@@ -29,6 +29,11 @@ class Response:
     """What is known about how it came to be (truncated, refused); no part of its identity."""
     digest: str = field(init=False)
 
+    @property
+    def empty(self) -> bool:
+        """Of one that is, verdicts of others may be on record; nobody is asked for any."""
+        return not self.text.strip()
+
     def __post_init__(self) -> None:
         content = [self.item, self.model, self.text, self.variant, self.made_from, self.alteration]
         object.__setattr__(self, "digest", content_hash("response", content))

@@ -20,6 +20,10 @@ _JUDGING = frozenset(
     for end in ("", "_id", "_name")
 )
 _JOINED = "Each row joins the showings that its column shown_first lists, so nothing is known about order."
+_TOLD_BY_VOTES = (
+    "Each row joins the showings that its column shown_first lists: they are rated joined, and its column votes tells "
+    "of order."
+)
 _NO_RATER = (
     "No rater column: no row is taken for a repeat of another, and the two orders of a pair are compared as one judge's"
 )
@@ -158,9 +162,10 @@ def spelling_notes(names: Sequence[str]) -> tuple[str, ...]:
     return (f"{listed([*names], most=_TOLD)} {are}, in two spellings of one name (Unicode's NFC and NFD).",)
 
 
-def order_notes(sides: Sides, layout: Layout) -> tuple[str, ...]:
+def order_notes(sides: Sides, layout: Layout, *, told: bool = False) -> tuple[str, ...]:
+    """`told`: of rows that join showings, those are known one by one."""
     if layout.joined:
-        return (_JOINED,)
+        return (_TOLD_BY_VOTES if told else _JOINED,)
     first = f"{layout.pair[0]} is taken as shown first."
     if sides.order_untold is None:
         return (f"No first_shown column: {first}",)

@@ -3,7 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 from unicodedata import normalize
 
 import numpy as np
@@ -41,6 +42,7 @@ from evenhand.exchange.peers.arena_hard_battles import arena_hard_battles
 from evenhand.exchange.peers.battles import InVain, Peer, PeerBattles
 from evenhand.exchange.peers.judgement_battles import exported_battles, judgement_battles
 from evenhand.exchange.peers.mt_bench_battles import mt_bench_battles
+from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing
 
@@ -74,7 +76,7 @@ def battles_of(table: ColumnSource, columns: BattleColumns) -> PeerBattles:
     return PeerBattles(table=table, columns=columns)
 
 
-__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "read_battles"]
+__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "joined_tables", "read_battles"]
 
 AS_NAMED = BattleColumns()
 
@@ -98,6 +100,12 @@ class BattleTable:
     """Showings that the file says gave no verdict."""
     item_name: Callable[[int], str]
     """By its number, what the file calls an item."""
+    item_names: Callable[[], Mapping[int, str]]
+    """All of those, by number; none where no items are named."""
+    showings: Comparisons | None = None
+    """What each row joins, where the file tells that: the same models and items, a row for each vote."""
+    shown_in_vain: int = 0
+    """Showings that were joined and have no vote."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -141,12 +149,13 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     # Another tool's reader that gives weights has shared them already.
     shared_before = table is not given and layout.weight is not None
     comparisons, repeated = (comparisons, 0) if shared_before else _with_repeats(comparisons, repeats)
+    showings = None if battles.showings is None else _showings(battles.showings, comparisons.models)
     notes = (
         *battles.notes,
         *in_vain_notes(in_vain),
         *unit_notes(comparisons, layout, columns, table.names),
         *repeat_notes(repeated, layout.item, shared=repeats == "share"),
-        *(order_notes(cells.sides, layout) if battles.order_known else ()),
+        *(order_notes(cells.sides, layout, told=showings is not None) if battles.order_known else ()),
         *([] if cells.verdicts.note is None else [cells.verdicts.note]),
         *other_notes(comparisons, layout),
         *space_notes(cells.spaced(layout)),
@@ -166,13 +175,115 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
         verdicts=len(comparisons) if battles.verdicts is None else battles.verdicts,
         in_vain=in_vain,
         item_name=partial(_item_name, table, layout.item, cells.items),
+        item_names=partial(_item_names, table, layout.item, cells.items),
+        showings=showings,
+        shown_in_vain=0 if battles.showings is None else len(battles.showings.in_vain),
     )
+
+
+def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
+    """All of them as one: models, items and raters of one name are the same, and where a table names no rater its file
+    is one. What only some tell of all rows (items, levels, lengths) is left out."""
+    if len(tables) == 1:
+        return tables[0]
+    models = sorted({name for one in tables for name in one.comparisons.models})
+    rows = [_named(one.comparisons, models, whole=True) for one in tables]
+    raters = [one.comparisons.raters or (Path(one.name).stem,) for one in tables]
+    names = list(dict.fromkeys(name for some in raters for name in some))
+    items = [None if one.comparisons.item is None else one.item_names() for one in tables]
+    labels = list(dict.fromkeys(name for some in items if some is not None for name in some.values()))
+    lacking = any(some is None for some in items)
+    codes = {name: code for code, name in enumerate(labels)}
+
+    def stacked(of: Sequence[Comparisons]) -> Comparisons:
+        return Comparisons(
+            models=tuple(models),
+            model_a=np.concatenate([one.model_a for one in of]),
+            model_b=np.concatenate([one.model_b for one in of]),
+            sign=np.concatenate([one.sign for one in of]),
+            weight=_filled([one.weight for one in of], of, 1.0),
+            item=None
+            if lacking
+            else np.concatenate([_recoded(one.item, some or {}, codes) for one, some in zip(of, items, strict=True)]),
+            first=_filled([one.first for one in of], of, 0),
+            value=None
+            if any(one.value is None for one in of)
+            else np.concatenate([one.value for one in of if one.value is not None]),
+            length=_filled([one.length for one in of], of, np.nan),
+            rater=np.concatenate(
+                [
+                    _recoded(
+                        np.zeros(len(one), np.int32) if one.rater is None else one.rater,
+                        dict(enumerate(some)),
+                        {name: code for code, name in enumerate(names)},
+                    )
+                    for one, some in zip(of, raters, strict=True)
+                ]
+            ),
+            raters=tuple(names),
+            self_battles=sum(one.self_battles for one in of),
+        )
+
+    several = any(one.showings is not None for one in tables)
+    showings = [
+        rows[place] if one.showings is None else _named(one.showings, models, whole=True)
+        for place, one in enumerate(tables)
+    ]
+    return replace(
+        tables[0],
+        comparisons=stacked(rows),
+        rows=sum(one.rows for one in tables),
+        notes=tuple(f"{one.name}: {note}" for one in tables for note in one.notes),
+        name=" and ".join(one.name for one in tables),
+        digest=None,
+        verdicts=sum(one.verdicts for one in tables),
+        in_vain=tuple(each for one in tables for each in one.in_vain),
+        item_name=labels.__getitem__,
+        item_names=lambda: dict(enumerate(labels)),
+        showings=stacked(showings) if several else None,
+        shown_in_vain=sum(one.shown_in_vain for one in tables),
+    )
+
+
+def _recoded(codes: Codes | None, names: Mapping[int, str], new: Mapping[str, int]) -> Codes:
+    assert codes is not None
+    known = np.zeros(max(names, default=-1) + 1, np.int32)
+    for old, name in names.items():
+        known[old] = new[name]
+    return known[codes]
+
+
+def _filled(columns: Sequence[Any], of: Sequence[Comparisons], usual: float) -> Any:
+    """One below the other; None where no part has it."""
+    known = [one for one in columns if one is not None]
+    if not known:
+        return None
+    return np.concatenate(
+        [
+            np.full(len(part), usual, known[0].dtype) if one is None else one
+            for one, part in zip(columns, of, strict=True)
+        ]
+    )
+
+
+def _showings(battles: PeerBattles, models: Sequence[str]) -> Comparisons:
+    layout = layout_of(battles.table, battles.columns)
+    found = _comparisons(battles, layout, _cells(battles.table, layout, None, {}))
+    return _named(found, sorted({*found.models, *models}), whole=True)
 
 
 def _item_name(table: ColumnSource, column: str | None, items: Labels | None, code: int) -> str:
     if column is None or items is None:
         return str(code)
     return str(table.take(column)[int((items.codes == code).argmax())])
+
+
+def _item_names(table: ColumnSource, column: str | None, items: Labels | None) -> dict[int, str]:
+    if column is None or items is None:
+        return {}
+    cells = table.take(column)
+    codes, first = np.unique(items.codes, return_index=True)
+    return {int(code): str(cells[int(row)]).strip() for code, row in zip(codes, first, strict=True)}
 
 
 def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None, words: Mapping[str, str]) -> _Cells:
@@ -196,8 +307,12 @@ def _in_one_spelling(models: tuple[str, str]) -> tuple[str, str]:
 
 def _with_models(comparisons: Comparisons, in_vain: Sequence[InVain]) -> Comparisons:
     """With the names of models that were shown in vain only: they too belong on the board."""
-    names = sorted({*comparisons.models, *(name for one in in_vain for name in one.models)})
-    if len(names) == len(comparisons.models):
+    return _named(comparisons, sorted({*comparisons.models, *(name for one in in_vain for name in one.models)}))
+
+
+def _named(comparisons: Comparisons, names: Sequence[str], *, whole: bool = False) -> Comparisons:
+    """With these names of models; `whole`: however they are ordered."""
+    if not whole and len(names) == len(comparisons.models):
         return comparisons
     number = {name: code for code, name in enumerate(names)}
     code = np.array([number[name] for name in comparisons.models], dtype=np.int32)

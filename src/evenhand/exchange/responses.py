@@ -15,6 +15,10 @@ from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.tables import ExchangeTable
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import runs
+
+_EMPTY = "empty"
+"""In an import's outcome: the empty answers of its file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,11 +83,21 @@ def import_responses(
     ledger.register_benchmark(benchmark)
     known = len(read.responses) - new
     run = None
-    if new:
+    digests = {item.label: item.digest for item in benchmark.items}
+    empty = {(digests[one.item], one.model, read.variant) for one in read.empty} - empty_answers(ledger)
+    if new or empty:
         told = {**(settings or {}), "benchmark": benchmark.name}
         run = ledger.begin_run("import", told, study=None, version=__version__)
-        ledger.end_run(run, {"known": known, "imported": new, "called": 0, "failed": {}})
+        outcome: dict[str, Json] = {"known": known, "imported": new, "called": 0, "failed": {}}
+        ledger.end_run(run, outcome | ({_EMPTY: [list(one) for one in sorted(empty)]} if empty else {}))
     return ImportedResponses(new=new, known=known, models=read.models, run=run)
+
+
+def empty_answers(ledger: Ledger) -> set[tuple[str, str, str]]:
+    """Item, model and variant of the empty answers that files held: they are not judged, but others may have judged
+    them."""
+    ended = (one.outcome or {} for one in runs(ledger, command="import"))
+    return {(item, model, variant) for outcome in ended for item, model, variant in outcome.get(_EMPTY, ())}
 
 
 def variants_held(ledger: Ledger, data: str) -> set[str]:

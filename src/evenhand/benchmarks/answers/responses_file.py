@@ -129,6 +129,8 @@ class ResponseSet(Result):
     failure_texts: tuple[Unjudged, ...]
     warnings: tuple[str, ...]
     """Sentences that a user must be told."""
+    variant: str = ""
+    """That they are of."""
 
     @property
     def headline(self) -> str:
@@ -341,6 +343,7 @@ class _Collected(CollectedAnswers):
             empty=tuple(empty),
             failure_texts=tuple(failures),
             warnings=(*self._warnings(models, empty, failures),),
+            variant=variant,
         )
 
     def _warnings(

@@ -150,7 +150,7 @@ def _on_record(benchmark: Benchmark, choice: AnswerChoice, ledger: Ledger) -> li
     held = ledger.responses_to((item.digest for item in benchmark.items), variant=choice.variant, plain=plain)
     named = set[str](filter(None, [*choice.models, against, choice.new]))
     play = may_be_shown(ledger, {one.model for one in held} - {REFERENCE}) | _anonymous(ledger, named)
-    return [one for one in held if one.model in play]
+    return [one for one in held if one.model in play and not one.empty]
 
 
 def _anonymous(ledger: Ledger, named: set[str]) -> set[str]:

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from shlex import quote
 from textwrap import shorten
 
 import click
@@ -119,7 +120,7 @@ def _beginning(text: str) -> str:
 def benchmark_facts(name: str, source: DataOptions, *, items: bool = False) -> BenchmarkFacts:
     """With `items`, also a list of them. Raises BenchmarkError where the data cannot be used."""
     if is_own_file(name):
-        raise BenchmarkError(f"{name} is a file of your own; `evenhand describe {name}` tells what it holds.")
+        raise BenchmarkError(f"{name} is a file of your own; `evenhand describe {quote(name)}` tells what it holds.")
     info = find_benchmark(name)
     given = bool(source.data or source.reference or items)
     topics = (*sources(), *released_sources()) if info.name == _DRAWS_ON else ()

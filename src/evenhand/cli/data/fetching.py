@@ -12,6 +12,7 @@ import click
 from evenhand.benchmarks.files.data_file import DataFile, Downloaded, download
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.sentences import INCOMPLETE
+from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.engine.tasks.pictures import with_fetched
@@ -118,8 +119,14 @@ def fetch_order(given: "FetchOptions") -> FetchOutcome:
     known = with_fetched(loaded, ledger.images).addresses
     limits = FetchLimits(bytes=given.max_bytes, allowed=anywhere if given.allow_private else is_public)
     missing = [url for url in urls if url not in known]
-    with explained(ledger.images.root):
-        outcomes = asyncio.run(fetch_images(missing, ledger.images, licences=loaded.licences, limits=limits))
+    with explained(ledger.images.root), waiting("Fetching") as shown:
+        settled: list[Outcome] = []
+
+        def told(outcome: Outcome) -> None:
+            settled.append(outcome)
+            shown.count(len(settled), len(missing), "images")
+
+        outcomes = asyncio.run(fetch_images(missing, ledger.images, licences=loaded.licences, limits=limits, told=told))
     if out is not None:
         with explained(out.path):
             write_table(_table(urls, known, outcomes, loaded), out)

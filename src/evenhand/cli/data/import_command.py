@@ -15,9 +15,11 @@ from evenhand.cli.options import DataOptions, option
 if TYPE_CHECKING:
     from evenhand.domain.identity import Json
     from evenhand.domain.item import Benchmark
+    from evenhand.domain.response import Response
     from evenhand.domain.verdict import Levels
     from evenhand.exchange.judgements.file import JudgementsFile
     from evenhand.exchange.judgements.importing import ImportedJudgements
+    from evenhand.ledger.store.record import Ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +67,6 @@ def command(_: click.Context, given: ImportOptions) -> None:
 
     if given.of_responses == given.of_judgements:
         raise WrongUse("Give exactly one of --responses and --judgements.")
-    if given.of_judgements and given.allow_partial:
-        raise WrongUse("--allow-partial is about files of answers; leave it out.")
     if given.of_responses and given.levels:
         raise WrongUse("--levels is about verdicts, and answers have none; leave it out.")
     benchmark = given.source.load(given.benchmark)
@@ -144,6 +144,9 @@ def _judgements_in(benchmark: "Benchmark", given: ImportOptions, variant: str) -
     file = given.file
     columns = columns_in(file)
     levels = cast("Levels", int(given.levels)) if given.levels else None
+    brings = is_preferences(columns) or is_annotations(columns)
+    if brings and given.allow_partial:
+        raise WrongUse("The file brings its answers with it, so none can be missing; leave --allow-partial out.")
     if is_preferences(columns):
         if levels not in (None, 2):
             raise WrongUse("The file's choices between A and B have 2 levels; leave --levels out.")
@@ -151,12 +154,25 @@ def _judgements_in(benchmark: "Benchmark", given: ImportOptions, variant: str) -
     if is_annotations(columns):
         return read_annotations(file, benchmark, variant=variant, levels=levels)
     bundled = bundled_responses(benchmark) if not variant else ()
-    answers = answers_on_record(ledger_for(given.store, dry_run=True), benchmark, variant=variant)
+    ledger = ledger_for(given.store, dry_run=True)
+    answers = answers_on_record(ledger, benchmark, variant=variant)
     held = {(one.item, one.model) for one in answers}
-    brought = tuple(one for one in bundled if (one.item, one.model) not in held)
-    read = read_judgements(file, benchmark, [*answers, *brought], levels=levels)
+    brought = tuple(one for one in (*bundled, *_empty(ledger, variant)) if (one.item, one.model) not in held)
+    read = read_judgements(file, benchmark, [*answers, *brought], levels=levels, partial=given.allow_partial)
     judged = {digest for one in read.judgements for digest in one.row.trial.responses}
     return replace(read, answers=tuple(one for one in brought if one.digest in judged))
+
+
+def _empty(ledger: "Ledger", variant: str) -> "list[Response]":
+    """Answers that a file of answers held and that were empty: one may have lost to another."""
+    from evenhand.domain.response import Response
+    from evenhand.exchange.responses import empty_answers
+
+    return [
+        Response(item=item, model=model, text="", variant=of, flags=("empty",))
+        for item, model, of in sorted(empty_answers(ledger))
+        if of == variant
+    ]
 
 
 def _variant(given: str | None) -> str | None:

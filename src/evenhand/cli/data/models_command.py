@@ -8,6 +8,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import Environment
+from evenhand.cli.waiting import waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,5 +71,6 @@ def fetch(ctx: click.Context, given: FetchModelOptions) -> None:
     name = given.name
     if name != "local/smollm2":
         raise WrongUse(f"Only local/smollm2 can be fetched, not '{name}'; give your own weights as local/PATH.gguf.")
-    path = fetch_smollm2(cast(Environment, ctx.obj).cache)
+    with waiting("Fetching and unpacking the weights, 93 MB"):
+        path = fetch_smollm2(cast(Environment, ctx.obj).cache)
     click.echo(f"The weights of {name} are at {path}.", err=True)

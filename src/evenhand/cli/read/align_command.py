@@ -10,7 +10,9 @@ from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import option
 from evenhand.cli.saying import say
+from evenhand.cli.waiting import waiting
 from evenhand.domain.trial import See
+from evenhand.files.outputs import Target
 from evenhand.format.sheet import Format, written
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlignOptions:
+    force: bool = options.force()
     files: tuple[Path, ...] = options.argument(nargs=-1, type=click.Path(path_type=Path))
     benchmark: str | None = option("--benchmark", help="Which benchmark's judgements, from the ledger.")
     judge: tuple[str, ...] = option(
@@ -61,6 +64,10 @@ class AlignOptions:
     form: Format = options.table_format(
         "How the tables are written; csv is Table 7 of Creation-MMBench, a row for each rater, model and evaluation."
     )
+    plot: tuple[Target, ...] = options.plot(
+        "Draw agreement to this .svg or .png, or all of it to an .html (one file, numbers and pictures); repeatable."
+    )
+    explain: bool = options.explain()
     store: str = options.store()
     as_json: bool = options.as_json()
 
@@ -71,7 +78,8 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
     """How near judges come to people, beside what people reach among themselves.
 
     FILES hold preferences (item, rater, rater_kind, model_a, model_b, and a verdict or a winner; CSV, JSONL, Parquet);
-    a file without raters is of one, who is called as the file is. Without files the ledger's judgements are compared.
+    a file without raters is of one, who is called as the file is. People alone are compared with each other. Without
+    files the ledger's judgements are compared.
     """
     from evenhand.api.reading import align
     from evenhand.cli.read.ranking import winner_words_of
@@ -82,26 +90,33 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
     _refuse_mixture(ctx, given.files)
     # A folder's settings hold for all commands: beside files those of a ledger are not meant.
     of_ledger = not given.files
-    report = align(
-        given.files,
-        benchmark=given.benchmark if of_ledger else None,
-        protocol=given.protocol if of_ledger else None,
-        variant=given.variant if of_ledger else None,
-        see=given.see if of_ledger else None,
-        run=given.run if of_ledger else (),
-        ledger=Ledger(given.store, create=False) if of_ledger else None,
-        judge=given.judge,
-        levels=cast("Levels", int(given.levels)) if given.levels else None,
-        columns=options.columns_of(given.columns, "question=item,choice=winner") if given.files else None,
-        winner_words=winner_words_of(given.winner_words) if given.files else None,
-        against=given.against,
-        disagreements=given.disagreements,
-        seed=given.seed,
-    )
+    with waiting("Comparing raters"):
+        report = align(
+            given.files,
+            benchmark=given.benchmark if of_ledger else None,
+            protocol=given.protocol if of_ledger else None,
+            variant=given.variant if of_ledger else None,
+            see=given.see if of_ledger else None,
+            run=given.run if of_ledger else (),
+            ledger=Ledger(given.store, create=False) if of_ledger else None,
+            judge=given.judge,
+            levels=cast("Levels", int(given.levels)) if given.levels else None,
+            columns=options.columns_of(given.columns, "question=item,choice=winner") if given.files else None,
+            winner_words=winner_words_of(given.winner_words) if given.files else None,
+            against=given.against,
+            disagreements=given.disagreements,
+            seed=given.seed,
+        )
+    for path in given.plot:
+        from evenhand.reports.alignment.page import plot
+
+        with waiting("Drawing"):
+            plot(report, path)
+        click.echo(f"Written: {path}", err=True)
     if given.as_json:
         click.echo(report.to_json())
     elif given.form == "table":
-        print_alignment(report, console())
+        print_alignment(report, console(), explain=given.explain)
     else:
         sentences = alignment_sentences(report)
         click.echo(written(alignment_sheets(report, given.form), given.form, sentences), nl=False)

@@ -15,6 +15,7 @@ from evenhand.cli.read.showing import (
     print_lines,
     way_of_asking,
 )
+from evenhand.cli.saying import typeable
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import PURPOSES
@@ -173,8 +174,10 @@ def print_case(document: Mapping[str, Any]) -> None:
     print_heading(f"{document['benchmark']}, item {document['item']}")
     if document["other_data_files"]:
         click.echo(
-            f"Other data under this name has an item {document['item']} too; this is that of the newest study, data "
-            f"{document['data'][:12]}. `evenhand show RUN` shows another's."
+            typeable(
+                f"Other data under this name has an item {document['item']} too; this is of the newest study, data "
+                f"{document['data'][:12]}. `evenhand runs` lists runs; `evenhand show RUN` shows another's."
+            )
         )
     kinds = [content[name] for name in ("category", "task") if content[name]]
     if kinds:

@@ -8,6 +8,7 @@ from typing import Literal
 import click
 
 from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import ChoosingOptions, option, output
 from evenhand.files.outputs import Target
 
@@ -15,6 +16,17 @@ from evenhand.files.outputs import Target
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportOptions:
     force: bool = options.force()
+    files: tuple[Path, ...] = options.argument(nargs=-1, type=click.Path(path_type=Path))
+    columns: str | None = option(
+        "--columns",
+        metavar="THEIRS=OURS,…",
+        help="What columns of FILES are: question=item,left=model_a,right=model_b,choice=winner.",
+    )
+    winner_words: str | None = option(
+        "--winner-words",
+        metavar="THEIRS=OURS,…",
+        help="What other words for a winner in FILES mean: A=model_a,B=model_b,draw=tie.",
+    )
     choosing: ChoosingOptions
     out: Target | None = output(
         "--out",
@@ -34,14 +46,29 @@ class ReportOptions:
 
 @click.command("report")
 @options.takes(ReportOptions)
-def command(_: click.Context, given: ReportOptions) -> None:
+def command(ctx: click.Context, given: ReportOptions) -> None:
     """One HTML file that can be mailed: the board, how far its judge can be trusted, and every judgement to look at.
 
     It needs no network and opens from disk. Of more than 20,000 judgements it lists those that disagree or failed, and
-    a sample of the others.
+    a sample of the others. FILES of battles, as `rank` reads them, make a report by themselves, without a ledger.
     """
-    from evenhand.cli.read.reporting import reported
+    from evenhand.cli.read.reporting import reported, reported_files
 
-    document = reported(given)
+    _refuse_mixture(ctx, given.files)
+    document = reported_files(given) if given.files else reported(given)
     if given.as_json:
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+_OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")
+_OF_A_FILE = ("columns", "winner_words")
+
+
+def _refuse_mixture(ctx: click.Context, files: tuple[Path, ...]) -> None:
+    """Flags of a ledger beside files, or of files without any; only those typed, for a folder's hold for all."""
+    for name in _OF_A_LEDGER if files else _OF_A_FILE:
+        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+            flag = name.replace("_", "-")
+            if files:
+                raise WrongUse(f"--{flag} chooses from the ledger, and {files[0]} is a file: give one of the two.")
+            raise WrongUse(f"--{flag} says how a file is read: give the file too.")

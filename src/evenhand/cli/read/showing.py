@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import click
 
+from evenhand.cli.saying import typeable
 from evenhand.domain.study import PURPOSES
 from evenhand.domain.verdict import Preference
 from evenhand.exchange.judgements.row import IMPORTED
@@ -152,7 +153,8 @@ def print_run(document: Mapping[str, Any]) -> None:
     print_lines(document)
     if document["flips"]:
         command = f"evenhand show {document['run'][:8]} --flips"
-        click.echo(f"\n{len(document['flips'])} pairs changed their verdict with the order; `{command}` lists them.")
+        words = f"\n{len(document['flips'])} pairs changed their verdict with the order; `{command}` lists them."
+        click.echo(typeable(words))
 
 
 def _print_outcome(outcome: Mapping[str, Any] | None) -> None:

@@ -317,10 +317,10 @@ def _applicable(items: Sequence[Item], protocol: Protocol) -> _Applicable:
 
 
 def _playing(responses: Sequence[Response], items: Sequence[Item], protocol: Protocol) -> list[Response]:
-    """Answers to these items; without the reference where it is shown to the judge as a guide."""
+    """Answers to these items that say something; without the reference where it is shown to the judge as a guide."""
     digests = {item.digest for item in items}
     guided = "reference" in protocol.slots
-    return [r for r in responses if r.item in digests and not (guided and r.model == REFERENCE)]
+    return [r for r in responses if r.item in digests and not r.empty and not (guided and r.model == REFERENCE)]
 
 
 def _by_item_and_model(responses: Iterable[Response]) -> dict[str, dict[str, str]]:

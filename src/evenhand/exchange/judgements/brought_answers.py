@@ -20,7 +20,8 @@ class BroughtAnswers:
 
     def take(self, reader: FieldReader, item: Item | None, *, model: str, text: str) -> Response | None:
         """`model` and `text` are names of columns. None, and a fault, where they hold no answer that fits."""
-        name, words = reader.label((model,)), reader.needed_text(text)
+        # An empty answer that lost to another was judged too.
+        name, words = reader.label((model,)), reader.answer((text,))
         if reader.faulty or item is None:
             return None
         if is_reference(name):

@@ -12,6 +12,7 @@ from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.preference_words import Stated
 from evenhand.exchange.judgements.row import RATER_COLUMNS, JudgementRow, KnownNames, RowReader
+from evenhand.format.words import counted
 
 _BATTLES = (
     "These are battles, which say who won and not what was said of each showing; `evenhand rank` reads them, and for "
@@ -53,22 +54,35 @@ def columns_in(path: Path) -> frozenset[str]:
 
 
 def read_judgements(
-    path: Path, benchmark: Benchmark, answers: Sequence[Response], *, levels: Levels | None = None
+    path: Path,
+    benchmark: Benchmark,
+    answers: Sequence[Response],
+    *,
+    levels: Levels | None = None,
+    partial: bool = False,
 ) -> JudgementsFile:
     """All of the file, or ExchangeError with all that is wrong with it.
 
-    `answers` are those that stand for the models. `levels` None: 5 where a 2 occurs in the file, else 3.
+    `answers` are those that stand for the models. `levels` None: 5 where a 2 occurs in the file, else 3. `partial`:
+    rows about items and answers that are not here are left out, and told.
     """
     problems = Problems(ExchangeError)
     rows = read_rows(path, problems)
     read: list[JudgementRow] = []
+    left_out: list[str] = []
     if rows and columns_fit(path, rows, problems):
-        known = KnownNames(benchmark, answers)
+        known = KnownNames(benchmark, answers, partial=partial)
+        left_out = known.left_out
         read = [one for row in rows if (one := RowReader(row, problems, known).read())]
     given = with_levels(read, levels, problems)
     judgements = once_each(given, problems)
+    if left_out and not judgements:
+        problems.add(FilePlace(path=path), f"Nothing is left to take. {left_out[0]}", code="EH-ANSWERS-MISSING")
     problems.raise_any()
     notes = (_THREE,) if levels is None and _three_by_chance(row.stated for row in read) else ()
+    if left_out:
+        some = counted(len(left_out), "row was left out", "rows were left out")
+        notes = (*notes, f"{some}, as --allow-partial allows. The first: {left_out[0]}")
     return JudgementsFile(path=path, judgements=judgements, repeated=len(given) - len(judgements), notes=notes)
 
 

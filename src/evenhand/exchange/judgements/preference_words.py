@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evenhand.domain.verdict import Levels, Preference, verdict_from_json
+from evenhand.domain.verdict import Levels, Preference, Reason, verdict_from_json
 
 EXPECTED = (
     "+2, +1, 0, -1 or -2 in favour of model_a, or A>>B, A>B, A=B, B>A, B>>A, or Left>>Right, Left>Right, "
@@ -19,6 +19,9 @@ _SYMBOLS = {
     for one, other, forward in (("a", "b", True), ("b", "a", False), ("left", "right", True), ("right", "left", False))
     for sign, value in _SIGNS.items()
 }
+
+
+_VOTES = {"model_a": 1, "tie": 0, "model_b": -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,3 +67,30 @@ def _from_json(document: dict[str, Any]) -> Stated | None:
     if not isinstance(verdict, Preference) or type(verdict.value) is not int:
         return None
     return Stated(value=verdict.value, levels=verdict.levels)
+
+
+def showings_in(votes: object, shown_first: object) -> list[tuple[bool, list[int | Reason]]] | None:
+    """Of a battle's lists, as `export --battles` writes them: for each order what was said in it, in favour of the one
+    shown first, and whether model_b was that one. None where the two lists do not tell."""
+    said, shown = listed_in(votes), listed_in(shown_first)
+    if not said or shown is None or len(said) != len(shown):
+        return None
+    found: dict[bool, list[int | Reason]] = {}
+    for vote, side in zip(said, shown, strict=True):
+        if side not in ("model_a", "model_b") or vote not in (None, *_VOTES):
+            return None
+        turned = side == "model_b"
+        # Why a showing has no vote such a file does not say.
+        value = "unreadable" if vote is None else -_VOTES[str(vote)] if turned else _VOTES[str(vote)]
+        found.setdefault(turned, []).append(value)
+    return list(found.items())
+
+
+def listed_in(value: object) -> list[object] | None:
+    """In a .csv file a list is JSON."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return None
+    return cast("list[object]", value) if isinstance(value, list) else None

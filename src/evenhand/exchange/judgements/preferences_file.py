@@ -10,11 +10,13 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.file import VerdictScale, columns_fit
-from evenhand.exchange.judgements.preference_words import Stated
+from evenhand.exchange.judgements.preference_words import Stated, showings_in
 from evenhand.exchange.judgements.row import RATER_COLUMNS, Kinds, PreferenceReader
 from evenhand.exchange.judgements.visit_preferences import CHOSEN
 from evenhand.stats.ratings.codes import WINNERS
 
+_JOINED = ("votes", "shown_first")
+"""Columns in which `export --battles` lists what it joined to one row."""
 _SIDES = {"left": "model_a", "right": "model_b"}
 """What files of battles call the two models otherwise."""
 _WORDS = {**WINNERS, "a": 1, "b": -1}
@@ -134,8 +136,9 @@ def _rows(path: Path, problems: Problems, kinds: Kinds, form: PreferenceForm) ->
     named_by_file = not found & set(RATER_COLUMNS)
     if named_by_file:
         rows = [Row(place=row.place, fields={**row.fields, "rater": path.stem}) for row in rows]
-    # What joins two showings into one battle no longer says what was said of each.
-    if "winner" in found and not found & {"verdict", "votes"}:
+    if {"winner", *_JOINED} <= found and "verdict" not in found:
+        rows = [one for row in rows for one in _showings(row, problems)]
+    elif "winner" in found and not found & {"verdict", "votes"}:
         rows = [one for row in rows if (one := _with_verdict(row, form.winner_words, problems))]
     if not rows or not columns_fit(path, rows, problems):
         return []
@@ -156,6 +159,37 @@ def _renamed(path: Path, rows: Sequence[Row], columns: Mapping[str, str], proble
         return []
     names = {theirs: ours for theirs, ours in _SIDES.items() if ours not in found} | dict(columns)
     return renamed(rows, names)
+
+
+def _showings(row: Row, problems: Problems) -> list[Row]:
+    """Of a battle as `export --battles` writes it, a row for each vote that it joins."""
+    told = showings_in(*(row.fields.get(name) for name in _JOINED))
+    if told is None:
+        sentence = (
+            "The fields `votes` and `shown_first` must be lists of equal length, of model_a, model_b, and in `votes` "
+            "tie or null."
+        )
+        problems.add(row.place, sentence, code=CELL)
+        return []
+    kept = {name: value for name, value in row.fields.items() if name not in ("winner", *_JOINED)}
+    return [
+        Row(
+            place=row.place,
+            fields={
+                **kept,
+                "first_shown": "model_b" if turned else "model_a",
+                "replicate": number,
+                # For model_a, as the rest of the row is.
+                **(
+                    {"verdict": -said if turned else said}
+                    if isinstance(said, int)
+                    else {"verdict": None, "reason": said}
+                ),
+            },
+        )
+        for turned, votes in told
+        for number, said in enumerate(votes)
+    ]
 
 
 def _with_verdict(row: Row, words: Mapping[str, str], problems: Problems) -> Row | None:

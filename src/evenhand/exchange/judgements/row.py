@@ -55,12 +55,15 @@ class JudgementRow:
 class KnownNames:
     """What rows may name, and the raters met so far."""
 
-    def __init__(self, benchmark: Benchmark, answers: Sequence[Response]) -> None:
+    def __init__(self, benchmark: Benchmark, answers: Sequence[Response], *, partial: bool = False) -> None:
         self.benchmark = benchmark.name
         self.items = {item.label: item for item in benchmark.items}
         self.models = sorted({one.model for one in answers})
         self.answers = {(one.item, one.model): one.digest for one in answers}
         self.kinds: Kinds = {}
+        self.partial = partial
+        self.left_out: list[str] = []
+        """Why rows about what is not here were left out, a sentence each, where that is allowed."""
 
 
 class PreferenceReader(FieldReader):
@@ -164,6 +167,7 @@ class RowReader(PreferenceReader):
     def __init__(self, row: Row, problems: Problems, known: KnownNames) -> None:
         super().__init__(row, problems, known.kinds)
         self._known = known
+        self._is_absent = False
 
     def read(self) -> JudgementRow | None:
         """None where anything is wrong with the row; the problems then tell what."""
@@ -212,7 +216,7 @@ class RowReader(PreferenceReader):
         if label and label not in self._known.items:
             close = near(label, self._known.items)
             hint = f"; did you mean {quoted(close)}?" if close else "."
-            self.fault(f"{self._known.benchmark} has no item `{label}`{hint}", code=ITEM_UNKNOWN)
+            self._absent(f"{self._known.benchmark} has no item `{label}`{hint}", code=ITEM_UNKNOWN)
         return self._known.items.get(label)
 
     def _trial(self, item: Item | None, shown: tuple[str, str] | None, rater: Rater) -> Trial | None:
@@ -222,14 +226,17 @@ class RowReader(PreferenceReader):
                 close = near(model, self._known.models)
                 hint = f"did you mean {quoted(close)}?" if close else "import them first (`import FILE --responses`)."
                 sentence = f"The ledger holds no answers of `{model}` to {self._known.benchmark}; {hint}"
-                self.fault(sentence, code="EH-ANSWERS-MISSING")
+                self._absent(sentence, code="EH-ANSWERS-MISSING")
             elif item is not None and (item.digest, model) not in self._known.answers:
-                sentence = f"The ledger holds no answer of `{model}` to item `{item.label}`; import it first."
-                self.fault(sentence, code="EH-ANSWERS-MISSING")
+                sentence = (
+                    f"The ledger holds no answer of `{model}` to item `{item.label}`; import it first (`import FILE "
+                    "--responses`; an empty one counts), or leave such rows out with --allow-partial."
+                )
+                self._absent(sentence, code="EH-ANSWERS-MISSING")
             elif item is not None:
                 responses.append(self._known.answers[item.digest, model])
         replicate = self.replicate()
-        if self.faulty or item is None:
+        if self.faulty or item is None or len(responses) < len(shown or ()):
             return None
         return Trial(
             item=item.digest,
@@ -238,6 +245,14 @@ class RowReader(PreferenceReader):
             condition=IMPORTED.key,
             replicate=replicate,
         )
+
+    def _absent(self, sentence: str, *, code: str) -> None:
+        """What the row is about is not here: a fault, or once for the row the reason why it is left out."""
+        if not self._known.partial:
+            self.fault(sentence, code=code)
+        elif not self._is_absent:
+            self._is_absent = True
+            self._known.left_out.append(f"{self.row.place}: {sentence}")
 
     def _at(self) -> float | None:
         text = self.text("at")

@@ -1,6 +1,7 @@
 """AlpacaEval's annotations.json as judgements of a benchmark's items, with the two outputs in the row itself."""
 
 from pathlib import Path
+from shlex import quote
 
 from evenhand.benchmarks.data_error import COLUMN, ITEM_UNKNOWN, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.by_content import ItemsByContent
@@ -116,8 +117,7 @@ def _notes(path: Path, divided: int, undecided: int) -> list[str]:
     if divided:
         notes.append(
             f"Preferences between 1 and 2: {divided}. Each is recorded by the side it is nearer to, with its number "
-            f"next to "
-            f"it; `evenhand rank {path.name}` weighs them as AlpacaEval does."
+            f"next to it; `evenhand rank {quote(str(path))}` weighs them as AlpacaEval does."
         )
     if undecided:
         notes.append(f"Annotations without a preference, which hold no verdict and are no draws: {undecided}.")

@@ -31,6 +31,8 @@ class PeerBattles:
     """False where nobody knows which of two answers was shown first."""
     notes: tuple[str, ...] = ()
     """Sentences: what was read how."""
+    showings: "PeerBattles | None" = None
+    """Where each row joins several showings, those; None where the rows are what there is."""
 
 
 Peer: TypeAlias = Callable[[ColumnSource, BattleColumns], PeerBattles | None]

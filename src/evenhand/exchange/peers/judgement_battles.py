@@ -1,15 +1,13 @@
 """What `export` wrote, as battles: of judgements each row one showing, of battles each row its showings joined."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import cast
 
 from evenhand.benchmarks.data_error import EMPTY
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Reason
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import JOINED, PAIRS, BattleColumns
-from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
+from evenhand.exchange.judgements.preference_words import EXPECTED, listed_in, read_preference, showings_in
 from evenhand.exchange.peers.battles import BattleShowing, InVain, PeerBattles, column_of, name_in, of_showings
 from evenhand.format.words import counted, listed
 
@@ -66,8 +64,10 @@ def exported_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles
     if not {*PAIRS[0], "winner", JOINED, _VOTES} <= set(table.names):
         return None
     voted = [not _voteless(votes) for votes in table.cells(_VOTES)]
+    # A column of clusters is of the rows.
+    showings = _votes(table, columns) if any(voted) and columns.cluster is None else None
     if all(voted):
-        return None
+        return None if showings is None else PeerBattles(table=table, columns=columns, showings=showings)
     places = [row for row, kept in enumerate(voted, start=1) if kept]
     if not places:
         raise table.fault("No battle has a vote; at least one is needed.", code=EMPTY)
@@ -87,11 +87,34 @@ def exported_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattles
         columns=columns,
         in_vain=in_vain,
         notes=(f"{some} no score; only VisIT-Bench's own table, and the file, call that a tie.",),
+        showings=showings,
     )
 
 
+def _votes(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:
+    """Each vote as the showing that it was given in; None where a row does not say which answer stood first in each."""
+    item, rater = column_of(table, columns.item, "item", "id"), column_of(table, columns.rater, "rater")
+    items, raters = table.cells(item or ""), table.cells(rater or "")
+    found: list[BattleShowing] = []
+    rows = zip(*map(table.cells, (*PAIRS[0], _VOTES, JOINED)), strict=True)
+    for place, (one, other, votes, first) in enumerate(rows, start=1):
+        cast_in = showings_in(votes, first)
+        if cast_in is None:
+            return None
+        model_a, model_b = _names(table, (one, other), place)
+        for turned, said in cast_in:
+            models = (model_b, model_a) if turned else (model_a, model_b)
+            about, by = items[place - 1], raters[place - 1]
+            found += _counted(
+                [BattleShowing(place=place, models=models, said=each, item=about, rater=by) for each in said]
+            )
+    made = of_showings(table, found, item=item, rater=rater)
+    orders = {(one.place, one.models) for one in found if isinstance(one.said, int)}
+    return replace(made, verdicts=len(orders))
+
+
 def _voteless(votes: object) -> bool:
-    listed = _listed(votes)
+    listed = listed_in(votes)
     return bool(listed) and all(vote is None for vote in listed or ())
 
 
@@ -108,7 +131,7 @@ def _counted(replicates: Sequence[BattleShowing]) -> Sequence[BattleShowing]:
 def _rows(table: ColumnSource) -> Iterator[tuple[int, tuple[str, str], int | Reason]]:
     rows = zip(table.cells(_MODELS), table.cells(_VERDICT), table.cells(_REASON), strict=True)
     for place, (models, verdict, reason) in enumerate(rows, start=1):
-        match _listed(models):
+        match listed_in(models):
             case [str(first), str(second)] if first.strip() and second.strip():
                 yield place, (first.strip(), second.strip()), _said(table, verdict, reason, place)
             case _:
@@ -127,13 +150,3 @@ def _said(table: ColumnSource, verdict: object, reason: object, place: int) -> i
     if stated is None:
         raise table.fault(f"The column `{_VERDICT}` is {verdict!r}; {EXPECTED} is expected.", row=place)
     return stated.value
-
-
-def _listed(value: object) -> list[object] | None:
-    """In a .csv file a list is JSON."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return None
-    return cast("list[object]", value) if isinstance(value, list) else None

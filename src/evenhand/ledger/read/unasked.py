@@ -113,7 +113,7 @@ def _answers(ledger: Ledger, study: Study, as_of: AsOf | None) -> Mapping[str, M
     plain = {REFERENCE, study.against or REFERENCE}
     until = None if as_of is None else as_of.answer
     for response in ledger.responses_to(study.items, variant=study.variant, plain=plain, until=until):
-        if response.model in study.models:
+        if response.model in study.models and not response.empty:
             answers.setdefault(response.item, {})[response.model] = response.digest
     return answers
 

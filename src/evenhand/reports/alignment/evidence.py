@@ -66,10 +66,10 @@ class Testimony:
     def __post_init__(self) -> None:
         if not self.people:
             raise AlignmentError("No person's verdict is here, and judges are compared with people's.")
-        if not self.judges:
+        if not self.judges and len(self.people) < 2:
             raise AlignmentError(
-                f"No judge's verdict is here, only those of people ({listed(self.people)}): --judge NAME holds one of "
-                "them against the others; in a file the column `rater_kind` says `model` of who is a judge."
+                f"Only {self.people[0]}'s verdicts are here, and one rater agrees with nobody: give another rater's "
+                "too, as rows or as a second file; the column `rater_kind` says `model` of who is a judge."
             )
 
     def levels(self, raters: Iterable[str]) -> Levels:
@@ -184,6 +184,17 @@ def of_ledger(ledger: Ledger, wanted: AlignmentChoice) -> Testimony:
         models = models if wanted.protocol else boards_among(models)
         models = fitting(models, Choice(protocol=wanted.protocol, see=wanted.see))
     models = _named(models, wanted.judges)
+    return _testimony(ledger, human, models)
+
+
+def of_board(ledger: Ledger, board: Sequence[StudyOnRecord]) -> Testimony | None:
+    """A board's judge and all people who judged the same answers; where people are its judge, they alone. None where
+    nobody else did. Raises AlignmentError where they cannot be compared."""
+    first = board[0]
+    human = [one for one in studies(ledger) if one.decided and one.rater.kind == "human" and _beside(one, first)]
+    models = [one for one in board if one.rater.kind == "model"]
+    if not human or (not models and len({one.rater.key for one in human}) < 2):
+        return None
     return _testimony(ledger, human, models)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Levels
 from evenhand.format.result import Result
+from evenhand.format.words import listed
+from evenhand.reports.alignment.conclusion import Concluded, judge_beside_people, people_alone
 from evenhand.reports.alignment.evidence import JudgeWay, Testimony
 from evenhand.reports.alignment.judge_pairs import JudgeHeard, JudgePair, judge_pairs
 from evenhand.reports.errors import AlignmentError
@@ -88,6 +90,10 @@ class Aligned:
     partings: tuple[Parting, ...]
     """Furthest first."""
 
+    @property
+    def concluded(self) -> Concluded:
+        return judge_beside_people(self.alignment.rater, self.alignment.pooled, self.beside_people)
+
     def as_json(self) -> dict[str, Json]:
         pub = None if self.published is None else {**self.published.pooled.as_json(), "models": _models(self.published)}
         return {
@@ -96,6 +102,7 @@ class Aligned:
             "protocol": self.way.protocol,
             "see": self.way.see,
             "levels": self.levels,
+            "conclusion": self.concluded.sentence,
             "both_orders": self.both_orders,
             "models_in_one_order": list(self.models_in_one_order),
             "published_order": pub,
@@ -138,11 +145,19 @@ class AlignmentReport(Result):
     def headline(self) -> str:
         judges = ", ".join(one.alignment.rater for one in self.judges)
         about = f" on {self.benchmark}" if self.benchmark else ""
-        return f"{judges} held against people{about}: {self.cases:,} cases on {self.items:,} items"
+        cases = f"{self.cases:,} cases on {self.items:,} items"
+        if not self.judges:
+            return f"{listed(one.rater for one in self.humans.raters)} held against each other{about}: {cases}"
+        return f"{judges} held against people{about}: {cases}"
+
+    @property
+    def conclusions(self) -> tuple[str, ...]:
+        """One sentence of each judge; of people alone one of them."""
+        return tuple(one.concluded.sentence for one in self.judges) or (people_alone(self.humans),)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return self.notes
+        return (*self.conclusions, *self.notes)
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -156,6 +171,7 @@ class AlignmentReport(Result):
             "humans": {**self.humans.as_json(), "levels": self.human_levels},
             "paired": [one.as_json() for one in self.pairs],
             "jury": None if self.jury is None else self.jury.as_json(),
+            "conclusions": list(self.conclusions),
             "notes": list(self.notes),
         }
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from rich.console import Console
+from rich.padding import Padding
 
 from evenhand.domain.estimate import Estimate
 from evenhand.format.sheet import MISSING, Format, Sheet
@@ -12,23 +13,102 @@ from evenhand.format.tables import escape, excerpt
 from evenhand.format.words import count, counted, per_cent, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
 from evenhand.reports.alignment.table7 import has_table_7, long_table_7, pair_sentences, pair_sheets, table_7
-from evenhand.stats.reliability.agreement.alignment import AlignmentFigures, BesidePeople
+from evenhand.stats.reliability.agreement.alignment import Alignment, AlignmentFigures, BesidePeople
 from evenhand.stats.reliability.agreement.jury import Jury
 from evenhand.stats.reliability.board_correlation import BoardCorrelation
 from evenhand.stats.reliability.coverage import Coverage
 
 _ROWS = 12
 """Models or pairs beyond which their tables would be longer than a page."""
+_FIRST = 3
+"""Of each judge, cases that are named where nothing is explained."""
 _EXCERPT = 160
 """Characters of an answer that are shown of a case."""
 
 
-def print_alignment(report: AlignmentReport, console: Console) -> None:
+def print_alignment(report: AlignmentReport, console: Console, *, explain: bool = False) -> None:
+    """`explain`: with every figure there is, and how it was made."""
     where = f" on {escape(report.benchmark)}" if report.benchmark else ""
-    console.print(f"[bold]Judges against people{where}[/bold]")
+    title = "Judges against people" if report.judges else "People against each other"
+    console.print(f"[bold]{title}{where}[/bold]")
     against = "" if report.baseline is None else f", every model against {escape(report.baseline)}"
     cases = f"{counted(report.cases, 'case')} on {counted(report.items, 'item')}"
     console.print(f"{cases} that people judged{against}", style="dim")
+    console.print()
+    if explain:
+        _print_everything(report, console)
+    else:
+        _print_shortly(report, console)
+
+
+def _print_shortly(report: AlignmentReport, console: Console) -> None:
+    """What it comes to, what is missing from it, and where to look first."""
+    print_sheet(lead_sheet(report), console)
+    for sentence in report.conclusions:
+        console.print(unbroken(escape(sentence)), style="bold")
+    for sentence in (*_left_out(report), *report.notes):
+        console.print(unbroken(escape(sentence)))
+    told = [(one.alignment.rater, parting) for one in report.judges for parting in one.partings[:_FIRST]]
+    if told:
+        console.print("Furthest apart:")
+    for rater, one in told:
+        _print_indented(_parting(rater, one), console, indent=2)
+    console.print(
+        "--explain tells every figure and how it was worked out; --plot page.html writes a page.", style="dim"
+    )
+
+
+def lead_sheet(report: AlignmentReport) -> Sheet:
+    """Of each judge what the conclusion rests on; of people alone each of them against the others."""
+    if not report.judges:
+        rows = tuple(
+            (one.rater, *_shares(one.pooled.agreement), count(one.pooled.agreement.n)) for one in report.humans.raters
+        )
+        headings = ("rater", "takes the others' side", "95 % interval", "comparisons")
+        return Sheet(title="How often a person takes the side of the others", headings=headings, rows=rows)
+    headings = ("judge", "agrees with people", "people", "difference", "95 % interval", "comparisons")
+    return Sheet(
+        title="How often they agree with people, on the same comparisons",
+        headings=headings,
+        rows=tuple(map(_lead, report.judges)),
+    )
+
+
+def _lead(one: Aligned) -> tuple[str, ...]:
+    beside, alone = one.beside_people, one.alignment.pooled.agreement
+    if beside is None or beside.judge.agreement.value is None:
+        return one.alignment.rater, *_shares(alone)[:1], MISSING, MISSING, _shares(alone)[1], count(alone.n)
+    judge, people, apart = beside.judge.agreement, beside.people.agreement, beside.agreement_difference
+    span = MISSING
+    if apart.lower is not None and apart.upper is not None:
+        span = f"{100 * apart.lower:+.1f} to {100 * apart.upper:+.1f}"
+    difference = MISSING if apart.value is None else f"{100 * apart.value:+.1f}"
+    return one.alignment.rater, per_cent(judge.value), per_cent(people.value), difference, span, count(judge.n)
+
+
+def _shares(share: Estimate) -> tuple[str, str]:
+    bounds = MISSING if share.lower is None else f"{per_cent(share.lower)} to {per_cent(share.upper)}"
+    return per_cent(share.value), bounds
+
+
+def _left_out(report: AlignmentReport) -> list[str]:
+    said: list[str] = []
+    for one in report.judges:
+        missing = one.coverage.wanted - one.coverage.with_verdict
+        if missing:
+            said.append(f"{one.alignment.rater}: {_missing(one.coverage)}.")
+        if one.one_order_only:
+            said.append(f"{one.alignment.rater}: {_in_one_order(one.one_order_only)}.")
+    return said
+
+
+def _in_one_order(number: int) -> str:
+    return f"left out {counted(number, 'case')} of which one order was not read"
+
+
+def _print_everything(report: AlignmentReport, console: Console) -> None:
+    for sentence in report.conclusions:
+        console.print(unbroken(escape(sentence)), style="bold")
     console.print()
     for one in report.judges:
         _print_judge(one, console)
@@ -48,8 +128,7 @@ def print_alignment(report: AlignmentReport, console: Console) -> None:
 
 def _print_by_model(report: AlignmentReport, console: Console) -> None:
     """Of many models what is pooled, and how many there are."""
-    raters = [*(one.alignment for one in report.judges), *report.humans.raters]
-    models = max(len(one.models) for one in raters)
+    models = max(len(one.models) for one in _raters(report))
     if has_table_7(report):
         print_sheet(table_7(report, by_model=models <= _ROWS), console)
     elif 1 < models <= _ROWS:
@@ -68,7 +147,7 @@ def alignment_sheets(report: AlignmentReport, form: Format) -> tuple[Sheet, ...]
 
 
 def alignment_sentences(report: AlignmentReport) -> list[str]:
-    return [report.headline + ".", *pair_sentences(report.pairs), *report.notes]
+    return [report.headline + ".", *report.conclusions, *pair_sentences(report.pairs), *report.notes]
 
 
 def _print_judge(one: Aligned, console: Console) -> None:
@@ -85,14 +164,14 @@ def _print_judge(one: Aligned, console: Console) -> None:
         _print_line("MAE", one.published.pooled.mae, console, indent=4)
         _print_line("Consistency", one.published.pooled.consistency, console, share=True, indent=4)
     if one.one_order_only:
-        console.print(f"  left out: {one.one_order_only} cases of which one order was not read")
-    _print_coverage(one.coverage, console)
+        _print_indented(_in_one_order(one.one_order_only), console, indent=2)
+    _print_indented(_missing(one.coverage), console, indent=2)
     console.print()
 
 
 def _print_beside(found: BesidePeople, console: Console) -> None:
     """The judge beside a person: equally many people are held against each."""
-    console.print(f"  in a person's place, held against {found.number} as a person is:")
+    _print_indented(f"in a person's place, held against {found.number} as a person is:", console, indent=2)
     for name, one in (("judge, same side", found.judge), ("people, same side", found.people)):
         _print_line(name, one.agreement, console, share=True, indent=4, noun="places")
     if found.judge.mae.value is not None:
@@ -102,7 +181,7 @@ def _print_beside(found: BesidePeople, console: Console) -> None:
 
 def _print_board(board: BoardCorrelation, console: Console) -> None:
     if board.one_truth is not None:
-        console.print(f"  {board.sentence}")
+        _print_indented(board.sentence, console, indent=2)
     _print_line("rank correlation of boards", board.spearman, console, noun="models", why=False)
     if board.one_truth is None:
         return
@@ -110,18 +189,24 @@ def _print_board(board: BoardCorrelation, console: Console) -> None:
     _print_line("such boards of one truth", spearman, console, noun="models", indent=4)
     _print_line("without the boards' errors", board.latent, console, noun="models", indent=4)
     if board.latent.lower is not None:
-        console.print("    the last interval is conservative: it also counts which models were taken", style="dim")
+        words = "the last interval is conservative: it also counts which models were taken"
+        _print_indented(words, console, indent=4, style="dim")
 
 
-def _print_coverage(coverage: Coverage, console: Console) -> None:
+def _missing(coverage: Coverage) -> str:
     missing = coverage.wanted - coverage.with_verdict
     why = ", ".join(f"{number} {reason}" for reason, number in sorted(coverage.reasons.items()))
-    console.print(f"  {missing} of {coverage.wanted} showings have no verdict{f': {why}' if why else ''}")
+    return f"{missing} of {coverage.wanted} showings have no verdict{f': {why}' if why else ''}"
+
+
+def _print_indented(words: str, console: Console, *, indent: int, style: str = "") -> None:
+    """Every line of it, where it has to be folded."""
+    console.print(Padding(unbroken(escape(words)), (0, 0, 0, indent), expand=False), style=style)
 
 
 def _print_figures(figures: AlignmentFigures, console: Console) -> None:
     _print_line("same side as the mean", figures.agreement, console, share=True)
-    _print_line("agreement with majority", figures.majority, console, share=True)
+    _print_line("verdict of most, ties too", figures.majority, console, share=True)
     _print_line("MAE", figures.mae, console)
     _print_line("Consistency", figures.consistency, console, share=True)
     _print_line("kappa, three classes", figures.kappa, console)
@@ -136,7 +221,7 @@ def _print_people(report: AlignmentReport, console: Console) -> None:
         f"[bold]People[/bold], each against the others (one fewer than a judge), {report.human_levels} levels"
     )
     _print_line("same side as the mean", humans.agreement, console, share=True)
-    _print_line("agreement with majority", humans.majority, console, share=True)
+    _print_line("verdict of most, ties too", humans.majority, console, share=True)
     _print_line("MAE", humans.mae, console)
     _print_line("Consistency", humans.consistency, console, share=True)
     _print_line("Krippendorff's alpha", humans.alpha, console, noun="verdicts")
@@ -156,13 +241,15 @@ def _print_line(
 ) -> None:
     start = f"{'':{indent}}{name:{31 - indent}}"
     if one.value is None:
-        console.out(f"{start}{MISSING:>8}  {one.reason or ''}", highlight=False)
+        console.out(f"{start}{MISSING:>8}", highlight=False)
+        if one.reason:
+            _print_indented(one.reason, console, indent=indent + 2, style="dim")
         return
     bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
     number = f"{count(one.n)} {noun.removesuffix('s') if one.n == 1 else noun}"
     console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {number}", highlight=False)
     if why and one.lower is None and one.reason:
-        console.print(f"{'':{indent + 2}}{one.reason}", style="dim")
+        _print_indented(one.reason, console, indent=indent + 2, style="dim")
 
 
 def _number(value: float | None, share: bool) -> str:
@@ -176,7 +263,6 @@ def _by_model(report: AlignmentReport) -> list[Sheet]:
 
     Of a rater without Consistency, agreement stands for it under its own name.
     """
-    raters = [one.alignment for one in report.judges] + list(report.humans.raters)
     what = "pair" if report.baseline is None else "model"
     return [
         Sheet(
@@ -191,8 +277,13 @@ def _by_model(report: AlignmentReport) -> list[Sheet]:
                 for name, figures in (*one.models, ("pooled", one.pooled))
             ),
         )
-        for one in raters
+        for one in _raters(report)
+        if one.models
     ]
+
+
+def _raters(report: AlignmentReport) -> list[Alignment]:
+    return [*(one.alignment for one in report.judges), *report.humans.raters]
 
 
 def _near(figures: AlignmentFigures, pooled: AlignmentFigures) -> Estimate:
@@ -208,9 +299,8 @@ def _print_jury(found: Jury, console: Console) -> None:
     _print_line("mean minus best single", found.mean_gain, console)
     if found.majority_ties:
         even = f" A jury of {len(found.judges)} can split evenly." if len(found.judges) % 2 == 0 else ""
-        console.print(
-            f"  no verdict leads alone in {found.majority_ties} cases, which count as equal for the majority.{even}"
-        )
+        words = f"no verdict leads alone in {found.majority_ties} cases, which count as equal for the majority.{even}"
+        _print_indented(words, console, indent=2)
     console.print()
 
 
@@ -219,12 +309,13 @@ def _print_partings(rater: str, partings: Sequence[Parting], console: Console) -
         return
     console.print(f"[bold]Where {escape(rater)} and people part, furthest first[/bold]")
     for one in partings:
-        console.print(
-            f"  item {escape(one.item)}, {escape(one.model)} against {escape(one.against)}: "
-            f"judge {one.judged:+.2f}, people {one.people:+.2f}"
-        )
+        _print_indented(_parting("judge", one), console, indent=2)
         texts = (("asked", one.instruction), (one.model, one.response), (one.against, one.against_response))
         for name, text in texts:
             if text is not None:
-                console.print(f"    {escape(name)}: {escape(excerpt(text, _EXCERPT))}", style="dim")
+                _print_indented(f"{name}: {excerpt(text, _EXCERPT)}", console, indent=4, style="dim")
     console.print()
+
+
+def _parting(rater: str, one: Parting) -> str:
+    return f"item {one.item}, {one.model} against {one.against}: {rater} {one.judged:+.2f}, people {one.people:+.2f}"

@@ -72,19 +72,31 @@ class Evidence:
     """By model, what its answers say to the judge; empty where nobody knows."""
     item_name: Callable[[int], str] | None = None
     """By its number among `shown`, what an item is called. None: nobody knows."""
+    joined: Comparisons | None = None
+    """Of a file whose rows each join several of `shown`: its rows, which are rated. None: the rows are `shown`."""
 
 
 def of_file(table: "BattleTable") -> Evidence:
     reasons: Counter[Reason] = Counter(one.reason for one in table.in_vain)
+    read = table.verdicts
+    # The notes tell of them already.
+    rows = replace(table.comparisons, self_battles=0)
+    if table.showings is not None:
+        read, reasons = _orders(table.showings), Counter({"unreadable": table.shown_in_vain})
     return Evidence(
         origin=EvidenceSource(source=table.name, digest=table.digest, columns=table.layout.as_json()),
-        # The notes tell of them already.
-        shown=replace(table.comparisons, self_battles=0),
-        coverage=Coverage(wanted=table.verdicts + reasons.total(), with_verdict=table.verdicts, reasons=dict(reasons)),
+        shown=rows if table.showings is None else table.showings,
+        joined=None if table.showings is None else rows,
+        coverage=Coverage(wanted=read + reasons.total(), with_verdict=read, reasons=dict(+reasons)),
         missing=_in_vain(table),
         notes=table.notes,
         item_name=table.item_name,
     )
+
+
+def _orders(showings: Comparisons) -> int:
+    """Showings with a vote; those asked again share their weight."""
+    return round(showings.total)
 
 
 def _in_vain(table: "BattleTable") -> Missing | None:

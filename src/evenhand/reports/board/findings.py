@@ -49,6 +49,8 @@ class Findings:
     """The board's, by name."""
     scoring: Scoring
     missing: Missing | None = None
+    item_name: Callable[[int], str] | None = None
+    """By its number among `shown`, what an item is called. None: nobody knows."""
 
     @cached_property
     def plain(self) -> BradleyTerry:

@@ -199,7 +199,8 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     """Raises RankError where the evidence cannot give what `ranking` asks."""
     ranking = ranking or Ranking()
     by, shown = clustered(evidence.shown, ranking.by_cluster)
-    evidence = replace(evidence, shown=shown)
+    rows = None if evidence.joined is None else clustered(evidence.joined, ranking.by_cluster)[1]
+    evidence = replace(evidence, shown=shown, joined=rows)
     method = find_method(ranking.method)
     unit, rated, battles = _units(evidence, ranking, method)
     scoring = replace(ranking.scoring, seed=ranking.seed)
@@ -215,7 +216,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
         rated_by=method,
         unit=unit,
         models=_standings(found, win_rates(rated)),
-        votes=len(shown),
+        votes=len(rated) if unit == "rows" else len(shown),
         battles=len(battles),
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
@@ -232,6 +233,7 @@ def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
             method=method.name,
             scoring=scoring,
             missing=evidence.missing,
+            item_name=evidence.item_name,
         ),
         steering=evidence.steering,
         clusters=clusters,
@@ -314,6 +316,8 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
 def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[Unit, Comparisons, Comparisons]:
     """What is rated, under its name; and the battles, which a file's rows are unless asked otherwise."""
     shown, asked = evidence.shown, ranking.unit
+    if evidence.joined is not None and asked != "battles":
+        return ("rows", evidence.joined, evidence.joined) if asked is None else ("votes", shown, evidence.joined)
     if evidence.origin.source is not None and asked != "battles":
         return asked or "rows", shown, shown
     if asked == "battles" and shown.item is None:

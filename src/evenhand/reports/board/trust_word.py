@@ -1,7 +1,7 @@
 """How far a judge can be trusted, in one sentence: what its verdicts say and what its audit found, together."""
 
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits, problems_found
 from evenhand.stats.reliability import Conclusion, Summary
@@ -20,8 +20,27 @@ class TrustWord:
     """`good` only where neither the verdicts nor an audit show a fault."""
 
 
-def trust_word(summary: Summary | None, audits: Audits | None) -> TrustWord:
-    """`summary` of the board's own verdicts, None where they tell nothing of order; `audits` of its judge."""
+class BesidePeople(Protocol):
+    """How a judge stands beside people who judged the same cases."""
+
+    @property
+    def standing(self) -> str: ...
+
+    @property
+    def sentence(self) -> str: ...
+
+
+def trust_word(summary: Summary | None, audits: Audits | None, people: BesidePeople | None = None) -> TrustWord:
+    """`summary` of the board's own verdicts, None where they tell nothing of order; `audits` of its judge; `people`:
+    how it stands beside them, where some judged the same cases."""
+    alone = _without_people(summary, audits)
+    if people is None:
+        return alone
+    kind = "unsure" if alone.kind == "good" and people.standing == "below" else alone.kind
+    return TrustWord(words=f"{alone.words} {people.sentence}", kind=kind)
+
+
+def _without_people(summary: Summary | None, audits: Audits | None) -> TrustWord:
     faults = [] if audits is None else list(dict.fromkeys(filter(None, map(_found, audits.told))))
     if summary is None:
         return TrustWord(words=" ".join([_UNKNOWN, *faults]), kind="unsure")

@@ -23,7 +23,7 @@ from evenhand.format.charts import (
 )
 from evenhand.format.words import counted
 from evenhand.reports.board.charts import ratings_chart, wins_chart
-from evenhand.reports.page.report import Report
+from evenhand.reports.page.report import BoardReport
 
 if TYPE_CHECKING:
     import altair as alt
@@ -39,7 +39,7 @@ _PARTS = (
 )
 
 
-def report_charts(report: Report) -> dict[str, tuple[Any, ...]]:
+def report_charts(report: BoardReport) -> dict[str, tuple[Any, ...]]:
     """By the part of the report they stand in: for a wide page, and for a phone's where it has to be another; a part
     without data has none."""
     drawn: dict[str, tuple[Any, ...]] = {}
@@ -58,7 +58,7 @@ def report_charts(report: Report) -> dict[str, tuple[Any, ...]]:
     return drawn
 
 
-def categories_chart(report: Report) -> "alt.LayerChart":
+def categories_chart(report: BoardReport) -> "alt.LayerChart":
     """Raises ChartError where no category is known."""
     categories = list(report.by_category)[:MANY]
     models = [one.model for one in report.board.models][:MANY]
@@ -83,7 +83,7 @@ def categories_chart(report: Report) -> "alt.LayerChart":
     return heat_map(cells, heading)
 
 
-def swaps_chart(report: Report, *, width: int = PAGE) -> "alt.Chart":
+def swaps_chart(report: BoardReport, *, width: int = PAGE) -> "alt.Chart":
     """Raises ChartError where no pair was read in both orders."""
     alt = the_altair()
     swapped = report.swapped
@@ -118,7 +118,7 @@ def swaps_chart(report: Report, *, width: int = PAGE) -> "alt.Chart":
     return titled(bar, heading)
 
 
-def shares_chart(report: Report, *, width: int = PAGE) -> "alt.LayerChart":
+def shares_chart(report: BoardReport, *, width: int = PAGE) -> "alt.LayerChart":
     """Raises ChartError where nothing is known of the order."""
     alt = the_altair()
     summary = report.board.reliability

@@ -6,17 +6,20 @@ from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.audit.document import AUDIT_COMMAND
 from evenhand.audit.section import audit_section
+from evenhand.format.charts import PAGE, PHONE
 from evenhand.format.figure import figure
 from evenhand.format.words import per_cent
 from evenhand.ledger.read.lookup import calls_on_record
 from evenhand.ledger.read.projection import judged
+from evenhand.reports.alignment.page import alignment_chart
+from evenhand.reports.alignment.table import lead_sheet
 from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
-from evenhand.reports.page.report import Report
-from evenhand.reports.page.words import order_sentences, sampling, summary
+from evenhand.reports.page.report import BoardReport, Report
+from evenhand.reports.page.words import order_sentences, people_sentences, sampling, summary
 from evenhand.reports.papers.catalog import paper_of_score
 from evenhand.stats.reliability.summary import grounds
 
@@ -56,26 +59,45 @@ def _words(parts: list[Any]) -> str:
     )
 
 
+def board_values(report: BoardReport) -> dict[str, Any]:
+    """What the page's template asks for of any board. Raises ChartError where pictures cannot be drawn."""
+    board, people = report.board, report.people
+    drawn = report_charts(report)
+    if people is not None and people.judges:
+        drawn["people"] = tuple(alignment_chart(people, width=width) for width in (PAGE, PHONE))
+    return {
+        "origin": board.origin,
+        "title": f"{board.origin.benchmark}, judged by {board.origin.judge}",
+        "figures": {name: _figures(name, charts) for name, charts in drawn.items()},
+        "worth_reading": report.reading,
+        "board": sheets.board_sheet(board),
+        "legend": sheets.board_legend(board),
+        "notes": [*board.told, *board.notes],
+        "wins": sheets.wins_sheet(board),
+        "categories": sheets.categories_sheet(report) if report.by_category else None,
+        "order_sentences": order_sentences(report),
+        "order": sheets.order_sheet(report),
+        "reading": None if board.reliability is None else grounds(board.reliability, audited=False),
+        "people_sentences": people_sentences(report),
+        "people": lead_sheet(people) if people is not None and people.judges else None,
+    }
+
+
 def page_values(report: Report) -> dict[str, Any]:
     """What the page's template asks for. Raises ChartError where pictures cannot be drawn."""
     origin, audits, found = report.board.origin, report.audits, report.board.reliability
     return {
-        "origin": origin,
+        **board_values(report),
+        "battles": None,
+        "battles_left_out": 0,
+        "reading_links": _links(report),
         "left_out": sampling(report),
         "cases": report.cases,
-        "figures": {name: _figures(name, charts) for name, charts in report_charts(report).items()},
         "summary": summary(report),
-        "trust": trust_word(found, audits),
+        "trust": trust_word(found, audits, report.beside_people),
         "tiles": _tiles(report),
-        "board": sheets.board_sheet(report.board),
-        "legend": sheets.board_legend(report.board),
-        "notes": [*report.board.told, *report.board.notes],
         "scores": report.scores,
         "paper_of": paper_of_score,
-        "wins": sheets.wins_sheet(report.board),
-        "categories": sheets.categories_sheet(report) if report.by_category else None,
-        "order_sentences": order_sentences(report),
-        "order": sheets.order_sheet(report),
         "reading": None if found is None else grounds(found, audited=audits is not None and bool(audits.told)),
         "audit_sentences": None if audits is None else audit_sentences(audits, origin, command=_audit(report)),
         "audits": [] if audits is None else [audit_section(one.report) for one in audits.told],
@@ -84,6 +106,13 @@ def page_values(report: Report) -> dict[str, Any]:
         "settings": sheets.settings(report),
         "prompts": list(example_prompts(report)),
     }
+
+
+def _links(report: Report) -> list[str | None]:
+    """Of what is worth reading first, where in the list of judgements it stands; None where that leaves it out."""
+    digests = {item.label: item.digest for item in report.items}
+    places = {(case.item, case.models): case.id for case in report.cases.cases}
+    return [places.get((digests.get(one.item, ""), one.models)) for one in report.reading.cases]
 
 
 def _audit(report: Report) -> str:
@@ -105,6 +134,7 @@ _ALT = {
     "matrix": "How often each model won against each other; the table below has the numbers.",
     "categories": "Win rate of each model in each category; the table below has the numbers.",
     "order": "What the judge chose when the answers swapped positions; the table below has the numbers.",
+    "people": "How often the judge agrees with people, beside people; the table below has the numbers.",
     "reliability": "How often the judge keeps its verdict and chooses the first shown; the sentences below say it.",
 }
 

@@ -21,26 +21,72 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord, runs
 from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.ledger.upkeep.chain import Head, head
+from evenhand.reports.alignment.conclusion import Concluded
+from evenhand.reports.alignment.evidence import of_board
+from evenhand.reports.alignment.report import AlignmentReport, align
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.win_rates_by import by_category
+from evenhand.reports.errors import AlignmentError
+from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.cases import MOST, CaseList, case_list
+from evenhand.reports.page.reading import ReadingList, reading_list, without_names
 from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.papers.catalog import paper_of_protocol
 from evenhand.reports.papers.paper import ReportSources, Score
 from evenhand.stats.ratings.win_rate import WinRate
 from evenhand.stats.reliability.order_bias import Swapped, swapped
 
+PARTINGS = 100
+"""Cases on which judge and people part that the list of what to read first is chosen from."""
 ONE_PERSON = "person 1"
 """Who judged alone."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Report:
+class BoardReport:
+    """What a report tells of any board, on record or of files."""
+
+    board: Board
+    people: AlignmentReport | None
+    """Its judge held against people, or people against each other, where several judged the same cases."""
+    people_unknown: str | None
+    """Why they could not be compared, where people judged."""
+    reading: ReadingList
+    """What to read first."""
+    seed: int
+
+    @property
+    def by_category(self) -> dict[str, dict[str, WinRate]]:
+        """Empty where items have no categories."""
+        return {}
+
+    @cached_property
+    def swapped(self) -> Swapped | None:
+        """None where nobody knows which answer was shown first."""
+        shown = self.board.findings.shown
+        return swapped(shown) if shown.knows_order else None
+
+    @property
+    def replicates(self) -> int:
+        """How many times each showing was asked, as far as that is known."""
+        return 1
+
+    @property
+    def beside_people(self) -> Concluded | None:
+        """What agreement with people comes to, of several judges the worst; None where nobody knows."""
+        if self.people is None:
+            return None
+        found = {one.concluded.standing for one in self.people.judges}
+        standing = next((one for one in ("below", "level", "above") if one in found), "unknown")
+        return Concluded(standing=standing, sentence=" ".join(self.people.conclusions))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Report(BoardReport):
     ledger: Ledger
     studies: ReportStudies
-    board: Board
     judged: JudgedBattles
     graded: JudgedBattles | None
     """Grades of the same answers, where some are on record."""
@@ -60,12 +106,11 @@ class Report:
     sources: Mapping[str, JudgementSources]
     """By protocol."""
     terms: DataTerms
-    seed: int
     head: Head
     """Of the chain over the record, before anything was read."""
 
     @cached_property
-    def by_category(self) -> dict[str, dict[str, WinRate]]:
+    def by_category(self) -> dict[str, dict[str, WinRate]]:  # pyright: ignore[reportIncompatibleVariableOverride]
         """Of each category, the commonest first, the models' win rates; empty where items have no categories."""
         found = by_category(self.judged, {item.digest: item.category for item in self.items})
         counts = {
@@ -73,15 +118,8 @@ class Report:
         }
         return {name: found[name] for name in sorted(found, key=lambda name: -counts[name])}
 
-    @cached_property
-    def swapped(self) -> Swapped | None:
-        """None where nobody knows which answer was shown first."""
-        shown = self.board.findings.shown
-        return swapped(shown) if shown.knows_order else None
-
     @property
     def replicates(self) -> int:
-        """How many times each showing was asked."""
         return max(one.replicates for one in self.studies.everything)
 
 
@@ -97,10 +135,15 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
     results = [one.results for one in (judged, graded) if one is not None]
     ran = _runs(ledger, studies)
     names = [one.id for one in ran]
+    people, unknown = _people(ledger, studies, seed)
+    numbers = {key: f"person {number}" for key, number in people_among(studies.everything).items()}
     return Report(
         ledger=ledger,
         studies=studies,
         board=board,
+        people=people,
+        people_unknown=unknown,
+        reading=without_names(reading_list(board, people), numbers),
         judged=judged,
         graded=graded,
         items=tuple(items),
@@ -119,6 +162,18 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
         seed=seed,
         head=until,
     )
+
+
+def _people(ledger: Ledger, studies: ReportStudies, seed: int) -> tuple[AlignmentReport | None, str | None]:
+    """With people who judged the same cases, or why they cannot be compared; neither where there are none."""
+    try:
+        said = of_board(ledger, studies.board)
+        found = None if said is None else align(said, most=PARTINGS, seed=seed)
+    except AlignmentError as refusal:
+        return None, str(refusal)
+    if found is None or (found.judges and not found.judges[0].alignment.pooled.kappa.n):
+        return None, None
+    return found, None
 
 
 def _judge(judged: JudgedBattles) -> str:

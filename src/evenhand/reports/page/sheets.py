@@ -19,7 +19,7 @@ from evenhand.reports.board.columns import if_missing, interval_of, order_correc
 from evenhand.reports.board.leaders import components
 from evenhand.reports.board.legend import OWN_RANGE, SIMULTANEOUS, TIER, legend
 from evenhand.reports.board.table import titled
-from evenhand.reports.page.report import Report
+from evenhand.reports.page.report import BoardReport, Report
 from evenhand.reports.papers.catalog import paper_of_score
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.order_bias import Swapped
@@ -123,7 +123,7 @@ def _met(share: float, row: str, column: str) -> str:
     return MISSING if row == column or share != share else per_cent(share)
 
 
-def categories_sheet(report: Report) -> Sheet:
+def categories_sheet(report: BoardReport) -> Sheet:
     models = [one.model for one in report.board.models]
     rows = [
         (name, *(_rate(rates[model].win_rate) if model in rates else MISSING for model in models))
@@ -137,7 +137,7 @@ def _rate(rate: Estimate) -> str:
     return f"{per_cent(rate.value)} ({count(rate.n)})"
 
 
-def order_sheet(report: Report) -> Sheet:
+def order_sheet(report: BoardReport) -> Sheet:
     swapped = report.swapped or Swapped(same_winner=0, tie_twice=0, first_twice=0, second_twice=0, tie_once=0)
     parts = {
         "the same winner": swapped.same_winner,
@@ -235,7 +235,7 @@ def settings(report: Report) -> dict[str, dict[str, str]]:
     for one in judgings(report):
         readers = report.sources[one.study.condition.protocol].readers
         found[f"Asked under {one.study.condition.protocol}"] = {**_asked(one), "reader": ", ".join(readers) or MISSING}
-    found["Board"] = {name.replace("_", " "): _told(value) for name, value in board.settings.items()}
+    found["Board"] = {name.replace("_", " "): setting_words(value) for name, value in board.settings.items()}
     found["Record"] = {"head of its chain": report.head.hash}
     found["Runs"] = {"Evenhand versions": ", ".join(sorted({one.version for one in report.runs})) or MISSING}
     return found
@@ -252,7 +252,7 @@ def _set(report: Report, name: str, value: Json) -> str:
         words if number == judgements else f"{words} in {number:,} of {judgements:,} judgements"
         for words, number in changed.items()
     ]
-    return f"asked {_told(value)}; {', '.join(told)}" if told else _told(value)
+    return f"asked {setting_words(value)}; {', '.join(told)}" if told else setting_words(value)
 
 
 def _instead(name: str, adapted: Sequence[str]) -> set[str]:
@@ -282,7 +282,7 @@ def _asked(judged: JudgedBattles) -> dict[str, str]:
     }
 
 
-def _told(value: Json) -> str:
+def setting_words(value: Json) -> str:
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{whole(value):g}"
     return MISSING if value is None else str(value)

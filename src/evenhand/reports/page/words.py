@@ -13,7 +13,7 @@ from evenhand.reports.board.evidence import asked_words
 from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.table import counted_units
 from evenhand.reports.page.case_texts import people_among
-from evenhand.reports.page.report import Report
+from evenhand.reports.page.report import BoardReport, Report
 from evenhand.reports.page.sheets import board_legend, judgings
 from evenhand.reports.papers.catalog import paper_of_score
 
@@ -27,14 +27,24 @@ def summary(report: Report) -> list[str]:
         *report.board.told,
         *_paper(report),
         order_sentences(report)[0],
+        *people_sentences(report),
         _contradictions(report),
         *_cost(report),
     ]
 
 
-def order_sentences(report: Report) -> list[str]:
+def people_sentences(report: BoardReport) -> list[str]:
+    """What agreement with people comes to, where some judged the same cases."""
+    if report.people_unknown is not None:
+        return [f"People judged these answers too, and are not compared: {report.people_unknown}"]
+    return [] if report.people is None else list(report.people.conclusions)
+
+
+def order_sentences(report: BoardReport) -> list[str]:
     """What being shown first is worth; the record knows raters by keys, and a report knows people by numbers."""
     said = list(order_corrected(report.board).sentences)
+    if not isinstance(report, Report):
+        return said
     for key, number in people_among(report.studies.everything).items():
         said = [one.replace(f"rater {key}", f"person {number}").replace(key, f"person {number}") for one in said]
     return said

@@ -106,7 +106,7 @@ def answers_for_people(ledger: Ledger, items: Iterable[Item]) -> list[Response]:
     """Those that stand, of models whose answers people may be given."""
     held = ledger.responses_to(item.digest for item in items)
     shown = may_be_shown(ledger, {one.model for one in held})
-    return [one for one in held if one.model in shown]
+    return [one for one in held if one.model in shown and not one.empty]
 
 
 def _items(ledger: Ledger, asked: AskedStudy) -> list[Item]:

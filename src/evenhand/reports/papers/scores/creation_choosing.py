@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from shlex import quote
 
 from evenhand.domain.rater import PEOPLE
 from evenhand.format.near_names import hint
@@ -153,7 +154,8 @@ def judged_alike(found: Sequence[StudyOnRecord], chosen: CreationStudies) -> lis
 def _against_a_baseline(here: Sequence[StudyOnRecord], choice: CreationChoice) -> list[StudyOnRecord]:
     if not here:
         raise MixedError(
-            f"The ledger holds no judgements of {choice.benchmark}; `evenhand judge {choice.benchmark}` makes some.",
+            f"The ledger holds no judgements of {choice.benchmark}; `evenhand judge {choice.benchmark} --judge MODEL` "
+            "makes some.",
             code="EH-CHOOSE-NOTHING",
         )
     baselines = {one.against for one in here if one.against is not None}
@@ -185,7 +187,8 @@ def _refuse_without_baseline(found: Sequence[StudyOnRecord], choice: CreationCho
         number = sum(one.reached for one in there)
         raise MixedError(
             f"Reward is against one baseline, and the {number:,} verdicts of {judge} under {choice.protocol} compare "
-            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {judge}` ranks them.",
+            f"models with each other; `evenhand rank --benchmark {choice.benchmark} --judge {quote(judge)}` ranks "
+            "them.",
             code="EH-BASELINE-MISSING",
         )
 
@@ -197,7 +200,7 @@ def _refuse_run_without_baseline(runs: Sequence[StudyOnRecord], choice: Creation
             raise MixedError(
                 f"Reward is against one baseline, and no one model is known to be it in the {one.reached:,} verdicts "
                 f"of {one.rater.name} in that run; name the one that all pairs have with --against, or, if none is in "
-                f"all, rank them: `evenhand rank --benchmark {choice.benchmark} --judge {one.rater.name}`.",
+                f"all, rank them: `evenhand rank --benchmark {choice.benchmark} --judge {quote(one.rater.name)}`.",
                 code="EH-BASELINE-MISSING",
             )
 

@@ -113,6 +113,8 @@ class BesidePeople:
 
     judge: Together
     people: Together
+    agreement_difference: Estimate
+    """The judge's agreement less the person's, place by place, from -1 to 1; clustered by item."""
     cases: int
     fewest: int
     """People that both are held against on a case, at the least."""
@@ -128,6 +130,7 @@ class BesidePeople:
         return {
             "judge": _together_json(self.judge),
             "people": _together_json(self.people),
+            **self.agreement_difference.as_json("agreement_difference"),
             "cases": self.cases,
             "against_fewest": self.fewest,
             "against_most": self.most,
@@ -224,10 +227,18 @@ def beside_people(judge: RaterMatrix, people: RaterMatrix) -> BesidePeople | Non
     return BesidePeople(
         judge=_together(placed, crossed=False),
         people=_together(compared, crossed=False),
+        agreement_difference=_difference(placed, compared),
         cases=len(np.unique(compared.case)),
         fewest=int(others.min()),
         most=int(others.max()),
     )
+
+
+def _difference(placed: ComparedVerdicts, people: ComparedVerdicts) -> Estimate:
+    """Both stand beside the same others, so they have a side in the same places."""
+    judge, person = _sided(placed), _sided(people)
+    hits = _same_sign(judge, judge.people).astype(np.float64) - _same_sign(person, person.people)
+    return clustered_mean(hits, judge.item, within=Range(low=-1.0))
 
 
 def _together(compared: ComparedVerdicts, *, crossed: bool) -> Together:
