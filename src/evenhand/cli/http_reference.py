@@ -20,8 +20,8 @@ def http_reference() -> str:
     parts = [
         f"# HTTP API\n\n<!-- {made} -->\n",
         "What `evenhand serve` answers under `/api`, JSON in and out; a server has the same at `/openapi.json`, with "
-        "the type of every field. Send a token as `Authorization: Bearer TOKEN`; what is public needs none. A refusal is "
-        '`{"schema": 1, "error": …, "code": …}` with a status from 400 on ([codes](errors.md)).\n',
+        "the type of every field. Send a token as `Authorization: Bearer TOKEN`; what is public needs none. A refusal "
+        'is `{"schema": 1, "error": …, "code": …}` with a status from 400 on ([codes](errors.md)).\n',
     ]
     for path, operations in document["paths"].items():
         for method, one in operations.items():
