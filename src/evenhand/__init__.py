@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evenhand.api.grading import grade, grade_async
     from evenhand.api.items import ItemChoice
     from evenhand.api.judging import JudgeRun, judge, judge_async
-    from evenhand.api.reading import align, rank, read_verdicts
+    from evenhand.api.reading import align, compare, rank, read_verdicts
     from evenhand.api.reporting import report
     from evenhand.api.scoring import score
     from evenhand.api.terms import Terms
@@ -78,6 +78,7 @@ __all__ = [
     "audit",
     "audit_async",
     "bundled_answers",
+    "compare",
     "grade",
     "grade_async",
     "judge",
@@ -127,6 +128,7 @@ _HOMES = {
     "audit": "evenhand.api.auditing",
     "audit_async": "evenhand.api.auditing",
     "bundled_answers": "evenhand.benchmarks.catalog",
+    "compare": "evenhand.api.reading",
     "grade": "evenhand.api.grading",
     "grade_async": "evenhand.api.grading",
     "judge": "evenhand.api.judging",

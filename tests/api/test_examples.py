@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 import evenhand as eh
+from evenhand.ledger.store.runs import runs
 from tests.scripted_server import server_process
 
 PEOPLE = "\n".join(
@@ -46,7 +47,9 @@ def judged(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     bench = eh.load_benchmark("visit-bench-sample")
     answers = eh.read_responses(eh.bundled_answers(bench), bench)
     few = eh.Matching(pairing="random", battles=30)
-    eh.judge(bench, answers, judge="openai/gpt-4o", base_url=server, ledger=path, matching=few)
+    # Twice, so that there are two runs to compare; the second finds all known.
+    for _ in range(2):
+        eh.judge(bench, answers, judge="openai/gpt-4o", base_url=server, ledger=path, matching=few)
     return path
 
 
@@ -60,6 +63,8 @@ def test_the_example_in_the_docstring_runs(
     Path("options.jsonl").write_text(OPTIONS, encoding="utf-8")
     asked = picker if name.startswith("grade") else server
     known: dict[str, Any] = {"eh": eh, "pl": pl, "server": asked, "judged": judged}
+    with eh.open_ledger(f"sqlite:///{judged}") as ledger:
+        known["second"], known["first"] = (run.id for run in runs(ledger))
     test = doctest.DocTestParser().get_doctest(inspect.getdoc(getattr(eh, name)) or "", known, name, None, None)
     assert test.examples, f"eh.{name} has no example"
     said: list[str] = []

@@ -12,7 +12,7 @@ from evenhand.cli.main import evenhand
 # or to the list, answers that question here.
 REVIEWED = {
     ANY: """against all anchor assume base baseline battles boards bootstrap by by_cluster category compare
-        columns compare_variants descriptions_by disagreements dry_run explain family fence fit
+        changes columns compare_variants descriptions_by disagreements dry_run explain family fence fit
         flips format image_detail item item_column items join json k last length levels limit
         max_characters max_image_edge max_options method model_a_column model_b_column models new
         order_effect orders ordinal pairs part per_task picture policy prompt quiet rater_column

@@ -42,6 +42,7 @@ def server() -> Iterator[str]:
 WRITING: dict[tuple[str, str], tuple[str, ...]] = {
     ("rank", "--plot"): ("rank", "battles.csv"),
     ("correlate", "--plot"): ("correlate", "scores.csv"),
+    ("compare", "--out"): ("compare", "first", "second"),
     ("reproduce", "--out"): ("reproduce", "grade-score"),
     ("sample", "--out"): ("sample", "visit-bench-sample"),
     ("report", "--out"): ("report",),

@@ -9,7 +9,9 @@ from types import ModuleType
 import click
 import pytest
 
+from evenhand.cli.http_reference import http_reference
 from evenhand.cli.main import evenhand
+from evenhand.cli.python_reference import python_reference
 from evenhand.cli.settings_reference import settings_reference
 from tests.docs.pages import ROOT, text_of
 
@@ -32,6 +34,16 @@ def shown_commands(text: str) -> list[str]:
     blocks = [*_FENCED.findall(text), *re.findall(r"(?:^ {4}.*\n)+", text, flags=re.MULTILINE)]
     lines = [line.strip().removeprefix("- run: ") for block in blocks for line in block.splitlines()]
     return [line for line in lines if line.startswith("evenhand ")]
+
+
+def test_the_reference_of_the_python_calls_is_what_their_docstrings_say() -> None:
+    stale = "run: python -m evenhand.cli.python_reference docs/reference/python.md"
+    assert text_of("docs/reference/python.md") == python_reference(), stale
+
+
+def test_the_reference_of_the_http_api_is_what_the_server_describes() -> None:
+    stale = "run: python -m evenhand.cli.http_reference docs/reference/http.md"
+    assert text_of("docs/reference/http.md") == http_reference(), stale
 
 
 def test_the_reference_of_settings_is_what_the_program_takes() -> None:

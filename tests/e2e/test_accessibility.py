@@ -104,10 +104,19 @@ def test_the_public_pages(site: Site, owner: Visit, inspector: Inspector):
     ):
         inspector.looks_at(owner.go(path), name)
     page = owner.go(visit)
+    page.locator("details.view summary").click()
+    page.locator("details.pairs summary").click()
+    inspector.looks_at(page, "board-unfolded")
+    page.get_by_role("link", name="Win rate").click()
+    page.wait_for_url("**sort=win_rate**")
+    assert page.get_by_role("columnheader", name="Win rate").get_attribute("aria-sort") == "descending"
+    inspector.looks_at(page, "board-sorted")
     page.locator("table.board tbody th a").first.click()
     inspector.looks_at(page, "model")
     page.get_by_role("link", name=re.compile("against")).first.click()
     inspector.looks_at(page, "battle")
+    page.get_by_role("link", name=re.compile("^Next")).first.click()
+    page.get_by_text(re.compile(r"^2 of \d+$")).first.wait_for()
     # The page that is not there is told of by the browser too.
     assert [words for words in owner.trouble if "404" not in words] == []
 

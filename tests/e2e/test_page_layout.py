@@ -108,3 +108,30 @@ def test_a_judged_submissions_page_fits_the_screen_with_its_long_key(browser: Br
                 page.goto(f"{house.url}/submissions/{submission}")
                 assert page.get_by_text("receipt.json").first.is_visible()
                 assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+
+
+def test_ratings_are_on_the_first_screen_of_a_phone(page: Page, house: House):
+    page.set_viewport_size(PHONE)  # pyright: ignore[reportArgumentType]
+    page.goto(f"{house.url}/boards/{only_board(house.visitor())}")
+    boxes = [one.bounding_box() for one in page.locator("table.board td.rating").all()]
+    page.set_viewport_size(DESKTOP)  # pyright: ignore[reportArgumentType]
+    shown = [box for box in boxes if box and box["y"] + box["height"] <= PHONE["height"]]
+    assert len(shown) >= 2
+    assert all(box["x"] + box["width"] <= PHONE["width"] for box in shown)
+
+
+def test_a_board_is_sorted_and_a_battle_reached_by_the_keyboard_without_a_script(browser: Browser, house: House):
+    with closing(browser.new_context(java_script_enabled=False)) as context:
+        page = context.new_page()
+        page.goto(f"{house.url}/boards/{only_board(house.visitor())}")
+        before = page.locator("table.board tbody th").all_inner_texts()
+        page.get_by_role("link", name="Rank").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_url("**order=descending**")
+        assert page.locator("table.board tbody th").all_inner_texts() == before[::-1]
+        page.goto(f"{house.url}/boards/{only_board(house.visitor())}/model?name=amber")
+        page.get_by_label("Result").select_option("Won")
+        page.get_by_role("button", name="Show").click()
+        page.locator("a[href*='/battle?']").first.click()
+        page.get_by_role("link", name="Next").first.click()
+        page.get_by_text("2 of 12 chosen").first.wait_for()

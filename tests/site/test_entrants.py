@@ -127,6 +127,18 @@ def test_until_it_is_published_nobody_reads_its_name_nor_its_answers(house: Hous
     assert house.visitor().get(entry.battle()).status_code == 404
 
 
+def test_until_it_is_published_nobody_reads_whom_it_beats(house: House):
+    entry = entered(house)
+    assert "anonymous" not in head_to_head(entry)
+    tell(house.ledger, entry.submission, Published(), person=entry.person)
+    assert SECRET_NAME in head_to_head(entry)
+
+
+def head_to_head(entry: Entry) -> str:
+    page = entry.house.visitor().get(f"/boards/{entry.board}").text
+    return page.split('id="head-to-head"')[1].split("</details>")[0]
+
+
 def test_its_answers_stay_hidden_where_the_benchmark_is_open(house: House):
     entry = entered(house)
     open_benchmark(house.ledger, entry.data, by="owner")

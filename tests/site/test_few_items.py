@@ -124,6 +124,17 @@ def test_a_models_page_counts_by_category_only_what_may_be_shown(fair: Fair):
     assert "single" not in visitor.get(people).text
 
 
+@pytest.mark.parametrize("human", [False, True])
+def test_a_pair_is_set_against_each_other_only_in_what_may_be_counted(fair: Fair, human: bool):
+    board, there = fair.board(human=human), 'id="head-to-head"'
+    owner, visitor = fair.house.signed_in("owner"), fair.house.visitor()
+    for path in (f"/boards/{board}", f"/boards/{board}?category=many"):
+        assert there in visitor.get(path).text
+    single = f"/boards/{board}?category=single"
+    assert there in owner.get(single).text
+    assert there not in visitor.get(single).text
+
+
 def test_of_an_opened_benchmark_nothing_is_left_out(fair: Fair):
     board = fair.board(human=True)
     open_benchmark(fair.house.ledger, fair.data, by=None)

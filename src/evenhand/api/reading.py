@@ -16,6 +16,7 @@ from evenhand.reports.board.ranking import rank as ranked
 from evenhand.stats.reliability.coverage import Coverage
 
 if TYPE_CHECKING:
+    from evenhand.api.judging import JudgeRun
     from evenhand.benchmarks.files.rows import Frame
     from evenhand.exchange.battles_file import BattleColumns, Repeats
     from evenhand.exchange.judgements.replies import RawReply
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.reports.board.board import Board
     from evenhand.reports.board.choosing import Choice
     from evenhand.reports.board.methods import Scoring
+    from evenhand.reports.run_changes import RunChanges
     from evenhand.stats.ratings.resampling import Unit as Resampled
 
 
@@ -155,6 +157,28 @@ def align(
         )
         said = of_ledger(ledger_at(ledger, create=False), wanted)
     return aligned(said, against=against, most=disagreements, seed=seed)
+
+
+def compare(
+    first: "str | JudgeRun", second: "str | JudgeRun", *, ledger: "GivenLedger | None" = None, seed: int = 0
+) -> "RunChanges":
+    """What changed from one run to another: verdicts, coverage, ratings, item by item.
+
+    A run is what `judge` gave, or the beginning of its id in the ledger. Each counts as the record stood when it ended.
+    Ratings are compared on the battles with a verdict in both; the interval of a difference is of resamples of items
+    that are the same for both.
+
+    >>> eh.compare(first, second, ledger=judged)
+    100.0 % of ... battles ended alike in both runs; 0 went to the other model.
+
+    Raises MixedError where the two share nothing that could be compared.
+    """
+    from evenhand.reports.run_changes import run_changes
+
+    of_run = next((one.ledger for one in (first, second) if not isinstance(one, str)), None)
+    known = of_run if ledger is None and of_run is not None else ledger_at(ledger, create=False)
+    one, other = (each if isinstance(each, str) else each.run for each in (first, second))
+    return run_changes(known, one, other, seed=seed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -25,6 +25,7 @@ COMMANDS = {
     "audit": "Test whether a judge can be trusted, before or after it judges.",
     "grade": "The Grade Score: does a judge pick the same option whatever the order?",
     "runs": "What was run, and how each run ended.",
+    "compare": "What changed from one run to another: verdicts, coverage, ratings, item by item.",
     "show": "One run, trial or item in full: prompt, images, raw reply, how it was read.",
     "read": "Read verdicts from raw replies made elsewhere, without a call.",
     "reproduce": "A paper's published tables recomputed, row by row against what was printed.",
@@ -73,6 +74,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
     ),
     "read": (
         "align",
+        "compare",
         "correlate",
         "rank",
         "read",

@@ -25,7 +25,8 @@ from evenhand.site.accounts.store import (
     revoke_invitation,
 )
 from evenhand.site.boards.battle import BattleOnRecord, find_battle
-from evenhand.site.boards.pages import Name, Page, View, listed_battles, sight_of
+from evenhand.site.boards.battle_list import Battles, listed_battles
+from evenhand.site.boards.pages import Name, Page, View, sight_of
 from evenhand.site.documents import (
     BattleDocument,
     BattlesDocument,
@@ -100,13 +101,13 @@ async def get_board(serving: Serving, board: BoardId, asked: View) -> BoardDocum
     "/boards/{board}/battles", summary="The battles of one model, as far as they may be seen", openapi_extra=PUBLIC
 )
 async def list_battles(
-    serving: Serving, visiting: Visiting, asked: View, model: Name, page: Page = 1
+    serving: Serving, visiting: Visiting, asked: View, battles: Battles, model: Name, page: Page = 1
 ) -> BattlesDocument:
     found = await serving.standings(asked.whole)
     if found.of(model) is None:
         raise not_found("such model on this board")
     seen = await sight_of(serving, visiting, found.on_record)
-    played = await run_in_threadpool(listed_battles, serving, found, model, seen, page)
+    played = await run_in_threadpool(listed_battles, serving.ledger, found, model, seen, battles, page)
     return {
         "schema": 1,
         "model": model,

@@ -1,6 +1,6 @@
 """Win rates beside a rating: against the reference, and within each category of items. Of boards, reports, receipts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,16 @@ def against_reference(shown: Comparisons) -> dict[str, WinRate]:
     if REFERENCE not in shown.models:
         return {}
     return {one.model: one for one in win_rates_against(shown, REFERENCE) if one.win_rate.value is not None}
+
+
+def pair_rates(shown: Comparisons, models: Sequence[str]) -> dict[str, dict[str, WinRate]]:
+    """Of each of the models, against each other one that it met; a tie is half a win. Who met none is absent."""
+    found: dict[str, dict[str, WinRate]] = {model: {} for model in models}
+    for other in models:
+        for one in win_rates_against(shown, other) if other in shown.models else ():
+            if one.model in found and one.win_rate.value is not None:
+                found[one.model][other] = one
+    return {model: rates for model, rates in found.items() if rates}
 
 
 def by_category(judged: JudgedBattles, category_of: Mapping[str, str | None]) -> dict[str, dict[str, WinRate]]:

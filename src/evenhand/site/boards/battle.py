@@ -1,6 +1,7 @@
 """One battle whole, as far as a visitor may see it: the item, both answers, and every showing with what was said."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.item import Item
@@ -46,6 +47,8 @@ class BattlePicture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BattleOnRecord:
+    name: str
+    """The item's public one."""
     item: Item
     pictures: tuple[BattlePicture, ...]
     answers: tuple[tuple[str, str], ...]
@@ -56,6 +59,12 @@ class BattleOnRecord:
     withheld: bool
     """Whether something is hidden from this visitor."""
 
+    @property
+    def won(self) -> tuple[tuple[str, int], ...]:
+        """Who won the most of the showings that may be seen, and how many: nobody, one, or both alike."""
+        times = Counter(one.winner for one in self.showings if one.winner is not None)
+        return tuple((model, count) for model, count in times.items() if count == max(times.values()))
+
 
 def find_battle(
     ledger: Ledger, on_record: BoardOnRecord, *, item: str, models: tuple[str, str], sight: Sight
@@ -64,7 +73,8 @@ def find_battle(
 
     Where nothing is withheld, by its digest too.
     """
-    digest = _digest(ledger, on_record.data, item, sight)
+    names = public_names(ledger, on_record.data)
+    digest = _digest(names, item, sight)
     if digest is None or not sight.battle(models):
         return None
     record = read_cases(
@@ -81,6 +91,7 @@ def find_battle(
     found = find_item(ledger, digest)
     seen = [one for one in record.showings if sight.verdicts(human=on_record.human)]
     return BattleOnRecord(
+        name=names[digest],
         item=sight.item(found),
         pictures=pictures_of(ledger, found, on_record.data),
         answers=tuple((model, record.answers[digests[model]].text) for model in models),
@@ -90,8 +101,7 @@ def find_battle(
     )
 
 
-def _digest(ledger: Ledger, data: str, name: str, sight: Sight) -> str | None:
-    names = public_names(ledger, data)
+def _digest(names: Mapping[str, str], name: str, sight: Sight) -> str | None:
     if sight.everything and name in names:
         return name
     return next((digest for digest, called in names.items() if called == name), None)

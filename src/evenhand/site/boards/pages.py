@@ -5,7 +5,7 @@ import itertools
 import re
 from base64 import b64encode
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from typing import Annotated
@@ -21,8 +21,6 @@ from starlette.responses import RedirectResponse, Response
 from evenhand.audit.section import audit_section
 from evenhand.format.charts import ChartError
 from evenhand.format.printable import csv_text, no_formula
-from evenhand.ledger.read.item_names import public_names
-from evenhand.ledger.read.projection import item_labels
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.methods.bradley_terry import BRADLEY_TERRY
@@ -30,10 +28,12 @@ from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, usable_meth
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
-from evenhand.site.boards.battle import find_battle
+from evenhand.site.boards.battle import BattleOnRecord, find_battle
+from evenhand.site.boards.battle_list import COLUMNS, RESULTS, AskedBattles, Battles, Neighbours, beside, listed_battles
 from evenhand.site.boards.listing import BoardOnRecord, found_board
 from evenhand.site.boards.paper import with_a_page_of_their_own
-from evenhand.site.boards.standings import BoardBattles, BoardView, Standings
+from evenhand.site.boards.standings import BoardView, Standings
+from evenhand.site.boards.table_rows import MANY, AskedRows, Column, Rows, arranged, head_to_head
 from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.pages import in_utf8
 from evenhand.site.http.refusal import Refusal, not_found
@@ -43,7 +43,6 @@ from evenhand.site.http.visibility import Sight, sight
 
 pages = APIRouter(include_in_schema=False)
 
-PER_PAGE = 50
 _GLANCES = 24
 """Boards of the list whose first models are told."""
 
@@ -63,25 +62,6 @@ def _known_method(name: str) -> str:
 
 MethodName = Annotated[str, AfterValidator(_known_method), WithJsonSchema({"type": "string", "enum": list(METHODS)})]
 """The document of the API names the built-in ones; an installed one is taken too."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ListedBattle:
-    item: str
-    """Its public name."""
-    label: str
-    opponent: str
-    result: str
-    """won, lost or tie."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BattleList:
-    total: int
-    battles: tuple[ListedBattle, ...]
-    """Of one page."""
-    left_out: int = 0
-    """Battles of the model that this visitor may not see one by one."""
 
 
 async def asked_view(
@@ -133,7 +113,7 @@ async def chosen(serving: Serving, asked: View) -> Response:
 
 
 @pages.get("/boards/{board}")
-async def board(request: Request, serving: Serving, asked: View) -> Response:
+async def board(request: Request, serving: Serving, asked: View, rows: Rows) -> Response:
     on_record = await serving.board(asked)
     if on_record.protocol == FACTUALITY:
         paper = await serving.paper(on_record, asked.whole, patience=serving.site.limits.patience)
@@ -147,13 +127,42 @@ async def board(request: Request, serving: Serving, asked: View) -> Response:
         "board": found,
         "siblings": siblings,
         "query": _query(asked),
-        "table": await serving.table(found),
+        "rows": rows,
+        "kept": _fields(asked) | ({"sort": rows.sort, "order": rows.order} if rows.sort else {}),
+        "to_find": len(found.models) >= MANY,
+        "table": await _part(serving, found, "board_table.html", rows),
+        "pairs": await _part(serving, found, "head_to_head.html", None),
         "paper": await _paper(serving, on_record, asked),
         "audits": audits,
         "trusted": trust_word(found.reliability, audits),
         "audited": () if audits is None else audit_sentences(audits, found.origin),
     }
     return serving.pages.page(request, "board.html", context)
+
+
+async def _part(serving: Service, found: Standings, template: str, rows: AskedRows | None) -> Markup:
+    """A part of a board's page, kept as it is where everybody asks for the same: hundreds of rows take longer than
+    everything else on it."""
+    kept = serving.tables.setdefault(found, {})
+    made = kept.get(template) if rows is None or rows.plain else None
+    if made is None:
+        context = {"board": found, "matrix": head_to_head(found)} if rows is None else _table(found, rows)
+        made = await run_in_threadpool(serving.pages.fragment, template, context)
+        if rows is None or rows.plain:
+            kept[template] = made
+    return made
+
+
+def _table(found: Standings, rows: AskedRows) -> dict[str, object]:
+    def address(more: Mapping[str, str]) -> str:
+        """Of the table, not of the top of its page."""
+        return f"/boards/{quote(found.asked.board, safe='')}{_query(found.asked, more)}#ratings"
+
+    def link(column: Column) -> str:
+        """Where the heading of a column leads."""
+        return address(rows.turned(column) | ({"find": rows.find} if rows.find else {}))
+
+    return {"board": found, "models": arranged(found, rows), "rows": rows, "link": link, "every": address({})}
 
 
 async def _paper(serving: Service, on_record: BoardOnRecord, asked: BoardView) -> Markup | None:
@@ -187,15 +196,20 @@ def _styles(section: str) -> list[str]:
     return [f"'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" for style in written]
 
 
-def _query(asked: BoardView) -> str:
-    """The view as a query, with its question mark; empty for the plain one."""
+def _fields(asked: BoardView) -> dict[str, str]:
+    """The view as fields of a form; none for the plain one."""
     named = {
         "method": asked.method if asked.method != DEFAULT else None,
         "category": asked.category,
         "equal_length": "true" if asked.equal_length else None,
         "study": asked.study,
     }
-    given = {name: value for name, value in named.items() if value is not None}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _query(asked: BoardView, more: Mapping[str, str] | None = None) -> str:
+    """The view as a query, with its question mark; empty for the plain one."""
+    given = _fields(asked) | dict(more or {})
     return f"?{urlencode(given)}" if given else ""
 
 
@@ -228,14 +242,20 @@ def _file(words: str, media_type: str, name: str) -> Response:
 
 @pages.get("/boards/{board}/model")
 async def model(
-    request: Request, serving: Serving, visiting: Visiting, asked: View, name: Name, page: Page = 1
+    request: Request,
+    serving: Serving,
+    visiting: Visiting,
+    asked: View,
+    battles: Battles,
+    name: Name,
+    page: Page = 1,
 ) -> Response:
     found = await serving.standings(asked.whole)
     standing = found.of(name)
     if standing is None:
         raise not_found("such model on this board")
     seen = await sight_of(serving, visiting, found.on_record)
-    played = await run_in_threadpool(listed_battles, serving, found, name, seen, page)
+    played = await run_in_threadpool(listed_battles, serving.ledger, found, name, seen, battles, page)
     context = {
         "board": found,
         "standing": standing,
@@ -243,7 +263,9 @@ async def model(
         "link": found.links.get(name),
         "played": played,
         "page": page,
-        "pages": max(1, -(-played.total // PER_PAGE)),
+        "asked": battles,
+        "columns": COLUMNS,
+        "results": RESULTS,
     }
     return serving.pages.page(request, "model.html", context)
 
@@ -252,49 +274,41 @@ async def sight_of(serving: Service, visiting: Visiting, board: BoardOnRecord) -
     return await run_in_threadpool(sight, serving.ledger, visiting, data=board.data, sample=board.sample)
 
 
-def listed_battles(serving: Service, found: Standings, model: str, seen: Sight, page: int) -> BattleList:
-    """Those a visitor may see, in the order of the record; of people's only where their verdicts may be seen."""
-    index = found.index
-    if index is None or not seen.verdicts(human=found.on_record.human):
-        return BattleList(total=0, battles=())
-    hidden = [other for other in index.rows.models if not seen.battle((model, other))]
-    played = index.of(model, without=hidden)
-    labels = item_labels(serving.ledger, {found.on_record.data})
-    names = public_names(serving.ledger, found.on_record.data)
-    shown = played[(page - 1) * PER_PAGE : page * PER_PAGE].tolist()
-    return BattleList(
-        total=len(played),
-        battles=tuple(_listed(index, row, model, labels, names) for row in shown),
-        left_out=len(index.of(model)) - len(played),
-    )
-
-
-_RESULTS = {1: "won", 0: "tie", -1: "lost"}
-
-
-def _listed(
-    index: BoardBattles, row: int, model: str, labels: Mapping[str, str], names: Mapping[str, str]
-) -> ListedBattle:
-    rows = index.rows
-    assert rows.item is not None
-    first, second = rows.models[int(rows.model_a[row])], rows.models[int(rows.model_b[row])]
-    item, sign = index.items[int(rows.item[row])], int(rows.sign[row])
-    return ListedBattle(
-        item=names[item],
-        label=labels[item],
-        opponent=second if first == model else first,
-        result=_RESULTS[sign if first == model else -sign],
-    )
-
-
 @pages.get("/boards/{board}/battle")
 async def battle(
-    request: Request, serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name
+    request: Request,
+    serving: Serving,
+    visiting: Visiting,
+    asked: View,
+    battles: Battles,
+    item: Name,
+    a: Name,
+    b: Name,
 ) -> Response:
     on_record = await serving.board(asked)
     seen = await sight_of(serving, visiting, on_record)
     found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
     if found is None:
         raise not_found("such battle")
-    names = await run_in_threadpool(board_names, serving.ledger)
-    return serving.pages.page(request, "battle.html", {"board": on_record, "battle": found, "names": names})
+    context = {
+        "board": on_record,
+        "battle": found,
+        "names": await run_in_threadpool(board_names, serving.ledger),
+        "asked": battles,
+        "beside": await _beside(serving, asked, found, seen=seen, battles=battles),
+    }
+    return serving.pages.page(request, "battle.html", context)
+
+
+async def _beside(
+    serving: Service, asked: BoardView, found: BattleOnRecord, *, seen: Sight, battles: AskedBattles
+) -> Neighbours | None:
+    """None where the list is still being worked out: a battle does not wait for it."""
+    try:
+        standings = await serving.standings(asked.whole)
+    except (RankError, StillWorking):
+        return None
+    (one, _), (other, _) = found.answers
+    return await run_in_threadpool(
+        beside, serving.ledger, standings, (one, other), found.name, seen=seen, asked=battles
+    )

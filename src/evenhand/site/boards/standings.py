@@ -35,7 +35,13 @@ from evenhand.reports.board.released import (
     write_down,
 )
 from evenhand.reports.board.steering import steering_sentences
-from evenhand.reports.board.win_rates_by import InCategory, against_reference, by_category, categories_of
+from evenhand.reports.board.win_rates_by import (
+    InCategory,
+    against_reference,
+    by_category,
+    categories_of,
+    pair_rates,
+)
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.people.agreement import Agreement, together, votes_in
@@ -113,6 +119,9 @@ class Standings:
     """By model; only of the plain view."""
     index: BoardBattles | None
     """Only of the plain view."""
+    pair_rates: Mapping[str, Mapping[str, Estimate]]
+    """Of the first models, by model and opponent: share of its votes won, a tie half a win. Without those that no
+    team has published: whom they beat is their own business."""
     names: Mapping[str, str]
     """What everybody may call the submitted models, by the label that the record knows."""
     links: Mapping[str, str]
@@ -233,6 +242,7 @@ def standings(
     made, judged = found.board, found.judged
     items = items_of(ledger, on_record.data)
     entered = submitted_models(ledger)
+    unpublished = {label for label, one in entered.items() if not one.standing.published}
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = at_equal_length(made)
@@ -266,12 +276,25 @@ def standings(
         },
         by_category=_by_category(made, parts.judged, items, rounded=given is not None) if asked.plain else {},
         index=None if shown is None else BoardBattles(rows=joined(shown, "visit"), items=named),
+        pair_rates=_pair_rates(made, unpublished, rounded=given is not None),
         names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
         steering=made.steering,
         few=parts.left_out,
         version="" if given is None else given.sentence,
     )
+
+
+_SET_AGAINST_EACH_OTHER = 25
+"""Models, at most: a table of more is not read."""
+
+
+def _pair_rates(made: Board, unpublished: Collection[str], *, rounded: bool) -> dict[str, dict[str, Estimate]]:
+    """Of what the board counts: of withheld verdicts whole batches, in no more digits than they support."""
+    models = [one.model for one in made.models if one.component is not None and one.model not in unpublished]
+    found = pair_rates(made.findings.shown, models[:_SET_AGAINST_EACH_OTHER])
+    rates = {one: {other: rate.win_rate for other, rate in rates.items()} for one, rates in found.items()}
+    return every_supported(rates) if rounded else rates
 
 
 _UNTESTED = "Neighbours on the list are not tested one by one here, for their tests do not hold the length equal."

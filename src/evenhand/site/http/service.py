@@ -74,8 +74,8 @@ class Service:
     checks: Checks
     uploads: Uploads
     proposals: ProposalCache
-    tables: "WeakKeyDictionary[Standings, Markup]" = field(default_factory=WeakKeyDictionary)
-    """Rendered: hundreds of rows take longer than everything else on a board's page."""
+    tables: "WeakKeyDictionary[Standings, dict[str, Markup]]" = field(default_factory=WeakKeyDictionary)
+    """Rendered parts of boards' pages, by template."""
     writing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_WRITES_AT_ONCE))
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
 
@@ -161,13 +161,6 @@ class Service:
         if asked.category not in found:
             raise not_found("such category on this board")
         return found
-
-    async def table(self, found: Standings) -> Markup:
-        made = self.tables.get(found)
-        if made is None:
-            made = await run_in_threadpool(self.pages.fragment, "board_table.html", {"board": found})
-            self.tables[found] = made
-        return made
 
     async def glance(self, on_record: BoardOnRecord) -> Standings | RankError | None:
         """The plain view where it is at hand, or soon, or why there is none; else it is being worked out for the next

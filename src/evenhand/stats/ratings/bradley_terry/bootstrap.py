@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from evenhand.domain.estimate import Estimate
 from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL, MANY, reach, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, davidson_is_finite, linked_resamples
@@ -11,7 +12,7 @@ from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, Ties, centred_inverse, fit
 from evenhand.stats.ratings.bradley_terry.notes import notes_on
 from evenhand.stats.ratings.bradley_terry.placement import placement
-from evenhand.stats.ratings.bradley_terry.ratings import Bounds, BradleyTerry, anchored_models, board
+from evenhand.stats.ratings.bradley_terry.ratings import Bounds, BradleyTerry, anchored_models, board, bradley_terry
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -78,6 +79,88 @@ def bradley_terry_bootstrap(
     known = notes_on(solution, around, placed, scale, resampled=True)
     bounded = bool(around.determined[np.isfinite(placed.value)].any())
     return replace(rated, notes=(*known, *_notes(comparisons, resampling, drawn, bounded=bounded)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RatingChange:
+    """One model's rating by two sets of verdicts on the same items."""
+
+    model: str
+    first: Estimate
+    second: Estimate
+    difference: Estimate
+    """Points, the second less the first."""
+
+    @property
+    def moved(self) -> bool:
+        """Whether the interval leaves out 0; of this model alone."""
+        lower, upper = self.difference.lower, self.difference.upper
+        return (lower is not None and lower > 0) or (upper is not None and upper < 0)
+
+
+def rating_changes(
+    first: Comparisons,
+    second: Comparisons,
+    resampling: Resampling,
+    *,
+    scale: Scale | None = None,
+    level: float = LEVEL,
+) -> tuple[RatingChange, ...]:
+    """Both are refitted on the same resamples of items, so that what is hard about an item leaves the difference.
+
+    The intervals are percentiles, widened as those of a bootstrap of one set are. Raises ValueError where the two are
+    not of the same models and items.
+    """
+    if first.models != second.models or not _same_items(first, second):
+        raise ValueError("Ratings are compared on the same models and items.")
+    scale = scale or Scale()
+    one, other = (bradley_terry(each, scale=scale, level=level) for each in (first, second))
+    gap = _moves(other, resampling) - _moves(one, resampling)
+    missing, tail = np.isnan(gap), (1 - level) / 2
+    # Where a fit leaves out battles of models that won or lost all, the two might draw unlike items.
+    alike = _same_items(one.solution.comparisons, other.solution.comparisons)
+    told = one.spread.determined & other.spread.determined & alike
+    wider = np.maximum(*(_widened(each.solution, each.spread, level) for each in (one, other)))
+    lower = np.where(told, _quantile(np.where(missing, -np.inf, gap), tail, missing=-np.inf) * wider, np.nan)
+    upper = np.where(told, _quantile(np.where(missing, np.inf, gap), 1 - tail, missing=np.inf) * wider, np.nan)
+    items = len(np.unique(first.item)) if first.item is not None else 0
+    return tuple(
+        RatingChange(
+            model=before.model,
+            first=before.rating,
+            second=after.rating,
+            difference=_changed(before.rating, after.rating, (float(low), float(high)), items),
+        )
+        for before, after, low, high in zip(one.models, other.models, lower, upper, strict=True)
+    )
+
+
+def _same_items(one: Comparisons, other: Comparisons) -> bool:
+    if one.item is None or other.item is None:
+        return False
+    return bool(np.array_equal(np.unique(one.item), np.unique(other.item)))
+
+
+def _moves(rated: BradleyTerry, resampling: Resampling) -> FloatArray:
+    """Rounds x models: how far each resample's rating lies from that of all, in points."""
+    return (resamples(rated.solution, resampling).strength - rated.solution.fit.strength) * rated.scale.unit
+
+
+def _changed(before: Estimate, after: Estimate, around: tuple[float, float], items: int) -> Estimate:
+    if before.value is None or after.value is None:
+        return Estimate(value=None, n=items, clusters=items, reason="it has no finite rating in one of the two")
+    gap, (low, high) = after.value - before.value, around
+    if np.isnan(low) or np.isnan(high):
+        return Estimate(value=gap, n=items, clusters=items, reason="too few items for an interval")
+    below, above = np.isinf(low), np.isinf(high)
+    return Estimate(
+        value=gap,
+        lower=None if below else gap + low,
+        upper=None if above else gap + high,
+        n=items,
+        clusters=items,
+        unbounded="both" if below and above else "lower" if below else "upper" if above else None,
+    )
 
 
 def _widened(solution: Solution, around: Covariance, level: float) -> FloatArray:
