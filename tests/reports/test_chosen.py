@@ -30,8 +30,13 @@ def answers(say: Callable[[int, Item], str]) -> dict[str, str]:
     return {item: text for item, text in found.items() if text}
 
 
+def yes_or_no(place: int) -> str:
+    """Yes to most."""
+    return "No" if place % 4 == 3 else "Yes"
+
+
 def wordy(place: int, item: Item) -> str:
-    start = ("Yes, ", "No, ")[place % 2] if item.category == "yes or no" else ""
+    start = f"{yes_or_no(place)}, " if item.category == "yes or no" else ""
     return f"{start}in the picture one can see {THINGS[place]}, a little to the left."
 
 
@@ -53,12 +58,11 @@ EARLIER = (
 HONEST: dict[str, dict[str, str]] = {
     "wholly new answers": answers(other),
     "yes and no, where others say so at more length": answers(
-        lambda place, item: ("Yes", "No")[place % 2] if item.category == "yes or no" else other(place, item)
+        lambda place, item: yes_or_no(place) if item.category == "yes or no" else other(place, item)
     ),
-    "a yes in most places of a skill, in answer to yes": answers(
-        lambda place, item: "Yes." if item.category == "yes or no" and place % 2 == 0 else other(place, item)
+    "four equal short answers of a skill's seven": answers(
+        lambda place, item: "" if place == 7 else "Two." if place < FEWEST - 1 else other(place, item)
     ),
-    "four equal short answers": answers(lambda place, item: "Two." if place < FEWEST - 1 else other(place, item)),
     "letters of choices": answers(lambda place, _: "ABCD"[place * 7 % 4]),
     "numbers": answers(lambda place, _: str(place * 5 % 9)),
     "one pattern": answers(lambda place, _: f"The picture shows {THINGS[place]}."),

@@ -16,7 +16,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.placements import studies_of
 from evenhand.reports.board.released import FEWEST
-from tests.engine.contest import TERMS, Contest, founded
+from tests.engine.contest import TERMS, Contest, at_work, founded
 from tests.protocols.test_meant import CONDITIONAL
 from tests.refusals import tells
 from tests.scripted_server import ScriptedServer
@@ -203,12 +203,13 @@ async def test_files_whose_figures_would_tell_single_verdicts_are_stopped_before
 async def test_of_two_that_are_alike_and_both_wait_the_owner_is_asked_about_the_second(ledger: Ledger):
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        worker = contest.kind(server.base_url)
         first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
-        await contest.worked(server.base_url)
+        await at_work(worker)
         held = [estimated.held for one in (first, second) if (estimated := contest.stands(one).estimated)]
         assert held == [False, True]
         contest.say(first, Refused(reason="Not now."))
-        await contest.worked(server.base_url)
+        await at_work(worker)
     estimated = contest.stands(second).estimated
     assert estimated is not None
     assert not estimated.held  # nothing of the first will ever be shown
