@@ -34,7 +34,7 @@ def test_the_criteria_are_words_of_the_prompt_and_never_slots(tmp_path: Path):
     own = load_protocol("rubric", criteria=written(tmp_path, OWN))
     values = {"caption": "", "instruction": "What is it?", "response_1": "A bus."}
     (asked,) = own.messages(values, token=TOKEN)
-    (text,) = asked.parts
+    text = "".join(str(part) for part in asked.parts)
     assert "- visual_detail: It names what the {{instruction}} shows.\n- Tone of voice: It is friendly." in text
     assert "from 0 (the criterion is not met at all) to 10" in text
     assert own.responses == 1

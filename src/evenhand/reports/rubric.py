@@ -1,5 +1,6 @@
 """The table of answers that were graded alone by criteria: the mean of each model on each criterion."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -11,7 +12,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import seen
-from evenhand.domain.verdict import Grades
+from evenhand.domain.verdict import Grades, NoVerdict, Reason, Verdict
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.words import counted, listed
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -136,10 +137,10 @@ def _refuse_of_papers(asked: TableRequest) -> None:
 def _models(judged: JudgedBattles, unasked: Sequence[tuple[str, str]], rubric: Rubric) -> Iterator[GradedModel]:
     results, showings = judged.results, judged.showings
     weights = _weights(results)
-    names = {*(results.models[code] for code in np.unique(results.first_model)), *(model for _, model in unasked)}
-    for model in sorted(names):
+    shown: list[int] = np.unique(results.first_model).tolist()
+    for model in sorted({*(results.models[code] for code in shown), *(model for _, model in unasked)}):
         ours = _of(results, model)
-        ended = [showings.endings[code] for code in showings.ending[_of(showings, model)].tolist()]
+        ended = _endings(showings, _of(showings, model))
         wanted = len(ended) + sum(one == model for _, one in unasked)
         graded = _graded(results.rows(ours), weights[ours], rubric)
         yield replace(graded, model=judged.names.get(model, model), coverage=Coverage.of(ended, wanted=wanted))
@@ -148,6 +149,11 @@ def _models(judged: JudgedBattles, unasked: Sequence[tuple[str, str]], rubric: R
 def _of(results: Results, model: str) -> Mask:
     mine = np.array([name == model for name in results.models], dtype=np.bool_)
     return mine[results.first_model]
+
+
+def _endings(results: Results, rows: Mask) -> list[Verdict | NoVerdict]:
+    codes: list[int] = results.ending[rows].tolist()
+    return [results.endings[code] for code in codes]
 
 
 def _weights(results: Results) -> npt.NDArray[np.float64]:
@@ -160,9 +166,8 @@ def _weights(results: Results) -> npt.NDArray[np.float64]:
 def _graded(results: Results, weights: npt.NDArray[np.float64], rubric: Rubric) -> GradedModel:
     """Of one model's rows; the name and the coverage are for the caller to fill in."""
     read = results.decided
-    endings = [results.endings[code] for code in results.ending[read].tolist()]
-    values = np.array([one.values for one in endings if isinstance(one, Grades)], dtype=np.float64)
-    items, weights = results.item.code[read], weights[read]
+    values = np.array([one.values for one in _endings(results, read) if isinstance(one, Grades)], dtype=np.float64)
+    items, weights = results.item.code[read].astype(np.int64), weights[read]
     empty = Coverage(wanted=0, with_verdict=0)
     if not len(values):
         nothing = (_NOT_GRADED,) * len(rubric.criteria)
@@ -170,9 +175,10 @@ def _graded(results: Results, weights: npt.NDArray[np.float64], rubric: Rubric) 
     within = Range(low=rubric.low, high=rubric.high)
     means = [clustered_mean(column, items, weights=weights, within=within) for column in values.T]
     overall = values.mean(axis=1)
+    there: list[int] = np.unique(items).tolist()
     by_item = {
         results.item.names[item]: float(np.average(overall[items == item], weights=weights[items == item]))
-        for item in np.unique(items).tolist()
+        for item in there
     }
     return GradedModel(
         model="",
@@ -184,14 +190,13 @@ def _graded(results: Results, weights: npt.NDArray[np.float64], rubric: Rubric) 
 
 
 def _together(models: Sequence[GradedModel]) -> Coverage:
-    reasons: dict[str, int] = {}
+    reasons: Counter[Reason] = Counter()
     for one in models:
-        for reason, number in one.coverage.reasons.items():
-            reasons[reason] = reasons.get(reason, 0) + number
+        reasons.update(one.coverage.reasons)
     return Coverage(
         wanted=sum(one.coverage.wanted for one in models),
         with_verdict=sum(one.coverage.with_verdict for one in models),
-        reasons=reasons,  # pyright: ignore[reportArgumentType]
+        reasons=dict(reasons),
     )
 
 

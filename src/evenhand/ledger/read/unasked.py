@@ -70,7 +70,8 @@ def answers_not_reached(ledger: Ledger, chosen: Iterable[StudyOnRecord], results
     with ledger.reading() as connection:
         table = schema.studies
         found = connection.execute(select(table.c.content).where(table.c.key.in_(short))).scalars().all()
-    known = {results.responses[code] for code in results.first.tolist()}
+    shown: list[int] = results.first.tolist()
+    known = {results.responses[code] for code in shown}
     left: dict[tuple[str, str], None] = {}
     for study in map(rows.study_from, found):
         answers = _answers(ledger, study, None)

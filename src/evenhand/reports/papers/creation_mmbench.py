@@ -87,7 +87,7 @@ def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         heading=score.heading,
         lead=_best(score) or "",
         explaining=explaining(score.notes),
-        asked=score.groups.sentences if score.groups else (),
+        asked=tuple(score.groups.sentences) if score.groups else (),
         board=ranked,
         notes=board_notes(runs, [one for one in chosen.everything if one.condition.protocol in fixed]),
     )
