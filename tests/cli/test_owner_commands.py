@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -223,9 +224,9 @@ def estimate(desk: Desk, submission: str, **more: Any) -> None:
     """As the worker does."""
     plan = Estimated(
         opponents=("ada", "bel"), battles=4, reference_battles=0, seed=0, trials=8, calls_at_least=8, calls_at_most=16,
-        input_tokens=10, output_tokens=10, **{"cost_usd": 1.5, **more},
+        input_tokens=10, output_tokens=10, cost_usd=1.5,
     )  # fmt: skip
-    tell(desk.ledger, submission, plan, person=None)
+    tell(desk.ledger, submission, replace(plan, **more), person=None)
 
 
 def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, here: Shell):
