@@ -15,7 +15,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.store import people, signed_in_with
 from evenhand.site.http.audit_log import events
-from evenhand.site.living.events import Answer
+from evenhand.site.living.events import Answer, AnswerFailed
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import proposals, say
 from tests.benchmarks.files import BLUE, RED
@@ -185,6 +185,17 @@ def test_a_verification_says_yes_or_no_and_why_not(garden: Shell, more: dict[str
     garden.refuses("EH-DATA-CELL", "row 1", *facts, of=("growing", "fill", NAME, file))
     flagged = filled(garden, [{**row, "by": "Ben", "follows": "yes", "offensive": "yes"}])
     assert garden.document("growing", "fill", NAME, flagged)["stages"] == {"flagged": 1}
+
+
+def test_what_stands_in_the_workers_way_is_told(garden: Shell):
+    assert garden.document("growing")["growing"][0]["failing"] == 0
+    (one,) = [one for one in proposals(ledger_here(), growing()) if one.standing.caption is not None]
+    assert one.standing.caption is not None
+    failed = AnswerFailed(
+        about=one.standing.caption.seq, attempt=1, detail="Nothing answers at 127.0.0.1.", final=False
+    )
+    say(ledger_here(), growing(), one.id, failed, person=None)
+    assert "1 cannot go on: Nothing answers at 127.0.0.1." in garden.run("growing")[0]
 
 
 def test_a_sheet_goes_only_into_a_new_folder(garden: Shell):
