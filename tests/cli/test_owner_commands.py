@@ -4,6 +4,7 @@ import csv
 import json
 from collections.abc import Generator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.store import people, signed_in_with
 from evenhand.site.http.audit_log import events
-from evenhand.site.living.events import Answer
+from evenhand.site.living.events import Answer, AnswerFailed
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import proposals, say
 from tests.benchmarks.files import BLUE, RED
@@ -186,6 +187,17 @@ def test_a_verification_says_yes_or_no_and_why_not(garden: Shell, more: dict[str
     assert garden.document("growing", "fill", NAME, flagged)["stages"] == {"flagged": 1}
 
 
+def test_what_stands_in_the_workers_way_is_told(garden: Shell):
+    assert garden.document("growing")["growing"][0]["failing"] == 0
+    (one,) = [one for one in proposals(ledger_here(), growing()) if one.standing.caption is not None]
+    assert one.standing.caption is not None
+    failed = AnswerFailed(
+        about=one.standing.caption.seq, attempt=1, detail="Nothing answers at 127.0.0.1.", final=False
+    )
+    say(ledger_here(), growing(), one.id, failed, person=None)
+    assert "1 cannot go on: Nothing answers at 127.0.0.1." in garden.run("growing")[0]
+
+
 def test_a_sheet_goes_only_into_a_new_folder(garden: Shell):
     (garden.folder / "mine").mkdir()
     garden.file("mine/notes.txt", "mine")
@@ -223,9 +235,9 @@ def estimate(desk: Desk, submission: str, **more: Any) -> None:
     """As the worker does."""
     plan = Estimated(
         opponents=("ada", "bel"), battles=4, reference_battles=0, seed=0, trials=8, calls_at_least=8, calls_at_most=16,
-        input_tokens=10, output_tokens=10, **{"cost_usd": 1.5, **more},
+        input_tokens=10, output_tokens=10, cost_usd=1.5,
     )  # fmt: skip
-    tell(desk.ledger, submission, plan, person=None)
+    tell(desk.ledger, submission, replace(plan, **more), person=None)
 
 
 def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, here: Shell):

@@ -22,8 +22,10 @@ endpoint and lists the fields found; do not edit. A test fails when a field come
 
 Every reading command takes `--json` and then prints one document on standard output, progress and notes on standard
 error. `schema` is 1; fields may be added, never renamed. Shares are from 0 to 1. What else writes documents: `submit`
-and `verify` ([receipts](receipt.md)), `export` ([files](formats.md)), `growing` and `growing take`
-([growing](../growing.md#by-script)), and `demo`: `calls`, `report`, and the
+and `verify` ([receipts](receipt.md)), `export` ([files](formats.md)), `growing`, `growing take`,
+`growing begin`, `growing fill`, `growing version`, `people`, `people add`, `submissions`, `submissions open`,
+`submissions approve` and `submissions refuse` ([growing](../growing.md#by-script)),
+and `demo`: `calls`, `report`, and the
 documents of `judge` and `rank` as `judge` and `board`.
 
 - **≈** marks an estimate: beside `x` stand `x_lower`, `x_upper` and `x_n`. No estimate is null, with `x_reason` where a

@@ -138,7 +138,7 @@ def take_sheet(ledger: Ledger, growing: GrowingBenchmark, path: Path) -> SheetTa
         problems.raise_any()
         if told["said"]:
             write_down_within(connection, LogEvent(what="took in a sheet", detail=f"{growing.id} {told['said']}"))
-    stages = Counter(reading.now[one].standing.stage for one in spoken)
+    stages: Counter[Stage] = Counter(reading.now[one].standing.stage for one in spoken)
     return SheetTaken(said=told["said"], known=told["known"], blank=told["blank"], stages=stages)
 
 
@@ -171,7 +171,7 @@ class _Reading:
 
     def _step(self, reader: FieldReader) -> Step | None:
         given = reader.label(["step"])
-        step = next((one for one in STEPS if one == given), None)
+        step: Step | None = next((one for one in STEPS if one == given), None)
         if step is None and not reader.faulty:
             reader.fault(f"`{given}` is no step; {hint(given, list(STEPS))}")
         return step
