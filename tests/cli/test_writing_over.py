@@ -41,6 +41,7 @@ def server() -> Iterator[str]:
 # Every flag of every command that names a file to write, with what stands before it.
 WRITING: dict[tuple[str, str], tuple[str, ...]] = {
     ("rank", "--plot"): ("rank", "battles.csv"),
+    ("align", "--plot"): ("align", "battles.csv"),
     ("correlate", "--plot"): ("correlate", "scores.csv"),
     ("compare", "--out"): ("compare", "first", "second"),
     ("reproduce", "--out"): ("reproduce", "grade-score"),

@@ -68,7 +68,7 @@ class Testimony:
             raise AlignmentError("No person's verdict is here, and judges are compared with people's.")
         if not self.judges and len(self.people) < 2:
             raise AlignmentError(
-                f"Only {self.people[0]}'s verdicts are here, and one rater agrees with nobody: give another rater's "
+                f"Only {listed(self.people)}'s verdicts are here, and one rater agrees with nobody: give another's "
                 "too, as rows or as a second file; the column `rater_kind` says `model` of who is a judge."
             )
 

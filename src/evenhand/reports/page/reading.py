@@ -94,7 +94,8 @@ def reading_list(board: Board, people: AlignmentReport | None = None, *, most: i
     ]
     counts: dict[Kind, int] = {"people": 0, "raters": 0, "orders": 0, "surprise": 0}
     for case in cases:
-        for kind in {one.kind for one in case.reasons}:
+        kinds: set[Kind] = {one.kind for one in case.reasons}
+        for kind in kinds:
             counts[kind] += 1
     return ReadingList(cases=tuple(_first(cases, most)), counts=counts)
 

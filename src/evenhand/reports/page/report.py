@@ -21,7 +21,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord, runs
 from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.ledger.upkeep.chain import Head, head
-from evenhand.reports.alignment.conclusion import Concluded
+from evenhand.reports.alignment.conclusion import Concluded, Standing
 from evenhand.reports.alignment.evidence import of_board
 from evenhand.reports.alignment.report import AlignmentReport, align
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
@@ -57,7 +57,7 @@ class BoardReport:
     """What to read first."""
     seed: int
 
-    @property
+    @cached_property
     def by_category(self) -> dict[str, dict[str, WinRate]]:
         """Empty where items have no categories."""
         return {}
@@ -79,7 +79,8 @@ class BoardReport:
         if self.people is None:
             return None
         found = {one.concluded.standing for one in self.people.judges}
-        standing = next((one for one in ("below", "level", "above") if one in found), "unknown")
+        order: tuple[Standing, ...] = ("below", "level", "above")
+        standing: Standing = next((one for one in order if one in found), "unknown")
         return Concluded(standing=standing, sentence=" ".join(self.people.conclusions))
 
 
@@ -110,7 +111,7 @@ class Report(BoardReport):
     """Of the chain over the record, before anything was read."""
 
     @cached_property
-    def by_category(self) -> dict[str, dict[str, WinRate]]:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def by_category(self) -> dict[str, dict[str, WinRate]]:
         """Of each category, the commonest first, the models' win rates; empty where items have no categories."""
         found = by_category(self.judged, {item.digest: item.category for item in self.items})
         counts = {
