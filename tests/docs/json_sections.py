@@ -175,6 +175,7 @@ DOCUMENTS = (
     ),
     Document(
         name="runs",
+        before=(f"evenhand judge visit-bench-sample {JUDGE} --limit 3 --dry-run --quiet",),
         commands=("evenhand runs --json",),
         says="Every run on record: its command and flags (`settings`), version, times, and how it ended "
         "(`outcome`: as `judge` prints it, with `interrupted`, `over_budget`, `error`, `error_code` and "
@@ -279,6 +280,16 @@ DOCUMENTS = (
         says="A run, by the beginning of its id, and every trial of its study.",
         judge="prefers-longer",
         opened=frozenset({"settings"}),
+    ),
+    Document(
+        name="compare",
+        commands=("evenhand compare EARLIER RUN --json",),
+        says="Two runs, each as the record stood when it ended. `battles` counts those of both by what became of them; "
+        "`agreement` is the share that ended alike, of those with a verdict in both. `models[].difference` is the "
+        "second rating less the first, its interval of the same resamples of items for both; `items` and `changes` "
+        "list what changed, `first` and `second` in `changes` being model_a, model_b, tie or null.",
+        judge="prefers-longer",
+        opened=frozenset({"differences"}),
     ),
     Document(
         name="show TRIAL",
