@@ -175,7 +175,6 @@ DOCUMENTS = (
     ),
     Document(
         name="runs",
-        before=(f"evenhand judge visit-bench-sample {JUDGE} --limit 3 --dry-run --quiet",),
         commands=("evenhand runs --json",),
         says="Every run on record: its command and flags (`settings`), version, times, and how it ended "
         "(`outcome`: as `judge` prints it, with `interrupted`, `over_budget`, `error`, `error_code` and "
