@@ -72,11 +72,12 @@ def documents(folder: Path) -> dict[str, list[Any]]:
 
 
 def _known(found: Mapping[str, list[Any]]) -> dict[str, str]:
-    """What stands in the place of a name in capitals: a run that judged, and one of its trials."""
+    """What stands in the place of a name in capitals: a run that judged, an earlier one of the same, and a trial."""
     if "runs" not in found:
         return {}
-    run_of_judge = next(one["run"] for one in found["runs"][0]["runs"] if one["command"] == "judge")
-    return {"RUN": run_of_judge, "TRIAL": found["show --item"][0]["trials"][0]["trial"]}
+    newest, *earlier = (one for one in found["runs"][0]["runs"] if one["command"] == "judge")
+    alike = next(one for one in earlier if one["settings"]["benchmark"] == newest["settings"]["benchmark"])
+    return {"RUN": newest["run"], "EARLIER": alike["run"], "TRIAL": found["show --item"][0]["trials"][0]["trial"]}
 
 
 def _named(command: str, known: Mapping[str, str]) -> str:

@@ -281,6 +281,16 @@ DOCUMENTS = (
         opened=frozenset({"settings"}),
     ),
     Document(
+        name="compare",
+        commands=("evenhand compare EARLIER RUN --json",),
+        says="Two runs, each as the record stood when it ended. `battles` counts those of both by what became of them; "
+        "`agreement` is the share that ended alike, of those with a verdict in both. `models[].difference` is the "
+        "second rating less the first, its interval of the same resamples of items for both; `items` and `changes` "
+        "list what changed, `first` and `second` in `changes` being model_a, model_b, tie or null.",
+        judge="prefers-longer",
+        opened=frozenset({"differences"}),
+    ),
+    Document(
         name="show TRIAL",
         commands=("evenhand show TRIAL --json",),
         says="A trial, by the beginning of its key: what was sent and what came back.",

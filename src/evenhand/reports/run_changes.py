@@ -315,7 +315,7 @@ class _Battles:
         columns = (results.item.code, one, other, results.first, results.second, results.pair)
         for item, low, high, first, second, pair in zip(*(column.tolist() for column in columns), strict=True):
             if pair:
-                case = (results.item.names[item], results.models[low], results.models[high])
+                case: Case = (results.item.names[item], results.models[low], results.models[high])
                 ended[case] = None
                 answers[case] = frozenset((results.responses[first], results.responses[second]))
         for lacking in judged.not_asked:

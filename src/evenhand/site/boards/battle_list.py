@@ -141,7 +141,9 @@ class _Played:
         )
 
     def listed(self) -> list[ListedBattle]:
-        columns = (self.item.tolist(), self.opponent.tolist(), self.sign.tolist())
+        items: list[int] = self.item.tolist()
+        opponents: list[int] = self.opponent.tolist()
+        signs: list[int] = self.sign.tolist()
         return [
             ListedBattle(
                 item=self.names[item],
@@ -149,7 +151,7 @@ class _Played:
                 opponent=self.index.rows.models[opponent],
                 result=_RESULTS[sign],
             )
-            for item, opponent, sign in zip(*columns, strict=True)
+            for item, opponent, sign in zip(items, opponents, signs, strict=True)
         ]
 
 
@@ -161,12 +163,13 @@ def listed_battles(
     if played is None or found.index is None:
         return BattleList(total=0, battles=())
     wanted = _arranged(ledger, found, played, asked)
+    opponents: list[int] = np.unique(played.opponent).tolist()
     shown = wanted.rows(slice((page - 1) * PER_PAGE, page * PER_PAGE))
     return BattleList(
         total=len(wanted),
         battles=tuple(shown.listed()),
         left_out=len(found.index.of(model)) - len(played),
-        opponents=tuple(found.index.rows.models[code] for code in np.unique(played.opponent).tolist()),
+        opponents=tuple(found.index.rows.models[code] for code in opponents),
     )
 
 
@@ -240,7 +243,7 @@ def _arranged(ledger: Ledger, found: Standings, played: _Played, asked: AskedBat
 
 def _places(names: Sequence[tuple[object, ...]]) -> npt.NDArray[np.int64]:
     """Where each stands in their order; equal ones share a place."""
-    place = {name: number for number, name in enumerate(sorted(set(names)))}  # pyright: ignore[reportArgumentType]
+    place = {name: number for number, name in enumerate(sorted(set(names)))}
     return np.array([place[name] for name in names], dtype=np.int64)
 
 

@@ -75,7 +75,7 @@ def arranged(found: Standings, asked: AskedRows) -> tuple[BoardRow, ...]:
     down = asked.direction == "descending"
     known = [one for one in rows if value(one) is not None]
     # Sorting is stable: of those alike the better ranked stays above.
-    known.sort(key=lambda one: value(one), reverse=down)  # pyright: ignore[reportArgumentType, reportCallIssue]
+    known.sort(key=lambda one: value(one), reverse=down)  # pyright: ignore[reportArgumentType]
     ordered = [*known, *(one for one in rows if value(one) is None)]
     components = list(dict.fromkeys(one.component for one in found.models))
     return tuple(sorted(ordered, key=lambda one: components.index(one.component)))
