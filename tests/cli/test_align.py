@@ -478,7 +478,7 @@ def test_two_raters_files_of_battles_are_compared_as_they_are(shell: Shell):
     assert (alone["raters"], [one["rater"] for one in alone["humans"]["raters"]]) == ([], ["ann", "bob"])
     assert alone["humans"]["agreement"] == pytest.approx((2 / 3 + 2 / 4) / 2, abs=0.05)
     shell.refuses("EH-USAGE", "--winner-words", of=("align", "--winner-words", "A=tie"))
-    shell.refuses("EH-USAGE", "--columns", "two columns", of=("align", ann, "--columns", "a=item,b=item"))
+    shell.refuses("EH-USAGE", "--columns", "one column", of=("align", ann, "--columns", "a=item,b=item"))
 
 
 def test_people_alone_are_held_against_each_other_without_a_flag(shell: Explained):

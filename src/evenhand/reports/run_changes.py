@@ -313,14 +313,15 @@ class _Battles:
         answers: dict[Case, frozenset[str]] = {}
         one, other = results.pair_by_name
         columns = (results.item.code, one, other, results.first, results.second, results.pair)
-        for item, low, high, first, second, pair in zip(*(column.tolist() for column in columns), strict=True):
+        codes: list[list[int]] = [column.tolist() for column in columns]
+        for item, low, high, first, second, pair in zip(*codes, strict=True):
             if pair:
                 case: Case = (results.item.names[item], results.models[low], results.models[high])
                 ended[case] = None
                 answers[case] = frozenset((results.responses[first], results.responses[second]))
         for lacking in judged.not_asked:
             low_name, high_name = sorted(lacking.models)
-            case = (lacking.item, low_name, high_name)
+            case = lacking.item, low_name, high_name
             ended.setdefault(case, None)
             answers.setdefault(case, frozenset())
         sums: dict[Case, float] = {}

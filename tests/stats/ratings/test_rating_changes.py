@@ -65,9 +65,9 @@ def test_what_items_have_in_common_leaves_the_difference():
         bradley_terry_bootstrap(other, DRAWN).models,
         strict=True,
     ):
-        widths = [(rated.rating.upper or 0) - (rated.rating.lower or 0) for rated in alone]
+        first, second = [(rated.rating.upper or 0) - (rated.rating.lower or 0) for rated in alone]
         paired = (change.difference.upper or 0) - (change.difference.lower or 0)
-        assert 0 < paired < 0.9 * np.hypot(*widths)
+        assert 0 < paired < 0.9 * np.hypot(first, second)
 
 
 def test_other_models_or_items_are_refused():

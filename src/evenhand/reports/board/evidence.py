@@ -82,7 +82,8 @@ def of_file(table: "BattleTable") -> Evidence:
     # The notes tell of them already.
     rows = replace(table.comparisons, self_battles=0)
     if table.showings is not None:
-        read, reasons = _orders(table.showings), Counter({"unreadable": table.shown_in_vain})
+        read = _orders(table.showings)
+        reasons = Counter[Reason]({"unreadable": table.shown_in_vain})
     return Evidence(
         origin=EvidenceSource(source=table.name, digest=table.digest, columns=table.layout.as_json()),
         shown=rows if table.showings is None else table.showings,

@@ -78,9 +78,9 @@ class BoardReport:
         """What agreement with people comes to, of several judges the worst; None where nobody knows."""
         if self.people is None:
             return None
-        found = {one.concluded.standing for one in self.people.judges}
-        order: tuple[Standing, ...] = ("below", "level", "above")
-        standing: Standing = next((one for one in order if one in found), "unknown")
+        found: set[Standing] = {one.concluded.standing for one in self.people.judges}
+        worst = ("below", "level", "above", "unknown").index
+        standing: Standing = min(found, key=worst) if found else "unknown"
         return Concluded(standing=standing, sentence=" ".join(self.people.conclusions))
 
 
