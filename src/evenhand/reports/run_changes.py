@@ -313,8 +313,8 @@ class _Battles:
         answers: dict[Case, frozenset[str]] = {}
         one, other = results.pair_by_name
         columns = (results.item.code, one, other, results.first, results.second, results.pair)
-        codes: list[list[int]] = [column.tolist() for column in columns]
-        for item, low, high, first, second, pair in zip(*codes, strict=True):
+        rows: list[list[int]] = np.column_stack(columns).tolist()
+        for item, low, high, first, second, pair in rows:
             if pair:
                 case: Case = (results.item.names[item], results.models[low], results.models[high])
                 ended[case] = None
