@@ -131,11 +131,24 @@ def test_the_table_is_printed_whole_at_80_columns_and_written_as_csv_and_markdow
         graded(shell, base_url, *OWN)
     out = shell.run("score", "items")[0]
     assert "heron has the highest mean" in out
+    assert "whether it is ahead of otter is open" in " ".join(out.split())
     rows = list(csv.DictReader(io.StringIO(shell.run("score", "items", "--format", "csv")[0])))
     assert [row["model"] for row in rows] == ["heron", "otter"]
     assert float(rows[0]["criteria_accuracy_mean"]) == pytest.approx(fmean(by_hand("heron")["accuracy"]))
     assert rows[0]["coverage_with_verdict"] == "4"
     assert re.search(r"\| heron \| \d\.\d\d \(", shell.run("score", "items", "--format", "md")[0])
+
+
+def test_who_is_ahead_on_every_item_is_said_to_be(shell: Shell):
+    words = {"heron": 4, "otter": 1}
+    asked = [f"{n},What is in pot {n}?,images/red.png,Rice." for n in range(12)]
+    shell.file("items.csv", "item,instruction,images,reference", *asked)
+    answers = [f"{n},{model},{'rice ' * words[model]}{n}" for model in words for n in range(12)]
+    shell.file("answers.csv", "item,model,response", *answers)
+    with server_process("--judge", "prefers-longer") as base_url:
+        graded(shell, base_url, *OWN)
+    assert "heron has the highest mean, 4.50" in (out := " ".join(shell.run("score", "items")[0].split()))
+    assert "ahead of otter by 3.00" in out
 
 
 def test_replicates_share_the_weight_of_their_answer(shell: Shell):

@@ -85,9 +85,7 @@ def rubric_table(ledger: Ledger, asked: TableRequest, found: Sequence[StudyOnRec
     assert rubric is not None, "a study of this purpose has one"
     judged = counted_battles(ledger, chosen.studies)
     unasked = answers_not_reached(ledger, chosen.studies, judged.results)
-    models = tuple(
-        sorted(_models(judged, unasked, rubric), key=lambda one: (-(one.overall.value or -np.inf), one.model))
-    )
+    models = tuple(sorted(_models(judged, unasked, rubric), key=_best_first))
     steering = {judged.names.get(model, model): one for model, one in steering_of([judged]).items()}
     coverage = _together(models)
     asked_how = asked_words(study.condition.protocol, seen(study.condition))
@@ -119,6 +117,10 @@ def rubric_table(ledger: Ledger, asked: TableRequest, found: Sequence[StudyOnRec
         board=None,
         notes=chosen.notes,
     )
+
+
+def _best_first(one: GradedModel) -> tuple[float, str]:
+    return np.inf if one.overall.value is None else -one.overall.value, one.model
 
 
 def _refuse_of_papers(asked: TableRequest) -> None:
