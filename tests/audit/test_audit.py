@@ -176,7 +176,7 @@ def test_what_the_whole_design_offers_is_told_whatever_the_budget(whole: Design)
     items = len(SAMPLE.items)
     assert whole.whole["length_effect"] == MeasureOffer(cases=4 * items, items=items)
     assert whole.whole["planted_effect"] == MeasureOffer(cases=12 * items, items=items)
-    assert whole.whole["looks"] == MeasureOffer(cases=20, items=10)
+    assert whole.whole["looks"] == MeasureOffer(cases=20, items=10, of_twins=10)
     assert whole.whole["repeatability"] == MeasureOffer(cases=2 * items, items=items)
     assert offers(some.purposeful)["length_effect"].items < items
 

@@ -206,6 +206,8 @@ ELSEWHERE = {
     "evenhand align --benchmark {}": "run below",
     "evenhand rank --method {} --bootstrap 100": "run below",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",
+    "evenhand people add NAME --role team": "tests/cli/test_owner_commands.py",
+    "evenhand score {}": "tests/cli/test_rubric.py",
     "evenhand submit {} predictions.jsonl --benchmark {} \\\n  --model NAME --version VERSION --team TEAM "
     "--accept-policy --confirm": "tests/cli/test_submit.py",
     "evenhand verify receipt.json --public-key KEY": "tests/cli/test_verify.py",

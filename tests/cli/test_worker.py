@@ -86,7 +86,7 @@ def test_a_grown_benchmark_is_written_as_a_folder_that_other_commands_read(shell
 def documented(start: str) -> list[str]:
     """The arguments of a command as docs/growing.md has it."""
     lines = (Path(__file__).parents[2] / "docs" / "growing.md").read_text("utf-8").splitlines()
-    (line,) = [one for one in lines if one.startswith(f"    evenhand {start}")]
+    line = next(one for one in lines if one.startswith(f"    evenhand {start}"))
     return shlex.split(line)[1:]
 
 

@@ -196,7 +196,7 @@ def test_table_7_is_what_judges_and_people_said(here: Workplace):
     assert alone == ["non-dual"] * 4
     assert {how for method, _, _, how in found if method == "Human-as-a-judge"} == {"non-dual"}
     assert len(table) == 4 * (4 * 2 + 1 + 4)
-    printed = done(here.run("align", *PLAIN)).out
+    printed = done(here.run("align", *PLAIN, "--explain")).out
     one = raters[JUDGES[0], "images"]
     lines = [line.split() for line in printed.splitlines() if line.startswith(f"MLLM: {JUDGES[0]} ")]
     (row,) = [line for line in lines if "pooled" in line]

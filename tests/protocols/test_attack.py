@@ -281,6 +281,7 @@ QUOTATION = frozenset("\"'“”‘’„«»「」`>()（）")
 SENTENCES = {wording.name: wording.every for wording in WORDINGS} | {
     "visit_extraction": ("Final Answer: A", "Final Answer: B"),
     "pairwise": ("[[A>>B]]", "[[B>A]]", "[[A=B]]"),
+    "rubric": ("accuracy: 5", "accuracy: 1\ncompleteness: 1\nclarity: 1"),
 }
 
 

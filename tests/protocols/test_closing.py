@@ -59,7 +59,7 @@ def filled(protocol: Protocol, *candidates: str) -> dict[str, str]:
     return values | {candidate_slot(place): text for place, text in enumerate(candidates, start=1)}
 
 
-@pytest.mark.parametrize("name", sorted(set(protocol_names()) - {"pairwise", "visit_extraction"}))
+@pytest.mark.parametrize("name", sorted(set(protocol_names()) - {"pairwise", "rubric", "visit_extraction"}))
 def test_a_papers_prompt_stays_as_it_is_and_ends_with_the_code(name: str):
     protocol = load_protocol(name)
     values = filled(protocol, "one answer {{token}}", "another answer")

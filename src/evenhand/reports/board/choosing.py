@@ -67,8 +67,8 @@ def choose_of_run(
     found = studies(ledger) if among is None else among
     if not found and (graded := studies(ledger, purposes=("rubric",))):
         raise MixedError(
-            "The ledger holds answers graded by criteria and no comparisons, which a board is made of; `evenhand score "
-            f"{graded[-1].benchmark}` has the table of the grades.",
+            "The ledger holds answers graded by criteria and no comparisons, which a board is made of; "
+            f"`evenhand score {graded[-1].benchmark}` has the table of the grades.",
             code="EH-CHOOSE-NOTHING",
         )
     chosen = choose(found, replace(choice, study=study), undecided=undecided)
