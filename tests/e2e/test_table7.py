@@ -31,6 +31,7 @@ from tests.e2e.workplace import Workplace
 from tests.refusals import says as refuses
 
 BOARDS = [(judge, see) for judge in JUDGES for see in ("images", "none")]
+pytestmark = pytest.mark.slow
 PLAIN = ("--variant", "default")
 COMMANDS = (("score", NAME), ("rank",), ("report", "--format", "csv"), ("export", "--board", "--out", "-"))
 
@@ -69,7 +70,7 @@ def run_of(here: Workplace, judge: str, protocol: str, see: str, variant: str | 
 
 @pytest.mark.parametrize(
     ("judge", "see"),
-    [pytest.param(*board, marks=[pytest.mark.slow] if board[0] == JUDGES[1] else []) for board in BOARDS],
+    BOARDS,
 )
 def test_each_command_gives_the_same_board_of_a_judge_and_what_it_was_shown(here: Workplace, judge: str, see: str):
     chosen = ("--judge", judge, "--see", see, *PLAIN)
@@ -390,7 +391,6 @@ def people_of(boards: Mapping[tuple[str, str, str | None, str], list[dict[str, A
     return {case: fmean(one) for case, one in said.items()}
 
 
-@pytest.mark.slow
 def test_one_export_gives_every_figure_of_every_board_again(here: Workplace):
     boards = exported_boards(here)
     people = people_of(boards)

@@ -380,6 +380,7 @@ ADVERSARIAL = {
 OFTEN_TRIED = {"both", "entities", "quoted plants", "dots"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [name if name in OFTEN_TRIED else pytest.param(name, marks=pytest.mark.slow) for name in ADVERSARIAL]
 )

@@ -211,6 +211,7 @@ def right(guesses: dict[tuple[str, str], int], truth: dict[tuple[str, str], int]
     return sum(truth.get(one) == guess for one, guess in guesses.items())
 
 
+@pytest.mark.slow
 def test_single_verdicts_against_the_reference_follow_from_nothing_that_is_shown(secret: Secret):
     with served(secret.ledger) as house:
         attacker = Attacker(secret, house.visitor())

@@ -50,6 +50,7 @@ def approving(owner: httpx.Client, contest: Contest, submission: str, **fields: 
     return owner.post(f"/admin/submissions/{submission}", data={"unlimited": "yes", **fields})
 
 
+@pytest.mark.slow
 async def test_ten_oracles_are_stopped_before_a_call_and_ten_honest_ones_are_not(ledger: Ledger):
     async with ScriptedServer() as server:
         contest = await founded(ledger, server.base_url, terms=replace(TERMS, battles=2, reference_battles=1))
@@ -162,6 +163,7 @@ CHOSEN: dict[str, Callable[[Item], str]] = {
 }
 
 
+@pytest.mark.slow
 async def test_files_whose_figures_would_tell_single_verdicts_are_stopped_before_a_call_and_new_ones_are_not(
     ledger: Ledger,
 ):
