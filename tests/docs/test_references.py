@@ -62,7 +62,13 @@ def test_the_reference_of_settings_is_what_the_program_takes() -> None:
     ],
 )
 def test_the_pictures_are_what_their_simulations_draw(name: str) -> None:
-    assert text_of(f"docs/explanation/{name}") == drawings().drawn(name), "run: python docs/drawings.py"
+    drawn, kept = drawings().drawn(name), text_of(f"docs/explanation/{name}")
+    assert _rounded(kept) == _rounded(drawn), "run: python docs/drawings.py"
+
+
+def _rounded(picture: str) -> str:
+    """Processors differ in the last digits of a number, and so do pictures that are the same to the eye."""
+    return re.sub(r"-?[0-9]+\.[0-9]{7,}", lambda number: f"{float(number[0]):.6f}", picture)
 
 
 def test_every_picture_of_the_explanations_is_drawn_by_the_script() -> None:

@@ -194,8 +194,10 @@ def until(owner: httpx.Client, submission: str, holds: Callable[[dict[str, Any]]
 
 
 def walked(visitor: httpx.Client, starts: list[str]) -> dict[str, httpx.Response]:
-    """Every page that links lead to, forms that ask included; nothing is changed on the way."""
+    """Every page that links lead to, forms that ask included; nothing is changed on the way. Of the orders in which a
+    page's rows can be had, one."""
     seen: dict[str, httpx.Response] = {}
+    ordered: set[str] = set()
     waiting = list(starts)
     while waiting:
         path = waiting.pop()
@@ -208,8 +210,11 @@ def walked(visitor: httpx.Client, starts: list[str]) -> dict[str, httpx.Response
             found += [page.headers["location"]] if page.is_redirect else []
             for link in found:
                 there = urlsplit(urljoin(str(page.url), link))
-                if there.netloc == urlsplit(str(page.url)).netloc:
-                    waiting.append(f"{there.path}?{there.query}" if there.query else there.path)
+                if there.netloc != urlsplit(str(page.url)).netloc or ("sort=" in there.query and there.path in ordered):
+                    continue
+                waiting.append(f"{there.path}?{there.query}" if there.query else there.path)
+                if "sort=" in there.query:
+                    ordered.add(there.path)
     return seen
 
 

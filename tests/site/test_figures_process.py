@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import TypeVar
 
@@ -270,6 +271,7 @@ def test_one_that_cannot_open_the_ledger_says_why_and_goes_on_when_it_can(tmp_pa
 
 @pytest.mark.slow
 def test_one_that_cannot_begin_is_begun_anew_for_the_next(gallery: House):
+    resource_tracker.ensure_running()  # which is begun by the same executable
     with closing(FiguresProcess(gallery.ledger.url)) as figures:
         multiprocessing.set_executable("/nowhere/python")
         try:
