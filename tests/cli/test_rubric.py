@@ -110,13 +110,17 @@ def test_the_criteria_that_come_with_the_protocol_are_told_and_the_reference_is_
 
 
 def test_a_reply_without_grades_is_in_no_mean_and_is_counted(shell: Shell):
+    # Which replies are refusals goes by the trial's token, which is drawn: of so many never none and never all.
+    items = range(40)
+    shell.file("items.csv", "item,instruction", *(f"{n},What is cooked in pot {n}?" for n in items))
+    shell.file("answers.csv", "item,model,response", *(f"{n},{model},rice {n}" for model in WORDS for n in items))
     with server_process("--judge", "prefers-longer", "--fault", "refusal=0.4") as base_url:
         graded(shell, base_url, *OWN)
     table = shell.document("score", "items")
     lost = table["coverage"]["reasons"]["refused"]
-    assert 0 < lost < 8
-    assert table["coverage"]["with_verdict"] == 8 - lost
-    assert sum(one["overall_n"] for one in table["models"]) == 8 - lost
+    assert 0 < lost < 80
+    assert table["coverage"]["with_verdict"] == 80 - lost
+    assert sum(one["overall_n"] for one in table["models"]) == 80 - lost
     assert f"{lost} refused" in shell.run("score", "items", "--explain")[0]
 
 
