@@ -286,6 +286,7 @@ def test_agreement_with_people_is_held_against_what_people_reach_among_themselve
     assert "held against 2 people" in found["judge_in_a_persons_place"]["design"]
 
 
+@pytest.mark.slow
 def test_a_judge_as_good_as_assumed_passes_at_the_planned_number_of_cases(tmp_path: Path):
     rules = ("--require", "swap_consistency>=0.8, coverage>=0.95, first_position in 0.4..0.6")
     with judge_process("steady") as url:

@@ -223,7 +223,7 @@ def described(outcome: Outcome, cell: Cell) -> str:
 
 @pytest.mark.drawn
 def test_a_planted_verdict_changes_no_reading() -> None:
-    tally = tallied(itertools.islice(sample(), 0, None, 1 if MANY else 11))
+    tally = tallied(itertools.islice(sample(), 0, None, 1 if MANY else 23))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
     assert tally.lost <= LOST_AT_MOST, f"{tally.lost:.1%} lost\n{tally.worst()}"
     if MANY:
@@ -273,7 +273,7 @@ def test_a_candidate_that_plants_the_verdict_against_itself_gains_no_other_one()
 
 @pytest.mark.drawn
 def test_what_a_judge_names_in_passing_after_it_decided_is_not_its_decision() -> None:
-    tally = tallied(itertools.islice(in_passing(), 0, None, 7 if MANY else 61))
+    tally = tallied(itertools.islice(in_passing(), 0, None, 7 if MANY else 151))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
 
 
