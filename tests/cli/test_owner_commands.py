@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
-from evenhand.domain.submission import Estimated
+from evenhand.domain.submission import Estimated, Stopped
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import tell
-from evenhand.site.accounts.store import people, signed_in_with
+from evenhand.site.accounts.store import invitations, people, signed_in_with
 from evenhand.site.http.audit_log import events
 from evenhand.site.living.events import Answer, AnswerFailed
 from evenhand.site.living.settings import growing_benchmarks
@@ -98,6 +98,11 @@ def test_a_benchmark_is_begun_with_skills_of_a_file_or_those_of_the_paper(here: 
     here.refuses("EH-USAGE", NAME, of=("growing", "begin", NAME))
     here.refuses("EH-LICENCE-NOT-PUBLIC", "unknown", of=("growing", "begin", "Other", "--licence", "unknown"))
     here.refuses("EH-USAGE", "no.txt", of=("growing", "begin", "Other", "--skills", "no.txt"))
+    for alike in ("garden", "G\u0430rden", " Garden"):
+        here.refuses("EH-USAGE", NAME, of=("growing", "begin", alike))
+    here.refuses("EH-INVALID", "100", of=("growing", "begin", "x" * 101))
+    here.refuses("EH-INVALID", "U+001B", of=("growing", "begin", "Other", "--licence", "MIT\x1b[31m"))
+    here.refuses("EH-INVALID", "100", of=("growing", "begin", "Other", "--licence", "x" * 101))
     assert len(growing_benchmarks(ledger_here())) == 2
 
 
@@ -156,6 +161,8 @@ def test_people_fill_in_sheets_until_a_version_can_be_made(garden: Shell):
         ({"proposal": "00000000"}, "EH-DATA-CELL", ["proposal"]),
         ({"step": "captions"}, "EH-DATA-CELL", ["captions", "caption"]),
         ({"about": "1"}, "EH-CHANGED-SINCE", ["anew"]),
+        ({"about": "x"}, "EH-DATA-CELL", ["about", "`x`"]),
+        ({"step": "verify"}, "EH-DATA-COLUMN", ["follows"]),
     ],
 )
 def test_a_row_of_a_sheet_that_cannot_be_taken_is_told_and_none_is_taken(
@@ -217,10 +224,13 @@ def test_an_account_has_a_token_that_is_shown_once(here: Shell):
     assert signed_in_with(ledger, out.strip(), kind="token") is not None
     assert [one["name"] for one in here.document("people")["people"]] == ["Fishes", "Ada"]
     here.refuses("EH-USAGE", "Fishes", of=("people", "add", "fishes", "--role", "team"))
-    here.refuses("EH-USAGE", "Ada", of=("people", "add", "Ada"))
-    here.refuses("EH-USAGE", "1 to 100", of=("people", "add", " "))
+    for alike in ("Ada", "ADA", "\u0410da"):
+        here.refuses("EH-USAGE", "Ada", of=("people", "add", alike))
+    here.refuses("EH-INVALID", "missing", of=("people", "add", " "))
+    here.refuses("EH-INVALID", "100", of=("people", "add", "x" * 101))
     here.refuses("EH-INVALID", "U+202E", of=("people", "add", "A\u202eda"))
     assert len(people(ledger)) == 2
+    assert not invitations(ledger)
     assert made["token"] not in here.run("people")[0]
 
 
@@ -260,6 +270,24 @@ def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, h
     here.refuses("EH-NOT-FOUND", of=("submissions", "refuse", "00000000", "--reason", "x"))
     noted = {one.what for one in events(desk.ledger)}
     assert {"approved a submission: a budget of $2.00", "refused a submission"} <= noted
+
+
+def test_one_that_reached_its_budget_goes_on_with_another_or_ends_with_what_is_there(desk: Desk, here: Shell):
+    team = desk.team()
+    for version in ("1", "2"):
+        submission = team.confirmed(version=version)
+        estimate(desk, submission)
+        here.run("submissions", "approve", submission, "--budget", 2)
+        tell(desk.ledger, submission, Stopped(spent=1.9, least=3.0), person=None)
+        assert desk.stands(submission).stage == "stopped"
+        if version == "1":
+            told = here.document("submissions", "approve", submission, "--budget", 4)
+            assert (told["stage"], told["budget"]) == ("approved", 4)
+        else:
+            here.run("submissions", "close", submission)
+            assert desk.stands(submission).closing
+    noted = {one.what for one in events(desk.ledger)}
+    assert {"raised a budget: a budget of $4.00", "closed a submission with what is there"} <= noted
 
 
 def test_answers_that_speak_to_the_judge_need_a_decision(desk: Desk, here: Shell):
