@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from evenhand.domain.submission import Estimated, Stopped
+from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.store import invitations, people, signed_in_with
 from evenhand.site.http.audit_log import events
 from evenhand.site.living.events import Answer, AnswerFailed
-from evenhand.site.living.settings import growing_benchmarks
+from evenhand.site.living.settings import growing_benchmarks, versions
 from evenhand.site.living.store import proposals, say
 from tests.benchmarks.files import BLUE, RED
 from tests.cli.shell import Shell
@@ -46,7 +47,7 @@ def garden(here: Shell) -> Shell:
     (here.folder / "blue.png").write_bytes(BLUE)
     row = {"images": ["red.png"], "skill": "counting", "source": "Dots", "licence": "CC BY 4.0"}
     rows = [
-        {**row, "instance": "1"},
+        {**row, "instance": "1", "licence": "MIT"},
         {**row, "instance": "2", "instruction": "How many?", "images": ["red.png", "blue.png"], "writer": "Ada"},
         {**row, "instance": "3", "instruction": "Which?", "captions": ["=One red picture."]},
     ]
@@ -139,6 +140,10 @@ def test_people_fill_in_sheets_until_a_version_can_be_made(garden: Shell):
 
     made = garden.document("growing", "version", NAME)
     assert (made["version"], made["items"]) == (1, 2)
+    told, (version,) = ledger_here().images.addresses, versions(ledger_here(), growing())
+    # Two rows show the red picture, each with its own word about it.
+    assert set(told.licences().values()) == {"MIT; CC BY 4.0"}
+    assert told.sources() == {item.digest: "Dots" for item in items_of(ledger_here(), version.data)}
     assert stages() == ["joined", "verify", "joined"]
     garden.refuses("EH-USAGE", of=("growing", "version", NAME))
     rows = [{**row, "by": "Cleo", "follows": "yes"} for row in sheet(garden, "verify", "e")]
