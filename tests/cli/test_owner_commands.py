@@ -314,6 +314,15 @@ def test_a_board_is_opened_once_and_only_where_there_is_one(desk: Desk, here: Sh
     here.refuses("EH-USAGE", "no.txt", of=("submissions", "open", "numbers", "--policy-file", "no.txt"))
 
 
+def test_whose_account_is_of_another_kind_is_told_which_one_it_takes(
+    desk: Desk, here: Shell, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EVENHAND_TOKEN", here.document("people", "add", "Ada")["token"])
+    (here.folder / "a.jsonl").write_bytes(desk.answers())
+    entered = ("--model", "M", "--version", "1", "--team", "T", "--accept-policy")
+    here.refuses("EH-FORBIDDEN", "for teams", of=("submit", desk.house.url, "a.jsonl", *entered))
+
+
 def test_a_team_fetches_the_questions_without_a_token(desk: Desk, here: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delenv("EVENHAND_TOKEN", raising=False)
     told = here.document("submit", desk.house.url, "--questions", "questions.jsonl")
