@@ -320,7 +320,7 @@ def test_whose_account_is_of_another_kind_is_told_which_one_it_takes(
     monkeypatch.setenv("EVENHAND_TOKEN", here.document("people", "add", "Ada")["token"])
     (here.folder / "a.jsonl").write_bytes(desk.answers())
     entered = ("--model", "M", "--version", "1", "--team", "T", "--accept-policy")
-    here.refuses("EH-FORBIDDEN", "for teams", of=("submit", desk.house.url, "a.jsonl", *entered))
+    here.refuses("EH-USAGE", "for teams", of=("submit", desk.house.url, "a.jsonl", *entered))
 
 
 def test_a_team_fetches_the_questions_without_a_token(desk: Desk, here: Shell, monkeypatch: pytest.MonkeyPatch):
