@@ -305,7 +305,7 @@ def fill(_: click.Context, given: FillOptions) -> None:
         return
     stand = ", ".join(f"{count:,} {stage}" for stage, count in taken.stages.items())
     more = [f"{taken.known:,} had been taken in before"] * bool(taken.known)
-    more += [f"{taken.blank:,} are blank"] * bool(taken.blank)
+    more += [f"{taken.blank:,} left blank"] * bool(taken.blank)
     words = f"{counted(taken.said, 'row')} taken into '{growing.name}'{f', which stand now: {stand}' if stand else ''}"
     click.echo("; ".join([words, *more]) + ".", err=True)
 
