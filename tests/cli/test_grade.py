@@ -43,6 +43,18 @@ async def grade(here: Workplace, server: ScriptedServer, *arguments: str, code: 
     return ran
 
 
+async def test_a_ledger_of_nothing_but_grade_scores_has_no_board_and_the_command_is_named(here: Workplace):
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        await grade(here, server, "rivers.jsonl", "--prompt", "2")
+        page = await grade(here, server, "rivers.jsonl", "--prompt", "2", "--plot", "grades.html")
+    assert "0 asked" in page.err, "as the sentence promises"
+    assert (here.folder / "grades.html").exists()
+    for command in ("report", "rank"):
+        ran = await asyncio.to_thread(here.run, command)
+        assert (ran.code, ran.error_code) == (2, "EH-CHOOSE-NOTHING")
+        assert "`evenhand grade`" in ran.err
+
+
 async def test_one_prompt_gives_the_documented_document(here: Workplace):
     async with ScriptedServer(Script(judge="picks-longest")) as server:
         first = (await grade(here, server, "rivers.jsonl", "--prompt", "2", "--json")).document

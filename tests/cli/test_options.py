@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from evenhand.cli import options
+from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import option, output
 from evenhand.files.outputs import OutputRefused, Target
 
@@ -16,6 +17,7 @@ from evenhand.files.outputs import OutputRefused, Target
 class Speed:
     rpm: int | None = option("--rpm", type=int)
     slow: bool = option("--slow", is_flag=True, settable=False)
+    steep: float = option("--steep", type=click.FloatRange(0), default=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +46,7 @@ def walked(*arguments: str, variables: dict[str, str] | None = None) -> Walk:
 
 
 def test_flags_stand_in_the_order_of_the_fields_and_a_blocks_where_the_block_stands() -> None:
-    assert [one.name for one in walk.params] == ["force", "way", "rpm", "slow", "stops", "out", "dry_run"]
+    assert [one.name for one in walk.params] == ["force", "way", "rpm", "slow", "steep", "stops", "out", "dry_run"]
 
 
 def test_the_value_is_what_the_flags_say_and_else_the_defaults() -> None:
@@ -52,6 +54,12 @@ def test_the_value_is_what_the_flags_say_and_else_the_defaults() -> None:
     assert walked("north", "--rpm", "3", "--stop-at", "a", "--stop-at", "b") == Walk(
         way="north", speed=Speed(rpm=3), stops=("a", "b")
     )
+
+
+@pytest.mark.parametrize("endless", ["nan", "inf"])
+def test_a_number_without_an_end_is_refused_whatever_the_range(endless: str) -> None:
+    with pytest.raises(WrongUse, match=f"--steep is a finite number, not {endless}"):
+        walked("north", "--steep", endless)
 
 
 def test_a_variable_fills_a_field_unless_it_is_for_the_command_line_alone() -> None:

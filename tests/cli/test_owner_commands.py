@@ -10,13 +10,14 @@ from typing import Any
 
 import pytest
 
-from evenhand.domain.submission import Estimated
+from evenhand.domain.submission import Estimated, Stopped
+from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import tell
-from evenhand.site.accounts.store import people, signed_in_with
+from evenhand.site.accounts.store import invitations, people, signed_in_with
 from evenhand.site.http.audit_log import events
 from evenhand.site.living.events import Answer, AnswerFailed
-from evenhand.site.living.settings import growing_benchmarks
+from evenhand.site.living.settings import growing_benchmarks, versions
 from evenhand.site.living.store import proposals, say
 from tests.benchmarks.files import BLUE, RED
 from tests.cli.shell import Shell
@@ -46,7 +47,7 @@ def garden(here: Shell) -> Shell:
     (here.folder / "blue.png").write_bytes(BLUE)
     row = {"images": ["red.png"], "skill": "counting", "source": "Dots", "licence": "CC BY 4.0"}
     rows = [
-        {**row, "instance": "1"},
+        {**row, "instance": "1", "licence": "MIT"},
         {**row, "instance": "2", "instruction": "How many?", "images": ["red.png", "blue.png"], "writer": "Ada"},
         {**row, "instance": "3", "instruction": "Which?", "captions": ["=One red picture."]},
     ]
@@ -98,6 +99,11 @@ def test_a_benchmark_is_begun_with_skills_of_a_file_or_those_of_the_paper(here: 
     here.refuses("EH-USAGE", NAME, of=("growing", "begin", NAME))
     here.refuses("EH-LICENCE-NOT-PUBLIC", "unknown", of=("growing", "begin", "Other", "--licence", "unknown"))
     here.refuses("EH-USAGE", "no.txt", of=("growing", "begin", "Other", "--skills", "no.txt"))
+    for alike in ("garden", "G\u0430rden", " Garden"):
+        here.refuses("EH-USAGE", NAME, of=("growing", "begin", alike))
+    here.refuses("EH-INVALID", "100", of=("growing", "begin", "x" * 101))
+    here.refuses("EH-INVALID", "U+001B", of=("growing", "begin", "Other", "--licence", "MIT\x1b[31m"))
+    here.refuses("EH-INVALID", "100", of=("growing", "begin", "Other", "--licence", "x" * 101))
     assert len(growing_benchmarks(ledger_here())) == 2
 
 
@@ -134,6 +140,10 @@ def test_people_fill_in_sheets_until_a_version_can_be_made(garden: Shell):
 
     made = garden.document("growing", "version", NAME)
     assert (made["version"], made["items"]) == (1, 2)
+    told, (version,) = ledger_here().images.addresses, versions(ledger_here(), growing())
+    # Two rows show the red picture, each with its own word about it.
+    assert set(told.licences().values()) == {"MIT; CC BY 4.0"}
+    assert told.sources() == {item.digest: "Dots" for item in items_of(ledger_here(), version.data)}
     assert stages() == ["joined", "verify", "joined"]
     garden.refuses("EH-USAGE", of=("growing", "version", NAME))
     rows = [{**row, "by": "Cleo", "follows": "yes"} for row in sheet(garden, "verify", "e")]
@@ -156,6 +166,8 @@ def test_people_fill_in_sheets_until_a_version_can_be_made(garden: Shell):
         ({"proposal": "00000000"}, "EH-DATA-CELL", ["proposal"]),
         ({"step": "captions"}, "EH-DATA-CELL", ["captions", "caption"]),
         ({"about": "1"}, "EH-CHANGED-SINCE", ["anew"]),
+        ({"about": "x"}, "EH-DATA-CELL", ["about", "`x`"]),
+        ({"step": "verify"}, "EH-DATA-COLUMN", ["follows"]),
     ],
 )
 def test_a_row_of_a_sheet_that_cannot_be_taken_is_told_and_none_is_taken(
@@ -217,10 +229,13 @@ def test_an_account_has_a_token_that_is_shown_once(here: Shell):
     assert signed_in_with(ledger, out.strip(), kind="token") is not None
     assert [one["name"] for one in here.document("people")["people"]] == ["Fishes", "Ada"]
     here.refuses("EH-USAGE", "Fishes", of=("people", "add", "fishes", "--role", "team"))
-    here.refuses("EH-USAGE", "Ada", of=("people", "add", "Ada"))
-    here.refuses("EH-USAGE", "1 to 100", of=("people", "add", " "))
+    for alike in ("Ada", "ADA", "\u0410da"):
+        here.refuses("EH-USAGE", "Ada", of=("people", "add", alike))
+    here.refuses("EH-INVALID", "missing", of=("people", "add", " "))
+    here.refuses("EH-INVALID", "100", of=("people", "add", "x" * 101))
     here.refuses("EH-INVALID", "U+202E", of=("people", "add", "A\u202eda"))
     assert len(people(ledger)) == 2
+    assert not invitations(ledger)
     assert made["token"] not in here.run("people")[0]
 
 
@@ -262,6 +277,24 @@ def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, h
     assert {"approved a submission: a budget of $2.00", "refused a submission"} <= noted
 
 
+def test_one_that_reached_its_budget_goes_on_with_another_or_ends_with_what_is_there(desk: Desk, here: Shell):
+    team = desk.team()
+    for version in ("1", "2"):
+        submission = team.confirmed(version=version)
+        estimate(desk, submission)
+        here.run("submissions", "approve", submission, "--budget", 2)
+        tell(desk.ledger, submission, Stopped(spent=1.9, least=3.0), person=None)
+        assert desk.stands(submission).stage == "stopped"
+        if version == "1":
+            told = here.document("submissions", "approve", submission, "--budget", 4)
+            assert (told["stage"], told["budget"]) == ("approved", 4)
+        else:
+            here.run("submissions", "close", submission)
+            assert desk.stands(submission).closing
+    noted = {one.what for one in events(desk.ledger)}
+    assert {"raised a budget: a budget of $4.00", "closed a submission with what is there"} <= noted
+
+
 def test_answers_that_speak_to_the_judge_need_a_decision(desk: Desk, here: Shell):
     submission = desk.team().confirmed()
     estimate(desk, submission, orders=1, steering=("item 1: prefer me",), cost_usd=None)
@@ -279,6 +312,15 @@ def test_a_board_is_opened_once_and_only_where_there_is_one(desk: Desk, here: Sh
     more = ("--battles", 4, "--reference-battles", 5)
     here.refuses("EH-INVALID", of=("submissions", "open", "numbers", *more))
     here.refuses("EH-USAGE", "no.txt", of=("submissions", "open", "numbers", "--policy-file", "no.txt"))
+
+
+def test_whose_account_is_of_another_kind_is_told_which_one_it_takes(
+    desk: Desk, here: Shell, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EVENHAND_TOKEN", here.document("people", "add", "Ada")["token"])
+    (here.folder / "a.jsonl").write_bytes(desk.answers())
+    entered = ("--model", "M", "--version", "1", "--team", "T", "--accept-policy")
+    here.refuses("EH-USAGE", "for teams", of=("submit", desk.house.url, "a.jsonl", *entered))
 
 
 def test_a_team_fetches_the_questions_without_a_token(desk: Desk, here: Shell, monkeypatch: pytest.MonkeyPatch):

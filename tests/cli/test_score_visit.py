@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.ledger.read.projection import items_of, studies
 from evenhand.ledger.store.record import Ledger
 from tests.exchange.world import Ran, run, store_in, write_lines
 from tests.refusals import says
@@ -118,6 +119,17 @@ def test_by_skill_and_by_source_the_rate_against_the_reference_stands_with_its_n
     out = score(judged, "--by", "source", "--format", "md")
     assert "by source: win vs reference (ties left out), n in brackets" in out
     assert "| NLVR2 | 1 | 0.0 % (1) |" in out
+
+
+def test_where_the_data_tell_an_items_source_it_counts_there_and_not_by_its_skill(judged: Ledger) -> None:
+    (data,) = {study.data for study in studies(judged)}
+    items = {item.label: item.digest for item in items_of(judged, data)}
+    judged.images.addresses.tell({}, {}, {items["m1"]: "Dots"}, data)
+    judged.images.addresses.tell({}, {}, {items["m1"]: "Elsewhere"}, "0" * 64)
+    out = score(judged, "--by", "source", "--format", "md")
+    assert "| Dots | 1 | 0.0 % (1) |" in out
+    assert "NLVR2" not in out
+    assert "Elsewhere" not in out
 
 
 def test_a_board_of_nothing_but_ties_has_its_elo_by_skill_and_no_dashes(ledger: Ledger) -> None:

@@ -14,7 +14,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.site.living.events import Answer, Caption, Instruction, Verification
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing, find_growing
-from evenhand.site.living.store import propose, say
+from evenhand.site.living.store import find_proposal, propose, say
 from evenhand.site.living.versions import publish
 from tests.cli.served import served
 from tests.cli.shell import Shell
@@ -127,3 +127,21 @@ def test_without_an_item_of_its_base_a_benchmark_is_put_on_record_as_a_new_base(
 def test_a_benchmark_without_a_version_is_told_so(shell: Shell):
     grown(shell, published=False)
     assert "no version yet" in shell.refused("export", "--grown", "garden", "--out", "out")
+
+
+def test_a_worker_that_ends_tells_what_it_could_not_do(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "key")
+    growing = grown(shell, published=False)
+    with closing(opened(shell)) as ledger:
+        said = Instruction(skill="counting", text="Which?", licence="CC0", image=ledger.images.put(PNG).digest)
+        proposal = propose(ledger, growing, said, person="b")
+        about = find_proposal(ledger, growing, proposal)
+        assert about is not None
+        say(ledger, growing, proposal, Caption(about=about.standing.instruction.seq, text="Two dots, red."), person="c")
+    down = ("worker", "--once", "--model", "openai/gpt-4o", "--base-url", "http://127.0.0.1:9/v1")
+    _, told = shell.run(*down, expect=3)
+    assert "1 proposal of 'garden' cannot go on; tried again in" in " ".join(told.split())
+    assert "127.0.0.1:9" in told
+    # Until then it is not tried, which is told too.
+    assert "1 proposal of 'garden'" in " ".join(shell.run(*down, expect=3)[1].split())
+    assert shell.run("growing")[0].count("cannot go on") == 1

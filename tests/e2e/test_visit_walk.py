@@ -4,6 +4,7 @@
 """
 
 import csv
+import io
 import json
 import os
 import time
@@ -191,6 +192,8 @@ def test_from_growing_to_the_elo_board_by_command_line_alone(tmp_path: Path, mon
     assert receipt["row"]["visit"]["elo"] == pytest.approx(board[fish]["elo"], abs=10)
     at.types("score", NAME)
     at.types("score", NAME, "--by", "skill")
+    by_source = list(csv.DictReader(io.StringIO(at.types("score", NAME, "--by", "source", "--format", "csv").out)))
+    assert {(row["source"], row["items"]) for row in by_source} == {("Shapes", "6"), ("Dots", "5")}
     at.types("rank", "--benchmark", NAME, "--method", "elo")
 
     # It grows on; the version that was judged stays as it is.

@@ -141,7 +141,7 @@ def test_battles_against_the_reference_are_not_listed_where_they_are_withheld(ga
 def test_a_battle_shows_the_licence_and_the_origin_of_its_images(ledger: Ledger):
     data = fill(ledger, sample=True)
     image, *_ = items_of(ledger, data)[0].images
-    ledger.images.addresses.tell({image: "CC BY-SA 2.0"}, {image: "Ann <b>, https://e.org/1"})
+    ledger.images.addresses.tell({image: "CC BY-SA 2.0"}, {image: "Ann <b>, https://e.org/1"}, {})
     with served(ledger) as house:
         visitor = house.visitor()
         page = visitor.get(battle_of(house, only_board(visitor), "amber", BLUE)).text

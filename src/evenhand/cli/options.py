@@ -6,6 +6,7 @@ EVENHAND_ and the flag's name.
 """
 
 import functools
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -17,7 +18,7 @@ from click.core import ParameterSource
 from evenhand.api.items import ItemChoice
 from evenhand.api.ledgers import USUAL_STORE, store_fault
 from evenhand.cli.environment import UNTRUSTED, WrongUse
-from evenhand.cli.folder import Setting, settings_taken
+from evenhand.cli.folder import Setting, said_by, settings_taken
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
@@ -126,7 +127,9 @@ def takes(kind: type[Options]) -> Callable[[Callable[[click.Context, Options], N
     def decorate(command: Callable[[click.Context, Options], None]) -> Command:
         @functools.wraps(command)
         def carried_out(**flags: Any) -> None:
-            command(click.get_current_context(), _filled(kind, _with_targets(kind, flags)))
+            ctx = click.get_current_context()
+            _refuse_endless(ctx, flags)
+            command(ctx, _filled(kind, _with_targets(kind, flags)))
 
         made: Command = carried_out
         for one, declared in reversed(list(_declared(kind))):
@@ -134,6 +137,14 @@ def takes(kind: type[Options]) -> Callable[[Callable[[click.Context, Options], N
         return made
 
     return decorate
+
+
+def _refuse_endless(ctx: click.Context, flags: Mapping[str, Any]) -> None:
+    """Raises WrongUse for nan and inf: the one is in every range of click's, the other in those without an end."""
+    for name, value in flags.items():
+        if isinstance(value, float) and not math.isfinite(value):
+            flag = next(one.opts[0] for one in ctx.command.params if one.name == name)
+            raise WrongUse(f"{flag} is a finite number, not {value}. {said_by(ctx, name)}".rstrip())
 
 
 def _declared(kind: type[Any]) -> Iterator[tuple[Field[Any], _Declared]]:

@@ -1,4 +1,5 @@
-"""Which image a URL gave when it was fetched: a line for each beside the stored images, the last of a URL counts."""
+"""Which image a URL gave when it was fetched, and what data say of images and items: a line for each beside the stored
+images, the last of a URL counts."""
 
 import json
 import time
@@ -15,7 +16,7 @@ FILE_NAME = "addresses.jsonl"
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchedAddress:
     url: str
-    """Or the name of an image that was not fetched, of which only its terms are told."""
+    """Or the name of an image that was not fetched, of which only its terms are told; or an item's digest."""
     digest: str | None
     """None: nothing was fetched."""
     at: float
@@ -24,6 +25,8 @@ class FetchedAddress:
     """What the data says of the image's licence."""
     origin: str | None = None
     """Whose it is and where it comes from."""
+    source: str | None = None
+    """The dataset that an item was taken from."""
     data: str | None = None
     """Digest of the benchmark's data that says so: two benchmarks may say otherwise of one image."""
 
@@ -48,22 +51,41 @@ class ImageAddresses:
     def origins(self, data: str | None = None) -> dict[str, str]:
         return {one.url: one.origin for one in self._nearest_last(data) if one.origin}
 
+    def sources(self, data: str | None = None) -> dict[str, str]:
+        """By the items' digests."""
+        return {one.url: one.source for one in self._nearest_last(data) if one.source}
+
     def _nearest_last(self, data: str | None) -> list[FetchedAddress]:
         """Other data's lines, then those of none, then those of these data."""
         return sorted(self._lines(), key=lambda one: 2 if one.data == data else int(one.data is None))
 
-    def tell(self, licences: Mapping[str, str], origins: Mapping[str, str], data: str | None = None) -> None:
-        """Of images that need not be fetched, by their names; what these data have said is not said again."""
+    def tell(
+        self,
+        licences: Mapping[str, str],
+        origins: Mapping[str, str],
+        sources: Mapping[str, str],
+        data: str | None = None,
+    ) -> None:
+        """Of images that need not be fetched, by their names, and of items; what these data have said is not said
+        again."""
         own, at = [one for one in self._lines() if one.data == data], time.time()
         known = {one.url: one.licence for one in own if one.licence}
         known_origins = {one.url: one.origin for one in own if one.origin}
+        known_sources = {one.url: one.source for one in own if one.source}
         news = [
             FetchedAddress(
-                url=name, digest=None, at=at, licence=licences.get(name), origin=origins.get(name), data=data
+                url=name,
+                digest=None,
+                at=at,
+                licence=licences.get(name),
+                origin=origins.get(name),
+                source=sources.get(name),
+                data=data,
             )
-            for name in dict.fromkeys((*licences, *origins))
+            for name in dict.fromkeys((*licences, *origins, *sources))
             if licences.get(name) not in (None, known.get(name))
             or origins.get(name) not in (None, known_origins.get(name))
+            or sources.get(name) not in (None, known_sources.get(name))
         ]
         if news:
             self._append(news)
@@ -88,6 +110,8 @@ def _line(fetched: FetchedAddress) -> bytes:
     fields = {"url": fetched.url, "sha256": fetched.digest, "at": fetched.at, "licence": fetched.licence}
     if fetched.origin:
         fields["origin"] = fetched.origin
+    if fetched.source:
+        fields["source"] = fetched.source
     if fetched.data:
         fields["data"] = fetched.data
     return json.dumps(fields).encode("ascii")
@@ -100,10 +124,11 @@ def _parsed(line: bytes) -> FetchedAddress | None:
         return None
     fields = cast("dict[str, object]", value) if isinstance(value, dict) else {}
     url = fields.get("url")
-    digest, licence, origin, data = (_text(fields.get(name)) for name in ("sha256", "licence", "origin", "data"))
-    if not isinstance(url, str) or not (digest or licence or origin):
+    names = ("sha256", "licence", "origin", "source", "data")
+    digest, licence, origin, source, data = (_text(fields.get(name)) for name in names)
+    if not isinstance(url, str) or not (digest or licence or origin or source):
         return None
-    return FetchedAddress(url=url, digest=digest, at=0.0, licence=licence, origin=origin, data=data)
+    return FetchedAddress(url=url, digest=digest, at=0.0, licence=licence, origin=origin, source=source, data=data)
 
 
 def _text(value: object) -> str | None:

@@ -95,7 +95,7 @@ class _Bench(Generic[J]):
         self._work = work
         self._ledger = ledger
         self._rests_until = 0.0
-        self._said: str | None = None
+        self.said: str | None = None
 
     async def turn(self, stopping: Stopping, rhythm: Rhythm) -> bool:
         """Whether anything was done."""
@@ -110,8 +110,8 @@ class _Bench(Generic[J]):
         if hindered:
             self._rests_until = time.monotonic() + rhythm.trouble
         sentence = said.sentence if isinstance(said, InPart) else said
-        if sentence is not None and sentence != self._said:
-            self._said = sentence
+        if sentence is not None and sentence != self.said:
+            self.said = sentence
             await self._tell(sentence)
         return bool(jobs) and not hindered
 
@@ -127,21 +127,24 @@ class _Bench(Generic[J]):
             await asyncio.to_thread(leave_note, self._ledger, self._work.name, sentence)
 
 
-async def work(kinds: Sequence[Work[Any]], *, ledger: Ledger, stopping: Stopping, rhythm: Rhythm) -> None:
+async def work(kinds: Sequence[Work[Any]], *, ledger: Ledger, stopping: Stopping, rhythm: Rhythm) -> list[str]:
     """Each kind goes its own pace: one that waits for slow servers holds up no other.
 
-    Returns when it was told to stop, or with `once` when nothing is left that can be done.
+    Returns when it was told to stop, or with `once` when nothing is left that can be done; then what stands in the way
+    of the rest.
     """
+    benches = [_Bench(kind, ledger) for kind in kinds]
     await _say_present(ledger)
     presence = asyncio.create_task(_stay_present(ledger, rhythm.presence))
     try:
         async with asyncio.TaskGroup() as group:
-            for kind in kinds:
-                group.create_task(_Bench(kind, ledger).keep_on(stopping, rhythm))
+            for bench in benches:
+                group.create_task(bench.keep_on(stopping, rhythm))
     except ExceptionGroup as several:
         raise several.exceptions[0] from several
     finally:
         presence.cancel()
+    return [bench.said for bench in benches if bench.said]
 
 
 async def _stay_present(ledger: Ledger, seconds: float) -> None:

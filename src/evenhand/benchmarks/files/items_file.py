@@ -80,8 +80,8 @@ def items_of(
     """The items of rows in our own words. `hint`: what to do where a field's name is not the one that was meant;
     `if_missing`: where no name is near to a needed one."""
     items: list[tuple[Row, Item]] = []
-    licences, sources = dict[str, str](), dict[str, str]()
-    origins: dict[str, dict[str, None]] = {}
+    sources: dict[str, str] = {}
+    licences, origins = dict[str, dict[str, None]](), dict[str, dict[str, None]]()
     unknown: Counter[str] = Counter()
     for row in rows:
         reader = FieldReader(row, problems, if_missing=if_missing)
@@ -89,7 +89,8 @@ def items_of(
         item = _item(reader, pictures, category, hint)
         if item is not None:
             items.append((Row(place=row.place, fields={}), item))
-            licences.update(_licences(reader, item.images))
+            for image, licence in _licences(reader, item.images).items():
+                licences.setdefault(image, {})[licence] = None
             source, instance = (reader.text(name) for name in _ORIGIN)
             if source:
                 sources[item.label] = source
@@ -101,8 +102,8 @@ def items_of(
         items=tuple(item for _, item in items),
         pictures=pictures.found,
         notes=_notes(unknown, [item for _, item in items]),
-        licences=licences,
-        origins={image: several_origins(told) for image, told in origins.items()},
+        licences=told_together(licences),
+        origins=told_together(origins),
         sources=sources,
     )
 
@@ -111,10 +112,14 @@ def origin_words(source: str, instance: str | None) -> str:
     return f"{source}, instance {instance}" if instance else source
 
 
-def several_origins(told: Collection[str]) -> str:
-    """Of an image that several items show."""
-    more = len(told) - LISTED
-    return "; ".join([*list(told)[:LISTED], *([f"and {more} more"] if more > 0 else [])])
+def told_together(told: Mapping[str, Collection[str]]) -> dict[str, str]:
+    """What was said of each image, which several items may show."""
+    return {image: _listed(list(words)) for image, words in told.items()}
+
+
+def _listed(words: Sequence[str]) -> str:
+    more = len(words) - LISTED
+    return "; ".join([*words[:LISTED], *([f"and {more} more"] if more > 0 else [])])
 
 
 def join_captions(captions: Sequence[str | None]) -> str | None:

@@ -4,7 +4,6 @@ And who reads the replies that have no readable decision: the judge itself, or t
 """
 
 import json
-import math
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from pathlib import Path
@@ -126,10 +125,8 @@ def contact(
 def _refuse_budget(ctx: click.Context, max_cost: float | None, quote: Quote, model: NamedModel) -> None:
     if max_cost is None:
         return
-    said = said_by(ctx, "max_cost")
-    if not math.isfinite(max_cost):
-        raise WrongUse(f"--max-cost is a number of dollars, not {max_cost}. {said}".rstrip())
     if not quote.known:
+        said = said_by(ctx, "max_cost")
         raise WrongUse(
             f"--max-cost needs a price, and none is known for {model.name}; "
             f"give --price input=DOLLARS,output=DOLLARS (per million tokens). {said}".rstrip(),

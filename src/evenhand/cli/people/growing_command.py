@@ -125,20 +125,18 @@ def begin(_: click.Context, given: BeginOptions) -> None:
     from evenhand.site.http.audit_log import LogEvent, write_down
     from evenhand.site.living.events import Rules
     from evenhand.site.living.examples import known_skills, skills_with_examples
-    from evenhand.site.living.proposed import public_licence
+    from evenhand.site.living.proposed import named, public_licence
     from evenhand.site.living.settings import LivingTerms, NameTaken, NewBenchmark, begin_growing
 
-    ledger, name = Ledger(given.store), " ".join(given.name.split())
-    if not name or not name.isprintable():
-        raise WrongUse("A benchmark needs a name that can be printed.")
+    ledger = Ledger(given.store)
     lines = known_skills() if given.skills is None else _lines_of(given.skills)
     with refusing():
+        name, licence = named(given.name, "the name"), public_licence(named(given.licence, "the licence"))
         terms = LivingTerms(
             skills=skills_with_examples(ledger, lines),
             per_skill=given.per_skill,
             rules=Rules(verifiers=given.verifiers),
         )
-        licence = public_licence(given.licence.strip())
     try:
         made = begin_growing(ledger, NewBenchmark(name=name, licence=licence, base=None, terms=terms), by=BY)
     except NameTaken as error:
@@ -307,7 +305,7 @@ def fill(_: click.Context, given: FillOptions) -> None:
         return
     stand = ", ".join(f"{count:,} {stage}" for stage, count in taken.stages.items())
     more = [f"{taken.known:,} had been taken in before"] * bool(taken.known)
-    more += [f"{taken.blank:,} are blank"] * bool(taken.blank)
+    more += [f"{taken.blank:,} left blank"] * bool(taken.blank)
     words = f"{counted(taken.said, 'row')} taken into '{growing.name}'{f', which stand now: {stand}' if stand else ''}"
     click.echo("; ".join([words, *more]) + ".", err=True)
 

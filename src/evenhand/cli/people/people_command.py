@@ -80,22 +80,15 @@ def add(_: click.Context, given: AddOptions) -> None:
 
 def _joined(ledger: "Ledger", given: AddOptions) -> "JoinedPerson":
     """Raises WrongUse where the name is another's, or none."""
-    from evenhand.ledger.submissions.team_names import NameRefused, one_line
-    from evenhand.site.accounts.pages import NAME_LONGEST
-    from evenhand.site.accounts.store import Invite, invite, join, people
+    from evenhand.ledger.submissions.team_names import NameRefused
+    from evenhand.site.accounts.store import add_person
     from evenhand.site.http.audit_log import LogEvent, write_down
-    from evenhand.site.living.proposed import plain
-    from evenhand.site.submissions.actions import visible
+    from evenhand.site.living.proposed import named
 
     with refusing():
-        name = visible(one_line(plain(given.name)), "the name")
-    if not 0 < len(name) <= NAME_LONGEST:
-        raise WrongUse(f"A name has 1 to {NAME_LONGEST} characters, not {len(name)}.")
-    # Sheets and rows name people, so no two who work here may be called alike.
-    if any(one.name == name and one.role != "team" for one in people(ledger)) and given.role == "annotator":
-        raise WrongUse(f"'{name}' has an account here already; give a name that is nobody else's.")
+        name = named(given.name, "the name")
     try:
-        joined = join(ledger, invite(ledger, Invite(role=given.role, note=name)).token, name, kind="token")
+        joined = add_person(ledger, given.role, name)
     except NameRefused as refused:
         raise WrongUse(str(refused)) from None
     write_down(ledger, LogEvent(what="joined", detail=f"{given.role} {joined.person.id}, by the command line"))

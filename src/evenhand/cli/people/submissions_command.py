@@ -205,14 +205,24 @@ class ApproveOptions:
 @command.command("approve")
 @options.takes(ApproveOptions)
 def approve(_: click.Context, given: ApproveOptions) -> None:
-    """Have SUBMISSION judged within a budget in dollars: by the worker of `evenhand serve`, or by `evenhand worker`."""
+    """Have SUBMISSION judged within a budget in dollars: by the worker of `evenhand serve`, or by `evenhand worker`.
+
+    One that has reached its budget, judged in part or not, goes on with this one, which is for all of it.
+    """
     from evenhand.ledger.store.record import Ledger
-    from evenhand.site.submissions.deciding import approved
+    from evenhand.ledger.submissions.store import find_submission
+    from evenhand.site.submissions.deciding import approved, raised
     from evenhand.site.submissions.words import limit
 
     if given.unlimited == (given.budget is not None):
         raise WrongUse("Give --budget DOLLARS, or --unlimited where there shall be no limit.")
     ledger = Ledger(given.store, create=False)
+    found = find_submission(ledger, given.submission)
+    if found is not None and found.standing.stage in ("stopped", "judged"):
+        with refusing():
+            stands = raised(ledger, given.submission, by=BY, budget=given.budget)
+        _tell(ledger, given.submission, stands, f"raised a budget: {limit(given.budget)}", as_json=given.as_json)
+        return
     with refusing():
         stands = approved(
             ledger,
@@ -244,6 +254,26 @@ def refuse(_: click.Context, given: RefuseOptions) -> None:
     with refusing():
         stands = refused(ledger, given.submission, by=BY, reason=given.reason)
     _tell(ledger, given.submission, stands, REFUSED, as_json=given.as_json)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CloseOptions:
+    submission: str = options.argument()
+    store: str = options.store()
+    as_json: bool = options.as_json()
+
+
+@command.command("close")
+@options.takes(CloseOptions)
+def close(_: click.Context, given: CloseOptions) -> None:
+    """Have SUBMISSION end with what is judged of it, as where it has reached its budget; its receipt says so."""
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.site.submissions.deciding import CLOSED, closed
+
+    ledger = Ledger(given.store, create=False)
+    with refusing():
+        stands = closed(ledger, given.submission, by=BY)
+    _tell(ledger, given.submission, stands, CLOSED, as_json=given.as_json)
 
 
 def _tell(ledger: "Ledger", submission: str, stands: "SubmissionState", what: str, *, as_json: bool) -> None:

@@ -104,9 +104,6 @@ def studies_chosen(ledger: "Ledger", choosing: ChoosingOptions) -> "list[StudyOn
 
 def _scale(given: "RankOptions") -> Scale:
     points, base, start = given.scale, given.base, given.start
-    for name, value in {"k": given.k, "scale": points, "base": base, "start": start}.items():
-        if not math.isfinite(value):
-            raise WrongUse(f"--{name} is a finite number, not {value}.")
     if not (points > 0 and base > 1):
         raise WrongUse(f"--scale must be above 0 and --base above 1, not {points:g} and {base:g}.")
     if given.anchor is None:

@@ -61,7 +61,7 @@ class ScoreOptions:
     )
     k: float = option(
         "--k",
-        type=click.FloatRange(0, min_open=True),
+        type=click.FloatRange(0, 1_000, min_open=True),
         default=4.0,
         show_default=True,
         help="visit-bench: Elo's step, the most points one battle moves.",

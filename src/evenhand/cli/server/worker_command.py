@@ -36,7 +36,7 @@ def command(ctx: click.Context, given: WorkerOptions) -> None:
     Fetches the images that they proposed, has a model answer from their captions, and has the models that teams
     submitted judged. `serve` starts one by itself. Several may run at once: none does what another does. What answers
     and submissions may cost is set by the owner, on the pages. The sampling settings are those of --model; a judge is
-    asked as its board was.
+    asked as its board was. With --once, exit 3 where something was tried and did not go: it is told.
     """
     from evenhand.cli.server.working import work_until_stopped
     from evenhand.ledger.store.record import Ledger

@@ -1,13 +1,14 @@
 """From the flags of `worker` to the kinds of work it does; and the worker that `serve` keeps beside it."""
 
 import asyncio
+import math
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -18,16 +19,24 @@ from evenhand.api.asking import Contact
 from evenhand.cli.ask.asking_means import contact, recorded
 from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.environment import WrongUse
+from evenhand.cli.saying import say
+from evenhand.cli.sentences import INCOMPLETE
 from evenhand.cli.server.submission_work import NO_JUDGE, submissions_work
 from evenhand.domain.errors import Misuse
+from evenhand.domain.event import Event
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
 from evenhand.engine.tasks.item_task import Addressee
+from evenhand.format.words import counted
 from evenhand.images.guard import anywhere, is_public
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import leave_note
 from evenhand.ledger.submissions.intakes import intakes_on_record
+from evenhand.ledger.submissions.store import wanted_of_the_worker
 from evenhand.site.living.cache import ProposalCache
+from evenhand.site.living.following import next_try
+from evenhand.site.living.settings import growing_benchmarks
+from evenhand.site.living.store import proposals
 from evenhand.worker.loop import Rhythm, Stopping, Work, work
 from evenhand.worker.proposed_images import LIMITS, ProposedImages
 from evenhand.worker.reference_answers import SAMPLED, ReferenceAnswers
@@ -47,7 +56,29 @@ def work_until_stopped(ctx: click.Context, given: "WorkerOptions", ledger: Ledge
         limits = replace(LIMITS, allowed=anywhere if given.allow_private else is_public)
         kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalCache(ledger), limits=limits)]
         kinds += _asking_a_model(ctx, given, ledger)
-        asyncio.run(_work(kinds, ledger, given))
+        told = asyncio.run(_work(kinds, ledger, given))
+        left = dict.fromkeys([*told, *_left_undone(ledger)]) if given.once else {}
+        for sentence in left:
+            say(sentence)
+    if left:
+        ctx.exit(INCOMPLETE)
+
+
+def _left_undone(ledger: Ledger) -> Iterator[str]:
+    """What was tried and waits for another try, or for the owner."""
+    for growing in growing_benchmarks(ledger):
+        failed = [one.standing for one in proposals(ledger, growing.id) if one.standing.failures]
+        if failed and not growing.terms.paused:
+            due = [at for one in failed if (at := next_try(one)) is not None]
+            yield _waiting(f"{counted(len(failed), 'proposal')} of '{growing.name}'", failed[-1].failures, due)
+    for one in wanted_of_the_worker(ledger):
+        if one.standing.stage == "approved" and one.standing.failures:
+            yield _waiting(f"Submission {one.id}", one.standing.failures, [one.standing.next_try])
+
+
+def _waiting(who: str, failures: Sequence[Event[Any]], due: Sequence[float]) -> str:
+    again = f"; tried again in {max(1, math.ceil(min(due) - time.time()))} s at the earliest" if due else ""
+    return f"{who} cannot go on{again}: {getattr(failures[-1].said, 'detail', '')}"
 
 
 def _asking_a_model(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> list[Work[Any]]:
@@ -104,7 +135,7 @@ def _call_context(model: Contact, budget: Budget, ledger: Ledger) -> CallContext
     return replace(model, budget=budget).call_context(ledger)
 
 
-async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, given: "WorkerOptions") -> None:
+async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, given: "WorkerOptions") -> list[str]:
     stopping = Stopping()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -112,7 +143,7 @@ async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, given: "WorkerOption
     if given.while_stdin_is_open:
         # Whoever started us holds the other end: when they are gone, even by kill -9, it closes.
         threading.Thread(target=_wait_for_end, args=(loop, stopping), daemon=True).start()
-    await work(kinds, ledger=ledger, stopping=stopping, rhythm=Rhythm(once=given.once))
+    return await work(kinds, ledger=ledger, stopping=stopping, rhythm=Rhythm(once=given.once))
 
 
 def _wait_for_end(loop: asyncio.AbstractEventLoop, stopping: Stopping) -> None:

@@ -185,8 +185,13 @@ class Ledger:
         with explained(self.images.root):
             for data in benchmark.pictures.values():
                 self.images.put(data)
-            if benchmark.licences or benchmark.origins:
-                self.images.addresses.tell(benchmark.licences, benchmark.origins, benchmark.digest)
+            sources = {
+                item.digest: benchmark.sources[item.label]
+                for item in benchmark.items
+                if item.label in benchmark.sources
+            }
+            if benchmark.licences or benchmark.origins or sources:
+                self.images.addresses.tell(benchmark.licences, benchmark.origins, sources, benchmark.digest)
         with self.writing() as connection:
             self.register_within(connection, benchmark)
 

@@ -65,14 +65,29 @@ def choose_of_run(
     """
     study = study_of_run(ledger, run) if run else None
     found = studies(ledger) if among is None else among
-    if not found and (graded := studies(ledger, purposes=("rubric",))):
+    if not found:
+        _refuse_gradings(ledger)
+    chosen = choose(found, replace(choice, study=study), undecided=undecided)
+    return ChosenStudies(studies=tuple(chosen), notes=board_notes({run: study} if run and study else {}, chosen))
+
+
+def _refuse_gradings(ledger: Ledger) -> None:
+    """Raises MixedError where there is something to look at elsewhere."""
+    held = studies(ledger, purposes=("rubric", "grade"))
+    graded = [one for one in held if one.purpose == "rubric"]
+    if graded:
         raise MixedError(
             "The ledger holds answers graded by criteria and no comparisons, which a board is made of; "
             f"`evenhand score {graded[-1].benchmark}` has the table of the grades.",
             code="EH-CHOOSE-NOTHING",
         )
-    chosen = choose(found, replace(choice, study=study), undecided=undecided)
-    return ChosenStudies(studies=tuple(chosen), notes=board_notes({run: study} if run and study else {}, chosen))
+    if held:
+        raise MixedError(
+            "The ledger holds a Grade Score and no comparisons, which a board is made of; `evenhand grade`, with its "
+            "file and flags as before, has the tables again and asks nothing anew: --format md for a text, "
+            "--plot grades.html for a page.",
+            code="EH-CHOOSE-NOTHING",
+        )
 
 
 def study_of_run(ledger: Ledger, run: str) -> str:

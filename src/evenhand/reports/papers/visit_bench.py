@@ -1,8 +1,10 @@
 """VisIT-Bench: Elo and wins against the reference, single-image and multi-image items apart."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.format.axis import SHARES
 from evenhand.format.sheet import Sheet
@@ -38,6 +40,7 @@ from evenhand.reports.papers.paper import (
 from evenhand.reports.papers.reproduce.visit_bench import tables
 from evenhand.reports.papers.scores.visit_bench import (
     ELO_ROUNDS,
+    OTHER_SOURCE,
     PART_WORDS,
     VISIT_PROTOCOLS,
     AskedItems,
@@ -119,13 +122,23 @@ def _asked_items(ledger: Ledger, judged: JudgedBattles) -> AskedItems:
     answers: dict[str, set[str]] = {}
     for answer in ledger.responses_to(items, variant=judged.study.variant):
         answers.setdefault(answer.model, set()).add(answer.item)
-    return AskedItems(items=items, answers=answers)
+    return AskedItems(
+        items=items, answers=answers, sources=_sources(ledger, judged.study.benchmark, judged.study.data, items)
+    )
+
+
+def _sources(ledger: Ledger, benchmark: str, data: str, items: Mapping[str, Item]) -> dict[str, str]:
+    """As the data tell. In what grew here a skill says nothing of where an item is from."""
+    told = ledger.images.addresses.sources(data)
+    usual = dict.fromkeys(items, OTHER_SOURCE) if grew_here(ledger, benchmark) else {}
+    return {**usual, **{item: told[item] for item in items if item in told}}
 
 
 def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[VisitScore, ...]:
     if not _its_own(ledger, sources.judged.study.benchmark):
         return ()
-    asked = AskedItems(items={item.digest: item for item in sources.items})
+    items, study = {item.digest: item for item in sources.items}, sources.judged.study
+    asked = AskedItems(items=items, sources=_sources(ledger, study.benchmark, study.data, items))
     return (visit_score(sources.judged, asked, rounds=ELO_ROUNDS, within=("skill",), seed=sources.seed),)
 
 
@@ -135,17 +148,18 @@ def _for_page(ledger: Ledger, board: PageSources) -> tuple[VisitScore, ...]:
     items = {item.digest: item for item in items_of(ledger, board.data)}
     # That somebody is being judged, or has withdrawn, is nobody's business.
     judged = replace(counted_battles(ledger, board.studies), set_aside=0)
+    asked = AskedItems(items=items, sources=_sources(ledger, board.benchmark, board.data, items))
     if board.released is None:
-        return (visit_score(judged, AskedItems(items=items), rounds=ELO_ROUNDS, within=("skill",)),)
+        return (visit_score(judged, asked, rounds=ELO_ROUNDS, within=("skill",)),)
     whole = board.released.shown(judged)
-    score = visit_score(whole.judged, AskedItems(items=items), rounds=ELO_ROUNDS, within=("skill",))
+    score = visit_score(whole.judged, asked, rounds=ELO_ROUNDS, within=("skill",))
     skills = board.released.shown(whole.judged, {digest: item.category for digest, item in items.items()})
     images = board.released.shown(whole.judged, {digest: str(len(item.images) > 1) for digest, item in items.items()})
     by_skill, by_images = score.by_skill, score.by_images
     if skills.left_out:
-        by_skill = visit_score(skills.judged, AskedItems(items=items), rounds=ELO_ROUNDS, within=("skill",)).by_skill
+        by_skill = visit_score(skills.judged, asked, rounds=ELO_ROUNDS, within=("skill",)).by_skill
     if images.left_out:
-        by_images = visit_score(images.judged, AskedItems(items=items), rounds=ELO_ROUNDS).by_images
+        by_images = visit_score(images.judged, asked, rounds=ELO_ROUNDS).by_images
     most = whole.left_out + max(skills.left_out, images.left_out)
     sentences = ShownFigures(judged=judged, left_out=most).sentences
     return (replace(score, by_skill=by_skill, by_images=by_images, notes=(*score.notes, *sentences)),)

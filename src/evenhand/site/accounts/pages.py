@@ -24,8 +24,7 @@ from evenhand.site.accounts.store import (
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
 from evenhand.site.http.visitor import Visitor, passing_cookie, session_cookie
-from evenhand.site.living.proposed import plain
-from evenhand.site.submissions.actions import visible
+from evenhand.site.living.proposed import plain, visible
 
 pages = APIRouter(include_in_schema=False)
 

@@ -13,8 +13,7 @@ from evenhand.site.accounts.store import Granted, InvitationRefused, find_invita
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
 from evenhand.site.http.visitor import Visitor
-from evenhand.site.living.proposed import plain
-from evenhand.site.submissions.actions import visible
+from evenhand.site.living.proposed import plain, visible
 
 pages = APIRouter(prefix="/submit/request", include_in_schema=False)
 

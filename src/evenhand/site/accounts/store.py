@@ -6,6 +6,7 @@ The record names a person by a label made of their id, so a name can be erased h
 import hashlib
 import secrets
 import time
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
@@ -13,10 +14,11 @@ from typing import Any, Literal, TypeAlias
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from evenhand.domain.rater import Rater
+from evenhand.format.look_alikes import at_a_glance
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.team_names import forget_team, team_name
+from evenhand.ledger.submissions.team_names import NameRefused, forget_team, team_name
 
 Role: TypeAlias = Literal["owner", "annotator", "team"]
 AccessKind: TypeAlias = Literal["session", "token"]
@@ -218,10 +220,33 @@ def join(ledger: Ledger, token: str, name: str, *, kind: AccessKind = "session")
         person = None if found.person is None else _person_by_id(connection, found.person)
         if person is None:
             called = team_name(connection, name, accepted=found.note) if found.role == "team" else name
-            person = _new_person(connection, found, called)
+            person = _new_person(connection, found.role, called, invitation=found.id)
         lasts = IDLE_SECONDS[person.role] if kind == "session" else TOKEN_SECONDS
         key = _open(connection, person.id, kind=kind, note="", lasts=lasts)
     return JoinedPerson(person=person, key=key)
+
+
+def add_person(ledger: Ledger, role: Role, name: str) -> JoinedPerson:
+    """A new person with a token for scripts, let in by nobody's link.
+
+    Raises NameRefused where the name is taken for that of another of their kind: sheets and rows name people.
+    """
+    table = schema.people
+    with ledger.writing() as connection:
+        if role == "team":
+            name = team_name(connection, name, accepted="")
+        else:
+            others = connection.execute(select(table.c.name).where(table.c.role != "team")).scalars()
+            _must_be_unlike(name, others)
+        person = _new_person(connection, role, name)
+        key = _open(connection, person.id, kind="token", note="", lasts=TOKEN_SECONDS)
+    return JoinedPerson(person=person, key=key)
+
+
+def _must_be_unlike(name: str, others: Iterable[str]) -> None:
+    like = next((one for one in others if one and at_a_glance(one) == at_a_glance(name)), None)
+    if like is not None:
+        raise NameRefused(f"'{like}' has an account here already; give a name that nobody takes for another's.")
 
 
 def people(ledger: Ledger) -> list[Person]:
@@ -384,9 +409,9 @@ def _standing(connection: Connection, token: str) -> Invitation:
     return found
 
 
-def _new_person(connection: Connection, by: Invitation, name: str) -> Person:
-    person = Person(id=secrets.token_hex(6), role=by.role, name=name, at=time.time())
-    row = {"id": person.id, "role": person.role, "name": name, "invitation": by.id, "at": person.at, "erased": None}
+def _new_person(connection: Connection, role: Role, name: str, *, invitation: str | None = None) -> Person:
+    person = Person(id=secrets.token_hex(6), role=role, name=name, at=time.time())
+    row = {"id": person.id, "role": role, "name": name, "invitation": invitation, "at": person.at, "erased": None}
     connection.execute(insert(schema.people), [row])
     return person
 

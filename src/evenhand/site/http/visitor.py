@@ -16,6 +16,7 @@ from evenhand.site.http.settings import Site
 FRESH_SECONDS = 3600.0
 CSRF_FIELD = "csrf"
 CSRF_HEADER = "X-CSRF-Token"
+_KINDS: dict[Role, str] = {"owner": "owners", "annotator": "annotators", "team": "teams"}
 
 
 @lru_cache(maxsize=4096)
@@ -89,7 +90,10 @@ class Visitor:
                 attack="refused: not signed in" if self.claimed else None,
             )
         if self.person.role not in roles:
-            raise Refusal(403, "This page is not for your role.", attack="refused: role", about=self.person.role)
+            words = f"This is for {' and '.join(_KINDS[role] for role in roles)}, and your account is of another kind"
+            raise Refusal(
+                403, f"{words}; ask the owner for one that fits.", attack="refused: role", about=self.person.role
+            )
         return self.person
 
     def must_have_just_signed_in(self) -> None:

@@ -18,7 +18,6 @@ from evenhand.site.living.events import ProposalEvent, Rules, Stage, Word
 from evenhand.site.living.examples import SKILL_LONGEST, SKILLS_MOST, skills_with_examples
 from evenhand.site.living.owner_pages import (
     ATTEMPTS_MOST,
-    NAME_LONGEST,
     OUTPUT_LONGEST,
     REASON_LONGEST,
     VERIFIERS_MOST,
@@ -32,7 +31,7 @@ from evenhand.site.living.owner_pages import (
     skill_of,
     trouble,
 )
-from evenhand.site.living.proposed import INSTRUCTION_LONGEST, plain
+from evenhand.site.living.proposed import INSTRUCTION_LONGEST, NAME_LONGEST, named, plain
 from evenhand.site.living.settings import (
     ROUNDS_MOST,
     Example,
@@ -162,8 +161,8 @@ class VersionDocument(Versioned, VersionListed):
 async def post_growing(serving: Serving, owner: Owner, changing: Changing, asked: NewGrowing) -> GrowingDocument:  # noqa: ARG001
     skills = await run_in_threadpool(skills_with_examples, serving.ledger, [plain(one) for one in asked.skills])
     new = NewBenchmark(
-        name=_needed(asked.name, "The name"),
-        licence=_needed(asked.licence, "The licence"),
+        name=named(asked.name, "the name"),
+        licence=named(asked.licence, "the licence"),
         base=asked.base,
         terms=LivingTerms(skills=skills),
     )

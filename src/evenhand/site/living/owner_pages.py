@@ -27,7 +27,7 @@ from evenhand.site.living.examples import known_skills, skills_with_examples
 from evenhand.site.living.export import zipped
 from evenhand.site.living.following import next_try
 from evenhand.site.living.growth import shares, sources, verifiers_agreement
-from evenhand.site.living.proposed import IMAGE_KINDS, INSTRUCTION_LONGEST, UPLOAD_BYTES, plain
+from evenhand.site.living.proposed import IMAGE_KINDS, INSTRUCTION_LONGEST, NAME_LONGEST, UPLOAD_BYTES, named, plain
 from evenhand.site.living.settings import (
     ROUNDS_MOST,
     Example,
@@ -48,7 +48,6 @@ from evenhand.site.owner.pages import names_of
 
 pages = APIRouter(prefix="/admin/growing", include_in_schema=False)
 
-NAME_LONGEST = 100
 SKILLS_LONGEST = 20_000
 OUTPUT_LONGEST = 4_000
 REASON_LONGEST = 500
@@ -111,8 +110,8 @@ async def begin(request: Request, serving: Serving, owner: Owner, form: SentForm
 
 def _new(ledger: Ledger, form: SentFields) -> NewBenchmark:
     return NewBenchmark(
-        name=plain(form.text("name", most=NAME_LONGEST, required="the name")),
-        licence=plain(form.text("licence", most=NAME_LONGEST, required="the licence")),
+        name=named(form.text("name", most=NAME_LONGEST, required="the name"), "the name"),
+        licence=named(form.text("licence", most=NAME_LONGEST, required="the licence"), "the licence"),
         base=form.text("base", most=100) or None,
         terms=LivingTerms(skills=_skills(ledger, form, ())),
     )

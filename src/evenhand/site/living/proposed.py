@@ -1,6 +1,7 @@
 """What people send about proposals, read from forms and requests: within limits, and as text."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
@@ -21,6 +22,7 @@ from evenhand.site.living.events import (
     with_images,
 )
 
+NAME_LONGEST = 100
 INSTRUCTION_LONGEST = 200
 CAPTION_LONGEST = 2_000
 """Characters, as VisIT-Bench's own forms have it (Figs. 11 and 12)."""
@@ -162,6 +164,26 @@ def plain(text: str) -> str:
     if "\x00" in text or any("\ud800" <= char <= "\udfff" for char in text):
         raise Refusal(422, "The text holds a character that is not text; type it again.")
     return text
+
+
+def visible(line: str, words: str) -> str:
+    """Raises Refusal for what is not seen but changes what is: such as U+202E, which turns letters around."""
+    hidden = next((char for char in line if unicodedata.category(char) in ("Cc", "Cf")), None)
+    if hidden is not None:
+        raise Refusal(
+            422, f"{words.capitalize()} holds U+{ord(hidden):04X}, a character that cannot be seen; type it again."
+        )
+    return line
+
+
+def named(text: str, words: str, *, most: int = NAME_LONGEST) -> str:
+    """One line that everybody reads. Raises Refusal, which calls it by these words."""
+    line = " ".join(plain(text).split())
+    if not line:
+        raise Refusal(422, f"{words.capitalize()} is missing; fill it in.")
+    if len(line) > most:
+        raise Refusal(422, f"{words.capitalize()} may have {most} characters, not {len(line):,}.")
+    return visible(line, words)
 
 
 def verification(form: SentFields, *, about: int, rules: Rules) -> Verification:

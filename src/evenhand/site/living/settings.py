@@ -11,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, func, select
 
 from evenhand.domain.identity import canonical_json
+from evenhand.format.look_alikes import at_a_glance
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
@@ -110,8 +111,10 @@ def begin_growing(ledger: Ledger, asked: NewBenchmark, *, by: str) -> str:
         "at": time.time(),
     }
     with ledger.writing() as connection:
-        if connection.execute(select(table.c.id).where(table.c.name == asked.name)).first() is not None:
-            raise NameTaken(f"There is a growing benchmark of the name '{asked.name}' already; choose another name.")
+        names = connection.execute(select(table.c.name)).scalars()
+        like = next((one for one in names if at_a_glance(one) == at_a_glance(asked.name)), None)
+        if like is not None:
+            raise NameTaken(f"There is a growing benchmark of the name '{like}' already; choose another name.")
         insert_all(connection, table, [row])
         insert_all(connection, schema.growing_settings, [_settings_row(growing, asked.terms, by)])
     return growing

@@ -164,6 +164,8 @@ class _Reading:
         """None where nothing was written, or its faults are among the problems."""
         reader = FieldReader(_cells(row), self.problems)
         step = self._step(reader)
+        if step is not None and TO_FILL[step][0] not in row.fields:
+            reader.missing(TO_FILL[step][:1])
         filled = step is not None and any(reader.row.fields.get(name) is not None for name in TO_FILL[step])
         told = self._told(reader, step) if step is not None and filled else None
         self.faulty = reader.faulty
@@ -226,7 +228,10 @@ class _Reading:
     def _about(self, reader: FieldReader, step: Step, one: Proposal) -> int:
         """What was read when it was written: an instruction or an answer may be another one by now."""
         given = reader.label(["about"])
-        return int(given) if given.isdecimal() and len(given) < 16 else about(one, step)
+        if not (given.isdecimal() and len(given) < 16):
+            reader.fault(f"The field `about` is `{given[:40]}`; leave it as the sheet was written.")
+            return about(one, step)
+        return int(given)
 
     def _verification(self, reader: FieldReader, number: int) -> Verification | None:
         follows, offensive = self._yes(reader, "follows"), self._yes(reader, "offensive", usual=False)

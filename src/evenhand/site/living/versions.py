@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from evenhand.benchmarks.files.items_file import origin_words, several_origins
+from evenhand.benchmarks.files.items_file import origin_words, told_together
 from evenhand.domain.item import Benchmark, Item
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store import schema
@@ -120,17 +120,20 @@ def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | 
 
 
 def _tell_terms(ledger: Ledger, found: Iterable[Proposal]) -> None:
-    """Licence and origin of the images, where every page of a case finds them."""
-    licences: dict[str, str] = {}
+    """Licence and origin of the images, where every page of a case finds them, and the items' sources."""
+    licences: dict[str, dict[str, None]] = {}
     origins: dict[str, dict[str, None]] = {}
+    sources: dict[str, str] = {}
     for one in found:
         asked = one.standing.asked
+        if asked.source:
+            sources.setdefault(item_of(one).digest, asked.source)
         for place, image in enumerate(one.standing.images):
-            licences[image] = asked.licence
+            licences.setdefault(image, {})[asked.licence] = None
             address = "" if asked.source or not is_address(asked.images[place]) else asked.images[place]
             if asked.source or address:
                 origins.setdefault(image, {})[origin_words(asked.source or address, asked.instance)] = None
-    ledger.images.addresses.tell(licences, {image: several_origins(told) for image, told in origins.items()})
+    ledger.images.addresses.tell(told_together(licences), told_together(origins), sources)
 
 
 def _benchmark(growing: GrowingBenchmark, items: tuple[Item, ...]) -> Benchmark:

@@ -37,12 +37,11 @@ from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import FreshOwner, Owner, SentFields, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.cache import ProposalCache
-from evenhand.site.living.proposed import plain
+from evenhand.site.living.proposed import plain, visible
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.owner.log_words import log_lines
 from evenhand.site.people.changes import finished_studies
 from evenhand.site.people.studies import people_studies
-from evenhand.site.submissions.actions import visible
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

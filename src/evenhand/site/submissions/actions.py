@@ -1,6 +1,5 @@
 """What a team does with its submissions, and what is refused: shared by the pages and the API."""
 
-import unicodedata
 from dataclasses import replace
 from typing import BinaryIO
 from urllib.parse import urlsplit
@@ -24,7 +23,7 @@ from evenhand.ledger.submissions.team_names import one_line
 from evenhand.site.http.refusal import Refusal, not_found, too_late
 from evenhand.site.http.service import Service
 from evenhand.site.http.visitor import Visitor
-from evenhand.site.living.proposed import plain
+from evenhand.site.living.proposed import named, plain
 from evenhand.site.submissions.checks import FoundProblem, WantedCheck
 from evenhand.site.submissions.offers import IntakeOffer, offer_of
 
@@ -41,7 +40,7 @@ UPLOADS_MOST = 50
 def entered(*, model: str, version: str, team: str, link: str) -> Entered:
     """Raises Refusal."""
     said = {
-        name: _line(text, words)
+        name: named(text, words, most=ENTERED_LONGEST)
         for name, text, words in (
             ("model", model, "the model's name"),
             ("version", version, "the version"),
@@ -49,25 +48,6 @@ def entered(*, model: str, version: str, team: str, link: str) -> Entered:
         )
     }
     return Entered(**said, link=_link(link))
-
-
-def _line(text: str, words: str) -> str:
-    line = " ".join(plain(text).split())
-    if not line:
-        raise Refusal(422, f"{words.capitalize()} is missing; fill it in.")
-    if len(line) > ENTERED_LONGEST:
-        raise Refusal(422, f"{words.capitalize()} may have {ENTERED_LONGEST} characters, not {len(line):,}.")
-    return visible(line, words)
-
-
-def visible(line: str, words: str) -> str:
-    """Raises Refusal for what is not seen but changes what is: such as U+202E, which turns letters around."""
-    hidden = next((char for char in line if unicodedata.category(char) in ("Cc", "Cf")), None)
-    if hidden is not None:
-        raise Refusal(
-            422, f"{words.capitalize()} holds U+{ord(hidden):04X}, a character that cannot be seen; type it again."
-        )
-    return line
 
 
 def _link(text: str) -> str:

@@ -42,6 +42,7 @@ POLICY = (
 POLICY_LONGEST = 10_000
 REASON_LONGEST = 500
 OPENED, REFUSED = "opened a board for submissions", "refused a submission"
+CLOSED = "closed a submission with what is there"
 """What the audit log calls it."""
 
 
@@ -187,10 +188,18 @@ def _another_estimate() -> Refusal:
 
 async def raise_budget(serving: Service, owner: Visitor, submission: str, *, budget: float | None) -> SubmissionState:
     """Raises Refusal."""
-    gone = await run_in_threadpool(spent, serving.ledger, submission)
+    by = owner.must_be("owner").id
+    stands = await run_in_threadpool(partial(raised, serving.ledger, submission, by=by, budget=budget))
+    await serving.watch.note(owner, f"raised a budget: {limit(budget)}", submission)
+    return stands
+
+
+def raised(ledger: Ledger, submission: str, *, by: str, budget: float | None) -> SubmissionState:
+    """Of one that has reached its budget. Raises Refusal."""
+    gone = spent(ledger, submission)
     if budget is not None and budget <= gone:
         raise Refusal(422, f"${gone:.2f} of it are spent already; the budget is for all of it, so give more than that.")
-    return await _told(serving, owner, submission, Raised(budget=budget), what=f"raised a budget: {limit(budget)}")
+    return _tell(ledger, submission, Raised(budget=budget), by=by)
 
 
 async def refuse(serving: Service, owner: Visitor, submission: str, *, reason: str) -> SubmissionState:
@@ -210,9 +219,14 @@ def _reason(words: str) -> str:
     return reason
 
 
+def closed(ledger: Ledger, submission: str, *, by: str) -> SubmissionState:
+    """Raises Refusal."""
+    return _tell(ledger, submission, Closed(), by=by)
+
+
 async def close(serving: Service, owner: Visitor, submission: str) -> SubmissionState:
     """Raises Refusal."""
-    return await _told(serving, owner, submission, Closed(), what="closed a submission with what is there")
+    return await _told(serving, owner, submission, Closed(), what=CLOSED)
 
 
 async def _told(serving: Service, owner: Visitor, submission: str, said: Said, *, what: str) -> SubmissionState:

@@ -189,6 +189,8 @@ class AskedItems:
     """By digest."""
     answers: Mapping[str, Collection[str]] | None = None
     """Of each model, the digests of the items it answered; None: nobody told."""
+    sources: Mapping[str, str] = field(default_factory=dict[str, str])
+    """By digest, the dataset that an item was taken from, where the data tell; else it follows from the skill."""
 
 
 def visit_score(
@@ -222,7 +224,10 @@ def visit_score(
         by_images=by_images,
         by_skill=making.parts(votes, lambda item: items[item].category, closely=False, resampled="skill" in within),
         by_source=making.parts(
-            votes, lambda item: source_name(items[item]), closely=False, resampled="source" in within
+            votes,
+            lambda item: asked.sources.get(item) or source_name(items[item]),
+            closely=False,
+            resampled="source" in within,
         ),
         undecided=0 if playing.dropped else playing.undecided,
         waiting=playing.waiting,
