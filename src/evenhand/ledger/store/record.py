@@ -113,6 +113,7 @@ class Ledger:
         self.wait_seconds = wait_seconds
         self._writing = Lock()
         self._writers = Writers()
+        self._fence_secret: bytes | None = None
         path = sqlite_path(url)
         beside = path.parent if path else Path(".evenhand")
         for name in ("images", "submitted"):
@@ -171,10 +172,12 @@ class Ledger:
                 self._writing.release()
 
     def fence_secret(self) -> bytes:
-        """Never leaves the ledger: exports and reports do not carry it."""
-        with self.reading() as connection:
-            query = select(schema.meta.c.value).where(schema.meta.c.name == "fence_secret")
-            return bytes.fromhex(connection.execute(query).scalar_one())
+        """Never leaves the ledger: exports and reports do not carry it. The same for as long as there is the ledger."""
+        if self._fence_secret is None:
+            with self.reading() as connection:
+                query = select(schema.meta.c.value).where(schema.meta.c.name == "fence_secret")
+                self._fence_secret = bytes.fromhex(connection.execute(query).scalar_one())
+        return self._fence_secret
 
     def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
         """Inserts the rows whose primary key is not there yet; what is there stays as it was."""

@@ -17,7 +17,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from evenhand.format.supported import document_supported
-from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
@@ -139,7 +138,7 @@ class Service:
         """Whether something of it is not for everybody."""
         if on_record.sample:
             return False
-        return on_record.data not in await self.figures.looked(partial(opened_benchmarks, self.ledger))
+        return on_record.data not in await self.figures.opened()
 
     async def standings(self, asked: BoardView) -> Standings:
         """Raises Refusal, RankError, StillWorking."""
@@ -406,7 +405,8 @@ class SentFields:
 
 
 async def _serving(request: Request) -> Service:
-    return service_of(request)
+    service = service_of(request)
+    return replace(service, figures=service.figures.for_one_request())
 
 
 async def _visiting(request: Request) -> Visitor:
