@@ -24,6 +24,7 @@ from evenhand.domain.errors import code_of
 from evenhand.ledger.read.newest import JudgedLast
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.writer import SharedCommits
 from evenhand.reports.errors import RankError
 from evenhand.site import api
 from evenhand.site.accounts import pages as joining
@@ -62,11 +63,11 @@ from evenhand.site.submissions.checks import Checks
 
 ROUTERS = (
     board_pages.pages,
+    compare_pages.pages,  # early, as each is tried in turn and most requests are these two's
     pictures.pages,
     joining.pages,
     admin_pages.pages,
     study_pages.pages,
-    compare_pages.pages,
     growing_admin.pages,
     grow_pages.pages,
     writing_pages.pages,
@@ -148,6 +149,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         checks=Checks(ledger),
         uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
         proposals=ProposalCache(ledger),
+        writes=SharedCommits(ledger),
     )
 
     @asynccontextmanager

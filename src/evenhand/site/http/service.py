@@ -18,6 +18,7 @@ from starlette.datastructures import FormData, UploadFile
 
 from evenhand.format.supported import document_supported
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.writer import SharedCommits
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.released import Released
@@ -44,7 +45,6 @@ TYPED = ("instruction", "licence", "licence_other", "url", "caption", *(f"captio
 _TYPED_SHOWN = 10_000
 _FORM_TOKEN = re.compile(r"[0-9a-f]{64}")
 _LONG_AT_ONCE = 2
-_WRITES_AT_ONCE = 2
 
 T = TypeVar("T")
 
@@ -73,15 +73,15 @@ class Service:
     checks: Checks
     uploads: Uploads
     proposals: ProposalCache
+    writes: SharedCommits
     tables: "WeakKeyDictionary[Standings, dict[str, Markup]]" = field(default_factory=WeakKeyDictionary)
     """Rendered parts of boards' pages, by template."""
-    writing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_WRITES_AT_ONCE))
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
 
     async def written(self, write: Callable[[], T]) -> T:
         """A change that many make at one moment. The ledger takes one at a time, so those who wait for their turn are
-        not to hold the threads of all others."""
-        return await to_thread.run_sync(write, limiter=self.writing)
+        not to hold the threads of all others; who waits at the same time shares a commit."""
+        return await self.writes.put(write)
 
     async def at_length(self, work: Callable[[], T]) -> T:
         """In one of the threads for what may take seconds, so that those of the pages stay free."""
