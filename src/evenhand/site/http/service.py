@@ -19,6 +19,7 @@ from starlette.datastructures import FormData, UploadFile
 from evenhand.format.supported import document_supported
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.writer import SharedCommits
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.released import Released
@@ -35,6 +36,7 @@ from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.settings import Site
 from evenhand.site.http.uploads import Uploads
+from evenhand.site.http.visibility import unpublished, without_pairs_of
 from evenhand.site.http.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.submissions.checks import Checks
@@ -222,7 +224,8 @@ class Service:
 
 def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None = None) -> str:
     made = ranked(ledger, on_record, asked, given).board
-    document = json.loads(made.to_json())
+    entered = submitted_models(ledger)
+    document = without_pairs_of(unpublished(entered), json.loads(made.to_json()))
     if asked.equal_length:
         models, notes = at_equal_length(made)
         if models is not made.models:
@@ -230,7 +233,7 @@ def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given:
         before = {one["model"]: one for one in document["models"]}
         document["models"] = [{**before[one.model], **one.as_json()} for one in models]
         document |= {"equal_length": True, "notes": [*notes]}
-    names = board_names(ledger)
+    names = board_names(ledger, entered)
     for one in document["models"]:
         if one["model"] in names:
             one["name"] = names[one["model"]]
