@@ -116,7 +116,6 @@ class Ledger:
         self._writers = Writers()
         self._shared = local()
         """Of a thread: the connection of the transaction that several share."""
-        self._fence_secret: bytes | None = None
         path = sqlite_path(url)
         beside = path.parent if path else Path(".evenhand")
         for name in ("images", "submitted"):
@@ -202,12 +201,9 @@ class Ledger:
                 self._writing.release()
 
     def fence_secret(self) -> bytes:
-        """Never leaves the ledger: exports and reports do not carry it. The same for as long as there is the ledger."""
-        if self._fence_secret is None:
-            with self.reading() as connection:
-                query = select(schema.meta.c.value).where(schema.meta.c.name == "fence_secret")
-                self._fence_secret = bytes.fromhex(connection.execute(query).scalar_one())
-        return self._fence_secret
+        """Never leaves the ledger: exports and reports do not carry it."""
+        with self.reading() as connection:
+            return bytes.fromhex(connection.execute(_FENCE_SECRET).scalar_one())
 
     def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
         """Inserts the rows whose primary key is not there yet; what is there stays as it was."""
@@ -440,6 +436,9 @@ class Ledger:
         """Says that the study wants trials which are already on record."""
         with self.writing() as connection:
             self.insert_new(connection, schema.study_trials, [{"study": study, "trial": trial} for trial in trials])
+
+
+_FENCE_SECRET = select(schema.meta.c.value).where(schema.meta.c.name == "fence_secret")
 
 
 def _outcome(work: Callable[[], T]) -> T | Exception:
