@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, func, select
 
+from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.claims import claim_calls, holder_name
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
-from evenhand.ledger.store.writer import BATCH, PAUSE_SECONDS, Writer
+from evenhand.ledger.store.writer import BATCH, PAUSE_SECONDS, SharedCommits, Writer
+from evenhand.ledger.upkeep import chain
 from evenhand.ledger.upkeep.check import info
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS
@@ -172,3 +174,78 @@ async def test_the_thread_ends_also_when_the_last_commit_fails(ledger: Ledger):
         await writer.close(last=last, then=lambda: None)
     with pytest.raises(RuntimeError, match="after shutdown"):
         await writer.run(stored, ledger)
+
+
+def kept(ledger: Ledger, number: int) -> Callable[[], int]:
+    """Writes one judgement, and returns its number."""
+
+    def write() -> int:
+        ledger.commit(entries(number))
+        return number
+
+    return write
+
+
+def failing(ledger: Ledger, number: int, error: Exception) -> Callable[[], int]:
+    """Writes one, and then raises within the same transaction."""
+
+    def write() -> int:
+        trial = replace(TRIALS[0], replicate=number)
+        with ledger.writing() as connection:
+            ledger.insert_new(connection, schema.trials, [rows.trial_row(trial)])
+            ledger.insert_new(connection, schema.judgements, [rows.judgement_row(scene.prefers(trial, 1))])
+            raise error
+
+    return write
+
+
+def test_writes_of_several_are_one_commit_and_one_link(ledger: Ledger):
+    commits, links = Commits(ledger), linked(ledger)
+    assert ledger.writing_together([kept(ledger, number) for number in range(5)]) == [0, 1, 2, 3, 4]
+    assert commits.count == 1
+    assert linked(ledger) == links + 1
+    assert stored(ledger) == 5
+
+
+def linked(ledger: Ledger) -> int:
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).select_from(schema.links)).scalar_one()
+
+
+def test_of_several_one_that_fails_leaves_nothing_behind_and_the_others_stand(ledger: Ledger):
+    failed = ValueError("no")
+    made = ledger.writing_together([kept(ledger, 1), failing(ledger, 2, failed), kept(ledger, 3)])
+    assert made == [1, failed, 3]
+    assert stored(ledger) == 2
+    assert not chain.check(ledger).problems, "the link tells of no row that was taken back"
+
+
+def test_what_a_database_refuses_of_one_is_not_refused_to_the_others(ledger: Ledger):
+    refused = LedgerError("full")
+    made = ledger.writing_together([kept(ledger, 1), failing(ledger, 2, refused), kept(ledger, 3)])
+    assert made == [1, refused, 3]
+    assert stored(ledger) == 2
+    assert not chain.check(ledger).problems
+
+
+async def test_who_comes_while_another_writes_shares_the_next_commit(ledger: Ledger):
+    commits, shared = Commits(ledger), SharedCommits(ledger)
+    first = asyncio.create_task(shared.put(kept(ledger, 0)))
+    await asyncio.sleep(0)
+    others = [asyncio.create_task(shared.put(kept(ledger, number))) for number in range(1, 4)]
+    assert await asyncio.gather(first, *others) == [0, 1, 2, 3]
+    assert commits.count <= 2
+    assert stored(ledger) == 4
+    with pytest.raises(ValueError, match="no"):
+        await shared.put(failing(ledger, 9, ValueError("no")))
+
+
+async def test_who_has_gone_before_their_turn_writes_nothing(ledger: Ledger):
+    shared = SharedCommits(ledger)
+    first = asyncio.create_task(shared.put(kept(ledger, 0)))
+    gone = asyncio.create_task(shared.put(kept(ledger, 1)))
+    await asyncio.sleep(0)
+    gone.cancel()
+    last = asyncio.create_task(shared.put(kept(ledger, 2)))
+    assert await asyncio.gather(first, last) == [0, 2]
+    assert stored(ledger) == 2

@@ -138,6 +138,7 @@ GENEROUS = VisitorLimits(
     under_way=10_000,
     patience=60,
     moment=60,
+    long=60,
     glance=60,
 )
 """So that only the tests about limits meet one."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from urllib.parse import urlencode
 
 import httpx2 as httpx
+import pytest
 from fastapi import FastAPI
 
 from evenhand.domain.response import Response
@@ -132,6 +133,29 @@ def test_until_it_is_published_nobody_reads_whom_it_beats(house: House):
     assert "anonymous" not in head_to_head(entry)
     tell(house.ledger, entry.submission, Published(), person=entry.person)
     assert SECRET_NAME in head_to_head(entry)
+
+
+@pytest.mark.parametrize("address", ["/boards/{}/board.json", "/api/boards/{}"])
+def test_until_it_is_published_no_document_tells_whom_it_beats(house: House, address: str):
+    entry = entered(house)
+    rated, pairs = _document(entry, address)
+    assert entry.label in rated
+    assert pairs == rated - {entry.label}
+    tell(house.ledger, entry.submission, Published(), person=entry.person)
+    assert _document(entry, address) == (rated, rated)
+
+
+def _document(entry: Entry, address: str) -> tuple[set[str], set[str]]:
+    """The models that it rates, and those of which it tells how they did against single others."""
+    document = entry.house.visitor().get(address.format(entry.board)).json()
+    matrix = document["matrix"]
+    size = len(matrix["models"])
+    assert {(len(matrix[name]), *map(len, matrix[name])) for name in ("share", "n", "predicted")} == {
+        (size, *[size] * size)
+    }
+    beaten = {name for one in document["cycles"]["worst"] for name in one["models"]}
+    beside = {one[name] for one in document["neighbours"] for name in ("model", "next")}
+    return {one["model"] for one in document["models"]}, {*matrix["models"]} | beaten | beside
 
 
 def head_to_head(entry: Entry) -> str:

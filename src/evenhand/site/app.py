@@ -4,6 +4,8 @@ from asyncio import create_task
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from functools import cache
+from mimetypes import guess_type
+from pathlib import Path
 from typing import TextIO, cast
 
 from anyio.to_thread import current_default_thread_limiter
@@ -15,14 +17,14 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
-from starlette.staticfiles import StaticFiles
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 from evenhand import __version__
 from evenhand.domain.errors import code_of
 from evenhand.ledger.read.newest import JudgedLast
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.writer import SharedCommits
 from evenhand.reports.errors import RankError
 from evenhand.site import api
 from evenhand.site.accounts import pages as joining
@@ -61,11 +63,11 @@ from evenhand.site.submissions.checks import Checks
 
 ROUTERS = (
     board_pages.pages,
+    compare_pages.pages,  # early, as each is tried in turn and most requests are these two's
     pictures.pages,
     joining.pages,
     admin_pages.pages,
     study_pages.pages,
-    compare_pages.pages,
     growing_admin.pages,
     grow_pages.pages,
     writing_pages.pages,
@@ -95,13 +97,27 @@ _WORDS = {
 }
 
 
-class _LastingFiles(StaticFiles):
-    """Their addresses change with their content, so browsers may keep them for ever."""
+_STATIC = "/static/"
 
-    async def get_response(self, path: str, scope: Scope) -> Response:
-        response = await super().get_response(path, scope)
-        response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
-        return response
+
+class _LastingFiles:
+    """Small ones, read once. Their addresses change with their content, so browsers may keep them for ever."""
+
+    def __init__(self, folder: Path) -> None:
+        lasting = {"Cache-Control": "public, max-age=31536000, immutable"}
+        self._files = {
+            path.name: Response(path.read_bytes(), media_type=guess_type(path.name)[0], headers=lasting)
+            for path in folder.iterdir()
+            if path.is_file()
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] != "GET":
+            raise HTTPException(405)
+        found = self._files.get(scope["path"].removeprefix(_STATIC))
+        if found is None:
+            raise HTTPException(404)
+        await found(scope, receive, send)
 
 
 @cache
@@ -125,7 +141,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         pages=Pages(site),
         figures=KeptFigures(
             ledger=ledger,
-            computed=Computed(lasting=(RankError,)),
+            computed=Computed(lasting=(RankError,), long=site.limits.long),
             figures=figures or FiguresHere(ledger),
             judged=JudgedLast(ledger),
             moment=site.limits.moment,
@@ -133,6 +149,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         checks=Checks(ledger),
         uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
         proposals=ProposalCache(ledger),
+        writes=SharedCommits(ledger),
     )
 
     @asynccontextmanager
@@ -156,7 +173,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
     )
     app.state.service = service
     app.state.metrics = metrics = Metrics(ledger)
-    app.mount("/static", _LastingFiles(directory=STATIC))
+    app.mount(_STATIC.rstrip("/"), _LastingFiles(STATIC))
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _not_as_asked)
     app.add_exception_handler(StillWorking, _still_working)

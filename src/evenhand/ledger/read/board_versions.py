@@ -15,7 +15,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 
 _MOST = 2**62
-_RELEASING = 0x72656C6561736564
+RELEASING = 0x72656C6561736564
 """The number of a lock on PostgreSQL; any that no other program of the database takes."""
 
 
@@ -80,7 +80,7 @@ def add_version(ledger: Ledger, board: str, judge: str, batches: Sequence[Batch]
     with ledger.writing() as connection:
         if connection.dialect.name == "postgresql":
             # Two servers may begin to write at once, and each see that nothing came since.
-            connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _RELEASING})
+            connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": RELEASING})
         last = connection.execute(select(func.max(table.c.seq)).where(table.c.judge == judge)).scalar()
         if (last or 0) == seen:
             connection.execute(table.insert(), [row])

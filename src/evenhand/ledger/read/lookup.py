@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
@@ -69,11 +69,19 @@ def find_trial(ledger: Ledger, start: str) -> TrialOnRecord | None:
 
 
 def find_item(ledger: Ledger, digest: str) -> Item:
-    places, contents = schema.benchmark_items, schema.items
     with ledger.reading() as connection:
-        content = connection.execute(select(contents.c.content).where(contents.c.digest == digest)).scalar_one()
-        label = connection.execute(select(places.c.label).where(places.c.item == digest)).scalars().first()
+        content, label = connection.execute(_ITEM, {"digest": digest}).one()
     return rows.item_from(content, label or digest[:12])
+
+
+LABEL = (
+    select(schema.benchmark_items.c.label)
+    .where(schema.benchmark_items.c.item == schema.items.c.digest)
+    .limit(1)
+    .scalar_subquery()
+)
+"""Of an item, in a benchmark that has it."""
+_ITEM = select(schema.items.c.content, LABEL).where(schema.items.c.digest == bindparam("digest"))
 
 
 def responses_by_digest(ledger: Ledger, digests: tuple[str, ...]) -> dict[str, Response]:

@@ -66,8 +66,8 @@ class JudgedLast:
         self._seen = 0
         self._last: dict[tuple[str, str], int] = {}
 
-    def of(self, raters: Iterable[tuple[str, str]], now: int) -> int:
-        """Of these raters, each with a condition; `now`: the newest judgement of all."""
+    def up_to(self, now: int) -> None:
+        """Looks at what is new; `now`: the newest judgement of all."""
         with self._lock:
             if self._before is None:
                 self._before = self._seen = now
@@ -77,4 +77,8 @@ class JudgedLast:
                 for rater, condition, seq in found:
                     self._last[rater, condition] = seq
                     self._seen = max(self._seen, seq)
-            return max((self._last.get(one, self._before) for one in raters), default=self._before)
+
+    def of(self, raters: Iterable[tuple[str, str]]) -> int:
+        """Of these raters, each with a condition, as far as was looked."""
+        before = self._before or 0
+        return max((self._last.get(one, before) for one in raters), default=before)

@@ -11,6 +11,7 @@ import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -188,6 +189,20 @@ def cover(connection: Connection, table: Table, stored: Iterable[tuple[Any, ...]
         tokens = [token for token in tokens if token in there]
     if tokens:
         batch.added.setdefault(table.name, []).extend(tokens)
+
+
+@contextmanager
+def part_of(connection: Connection) -> Generator[None]:
+    """A part of a transaction: where it fails, what it wrote is taken back, of the database and of the link."""
+    batch = batch_of(connection)
+    before = None if batch is None else deepcopy(batch)
+    try:
+        with connection.begin_nested():
+            yield
+    except BaseException:
+        if batch is not None and before is not None:
+            batch.added, batch.gone = before.added, before.gone
+        raise
 
 
 @contextmanager

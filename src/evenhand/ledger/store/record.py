@@ -1,11 +1,11 @@
 """The append-only record: items, responses, calls and judgements go in and stay; every table is a projection of it."""
 
 import time
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Lock
+from threading import Lock, local
 from typing import Any, Protocol, Self, TypeVar
 
 from sqlalchemy import Connection, Engine, Table, select
@@ -21,7 +21,7 @@ from evenhand.domain.trial import Condition, Trial
 from evenhand.files.private_files import tighten
 from evenhand.images import ImageStore
 from evenhand.ledger.store import rows, schema, statements
-from evenhand.ledger.store.links import Batch, Writers
+from evenhand.ledger.store.links import Batch, Writers, part_of
 from evenhand.ledger.store.opening import (
     BUSY_SECONDS,
     LedgerError,
@@ -34,6 +34,7 @@ from evenhand.ledger.store.opening import (
 from evenhand.ledger.store.read_only import only_readable
 from evenhand.ledger.store.submitted_files import SubmittedFiles
 
+T = TypeVar("T")
 Key = TypeVar("Key", str, int)
 
 CHUNK = 500
@@ -113,6 +114,8 @@ class Ledger:
         self.wait_seconds = wait_seconds
         self._writing = Lock()
         self._writers = Writers()
+        self._shared = local()
+        """Of a thread: the connection of the transaction that several share."""
         path = sqlite_path(url)
         beside = path.parent if path else Path(".evenhand")
         for name in ("images", "submitted"):
@@ -148,6 +151,10 @@ class Ledger:
     @contextmanager
     def writing(self) -> Generator[Connection]:
         """One transaction that waits for other writers, and commits at the end or not at all."""
+        if (shared := getattr(self._shared, "connection", None)) is not None:
+            with explained(self.where, waited=self.wait_seconds), part_of(shared):
+                yield shared
+            return
         batch = Batch()
         with (
             explained(self.where, waited=self.wait_seconds),
@@ -158,6 +165,29 @@ class Ledger:
         ):
             yield connection
             writer.link(connection, batch)
+
+    def writing_together(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
+        """What each of them returned or raised. Their transactions are on disk together when this returns, as each
+        commit waits for the disk; what one that raised had written is taken back."""
+        if len(works) > 1:
+            with suppress(LedgerError):  # it may have ended all of it, and be one's alone: then each for itself
+                return self._in_one(works)
+        return [_outcome(work) for work in works]
+
+    def _in_one(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
+        """Raises LedgerError where a database refused one, or all."""
+        made: list[T | Exception] = []
+        with self.writing() as connection:
+            self._shared.connection = connection
+            try:
+                for work in works:
+                    one = _outcome(work)
+                    if isinstance(one, LedgerError):
+                        raise one
+                    made.append(one)
+            finally:
+                self._shared.connection = None
+        return made
 
     @contextmanager
     def _turn(self) -> Generator[None]:
@@ -173,8 +203,7 @@ class Ledger:
     def fence_secret(self) -> bytes:
         """Never leaves the ledger: exports and reports do not carry it."""
         with self.reading() as connection:
-            query = select(schema.meta.c.value).where(schema.meta.c.name == "fence_secret")
-            return bytes.fromhex(connection.execute(query).scalar_one())
+            return bytes.fromhex(connection.execute(_FENCE_SECRET).scalar_one())
 
     def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
         """Inserts the rows whose primary key is not there yet; what is there stays as it was."""
@@ -412,6 +441,16 @@ class Ledger:
         """Says that the study wants trials which are already on record."""
         with self.writing() as connection:
             self.insert_new(connection, schema.study_trials, [{"study": study, "trial": trial} for trial in trials])
+
+
+_FENCE_SECRET = select(schema.meta.c.value).where(schema.meta.c.name == "fence_secret")
+
+
+def _outcome(work: Callable[[], T]) -> T | Exception:
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001  whoever asked for it hears of it
+        return error
 
 
 def open_ledger(url: str, *, create: bool = True) -> Ledger:

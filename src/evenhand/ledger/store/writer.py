@@ -1,6 +1,7 @@
 """Durable batched writes: a record is acknowledged only when it is committed to disk."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -9,8 +10,41 @@ from evenhand.ledger.store.record import Entries, Ledger, Settling
 
 BATCH = 100
 PAUSE_SECONDS = 0.05
+_TOGETHER = 16
+"""People's writes in one commit: the last of them waits for the others."""
 
 T = TypeVar("T")
+
+
+class SharedCommits:
+    """What people write who come at one moment, in one commit; each is answered when it is on disk."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+        self._waiting: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
+        self._writing: asyncio.Task[None] | None = None
+
+    async def put(self, write: Callable[[], T]) -> T:
+        """What `write` returns or raises, in another thread, with all that it writes in one `Ledger.writing`."""
+        done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self._waiting.append((write, done))
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
+        return await done
+
+    async def _write(self) -> None:
+        while self._waiting:
+            some = [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
+            some = [(write, done) for write, done in some if not done.cancelled()]
+            made = await asyncio.to_thread(self._ledger.writing_together, [write for write, _ in some])
+            for (_, done), one in zip(some, made, strict=True):
+                if done.cancelled():
+                    continue
+                if isinstance(one, Exception):
+                    done.set_exception(one)
+                else:
+                    done.set_result(one)
+        self._writing = None
 
 
 class Writer:

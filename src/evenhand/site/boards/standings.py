@@ -44,6 +44,7 @@ from evenhand.reports.board.win_rates_by import (
 )
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
+from evenhand.site.http.visibility import unpublished
 from evenhand.site.people.agreement import Agreement, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -242,7 +243,6 @@ def standings(
     made, judged = found.board, found.judged
     items = items_of(ledger, on_record.data)
     entered = submitted_models(ledger)
-    unpublished = {label for label, one in entered.items() if not one.standing.published}
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = at_equal_length(made)
@@ -276,7 +276,7 @@ def standings(
         },
         by_category=_by_category(made, parts.judged, items, rounded=given is not None) if asked.plain else {},
         index=None if shown is None else BoardBattles(rows=joined(shown, "visit"), items=named),
-        pair_rates=_pair_rates(made, unpublished, rounded=given is not None),
+        pair_rates=_pair_rates(made, unpublished(entered), rounded=given is not None),
         names=board_names(ledger, entered),
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
         steering=made.steering,
@@ -289,9 +289,9 @@ _SET_AGAINST_EACH_OTHER = 25
 """Models, at most: a table of more is not read."""
 
 
-def _pair_rates(made: Board, unpublished: Collection[str], *, rounded: bool) -> dict[str, dict[str, Estimate]]:
+def _pair_rates(made: Board, hidden: Collection[str], *, rounded: bool) -> dict[str, dict[str, Estimate]]:
     """Of what the board counts: of withheld verdicts whole batches, in no more digits than they support."""
-    models = [one.model for one in made.models if one.component is not None and one.model not in unpublished]
+    models = [one.model for one in made.models if one.component is not None and one.model not in hidden]
     found = pair_rates(made.findings.shown, models[:_SET_AGAINST_EACH_OTHER])
     rates = {one: {other: rate.win_rate for other, rate in rates.items()} for one, rates in found.items()}
     return every_supported(rates) if rounded else rates

@@ -12,8 +12,6 @@ from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 
-_LONG = 1.0
-"""Seconds: one that takes longer is shown as it was while it is made again."""
 _REST = 5.0
 """Such a value is made again only after so many times as long as it took."""
 _MOST_WAITING = 32
@@ -32,6 +30,7 @@ class _Kept(Generic[T]):
     cost: float
     """Seconds it took."""
     made: float
+    takes_long: bool
 
     @property
     def value(self) -> T:
@@ -39,10 +38,6 @@ class _Kept(Generic[T]):
         if isinstance(self.made_of_it, Exception):
             raise self.made_of_it.with_traceback(None)  # which would grow with each who asks
         return self.made_of_it
-
-    @property
-    def takes_long(self) -> bool:
-        return self.cost > _LONG
 
     def may_be_made_again(self, now: float) -> bool:
         return not self.takes_long or now >= self.made + _REST * self.cost
@@ -55,11 +50,14 @@ class Computed:
         self,
         *,
         most: int = 64,
+        long: float = 1.0,
         lasting: tuple[type[Exception], ...] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`lasting`: errors that say something of the record, and not of this moment; they are kept as a value is."""
+        """`long`: seconds; a value that takes longer is shown as it was while it is made again. `lasting`: errors that
+        say something of the record, and not of this moment; they are kept as a value is."""
         self._most = most
+        self._long = long
         self._lasting = lasting
         self._clock = clock
         self._kept: OrderedDict[Hashable, _Kept[Any]] = OrderedDict()
@@ -104,7 +102,7 @@ class Computed:
             made, cost = await asyncio.wrap_future(self._thread.submit(lambda: self._timed(make)))
         finally:
             del self._making[key]
-        kept: _Kept[T] = _Kept(made, state, cost, self._clock())
+        kept: _Kept[T] = _Kept(made, state, cost, self._clock(), cost > self._long)
         self._kept[key] = kept
         self._kept.move_to_end(key)
         while len(self._kept) > self._most:

@@ -1,13 +1,14 @@
 """Figures that are worked out elsewhere and kept while the record stands as it did; with what of them was released."""
 
+import time
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 
-from evenhand.ledger.read.newest import JudgedLast, newest
+from evenhand.ledger.read.newest import JudgedLast, Newest, newest
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.released import Released, write_down
@@ -18,8 +19,23 @@ from evenhand.site.http.figures_process import Figures
 
 _AT_ONCE = 2
 """Looks."""
+_LASTS = 1.0
+"""Seconds: whoever waited longer looks again."""
 
 T = TypeVar("T")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Look:
+    """What one request found of the record, so that all parts of its page are of one state."""
+
+    moment: float
+    """Seconds it may still wait for newer values where there are earlier ones."""
+    at: float = 0.0
+    newest: Newest | None = None
+    opened: frozenset[str] = frozenset()
+    values: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
+    """By key, with what may be shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +54,11 @@ class KeptFigures:
     )
     """By board, what was released as the record stood last."""
     looking: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_AT_ONCE))
+    look: _Look | None = None
+    """Of the request that asks; None where none does."""
+
+    def for_one_request(self) -> "KeptFigures":
+        return replace(self, look=_Look(moment=self.moment))
 
     async def looked(self, look: Callable[[], T]) -> T:
         """A short look into the record for a board: it does not queue behind those who wait to write."""
@@ -60,7 +81,10 @@ class KeptFigures:
         whatever `work` raises. What was made before somebody left the board, or before the owner hid a study, is never
         shown again, however long the next takes.
         """
-        shown, state = await self.looked(partial(self.state, of))
+        look = await self._look()
+        shown, state = self._state(look, of)
+        if (key, shown) in look.values:
+            return look.values[key, shown]
         releasing = of[0] if of and withheld else None
 
         def make() -> T:
@@ -68,20 +92,42 @@ class KeptFigures:
                 return self.figures(work)
             return self.figures(partial(cast("Callable[..., T]", work), given=self.released(releasing)))
 
-        return await self.computed.get((key, shown), make, state=state, patience=patience, moment=self.moment)
+        begun = time.monotonic()
+        made = await self.computed.get((key, shown), make, state=state, patience=patience, moment=look.moment)
+        look.moment = max(0.0, look.moment - (time.monotonic() - begun))
+        look.values[key, shown] = made
+        return made
 
-    def state(self, of: Sequence[BoardOnRecord] | None) -> tuple[Hashable, Hashable]:
-        """What may not be shown any more, and how far the record has got."""
+    async def opened(self) -> frozenset[str]:
+        """The benchmarks of which nothing is withheld."""
+        return (await self._look()).opened
+
+    async def _look(self) -> _Look:
+        """Of this request, or a new one."""
+        look = self.look or _Look(moment=self.moment)
+        if look.newest is None or time.monotonic() > look.at + _LASTS:
+            look.newest, look.opened = await self.looked(self._looked)
+            look.at = time.monotonic()
+        return look
+
+    def _looked(self) -> tuple[Newest, frozenset[str]]:
         now = newest(self.ledger)
+        self.judged.up_to(now.judgement)
+        return now, frozenset(opened_benchmarks(self.ledger))
+
+    def _state(self, look: _Look, of: Sequence[BoardOnRecord] | None) -> tuple[Hashable, Hashable]:
+        """What may not be shown any more, and how far the record has got."""
+        now = look.newest
+        assert now is not None
         open_now = {one.study for one in now.people if one.seen and one.counts}
         self.shown_once.update(open_now)
         shown = now.left, frozenset(self.shown_once - open_now)
         if of is None:
             return shown, now
         studies = [study for board in of for study in board.studies]
-        judged = self.judged.of(((one.rater.key, one.condition.key) for one in studies), now.judgement)
-        opened = frozenset(opened_benchmarks(self.ledger))  # what is withheld of items that several hold hangs on it
-        return shown, (judged, now.answer, now.said, tuple((one.key, one.reached) for one in studies), opened)
+        judged = self.judged.of((one.rater.key, one.condition.key) for one in studies)
+        # What is withheld of items that several benchmarks hold hangs on which are opened.
+        return shown, (judged, now.answer, now.said, tuple((one.key, one.reached) for one in studies), look.opened)
 
     def released(self, on_record: BoardOnRecord) -> Released:
         """What everybody may count of a board of which something is withheld; takes as long as its figures."""

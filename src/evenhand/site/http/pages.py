@@ -90,6 +90,7 @@ def _templates() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # else each is looked up on disk at every page
     )
     known = cast("dict[str, Any]", made.globals)
     known.update(

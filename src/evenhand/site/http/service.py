@@ -17,8 +17,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from evenhand.format.supported import document_supported
-from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.writer import SharedCommits
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.released import Released
@@ -35,6 +36,7 @@ from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.settings import Site
 from evenhand.site.http.uploads import Uploads
+from evenhand.site.http.visibility import unpublished, without_pairs_of
 from evenhand.site.http.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.submissions.checks import Checks
@@ -45,7 +47,6 @@ TYPED = ("instruction", "licence", "licence_other", "url", "caption", *(f"captio
 _TYPED_SHOWN = 10_000
 _FORM_TOKEN = re.compile(r"[0-9a-f]{64}")
 _LONG_AT_ONCE = 2
-_WRITES_AT_ONCE = 2
 
 T = TypeVar("T")
 
@@ -74,15 +75,15 @@ class Service:
     checks: Checks
     uploads: Uploads
     proposals: ProposalCache
+    writes: SharedCommits
     tables: "WeakKeyDictionary[Standings, dict[str, Markup]]" = field(default_factory=WeakKeyDictionary)
     """Rendered parts of boards' pages, by template."""
-    writing: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_WRITES_AT_ONCE))
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
 
     async def written(self, write: Callable[[], T]) -> T:
         """A change that many make at one moment. The ledger takes one at a time, so those who wait for their turn are
-        not to hold the threads of all others."""
-        return await to_thread.run_sync(write, limiter=self.writing)
+        not to hold the threads of all others; who waits at the same time shares a commit."""
+        return await self.writes.put(write)
 
     async def at_length(self, work: Callable[[], T]) -> T:
         """In one of the threads for what may take seconds, so that those of the pages stay free."""
@@ -139,7 +140,7 @@ class Service:
         """Whether something of it is not for everybody."""
         if on_record.sample:
             return False
-        return on_record.data not in await self.figures.looked(partial(opened_benchmarks, self.ledger))
+        return on_record.data not in await self.figures.opened()
 
     async def standings(self, asked: BoardView) -> Standings:
         """Raises Refusal, RankError, StillWorking."""
@@ -223,7 +224,8 @@ class Service:
 
 def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None = None) -> str:
     made = ranked(ledger, on_record, asked, given).board
-    document = json.loads(made.to_json())
+    entered = submitted_models(ledger)
+    document = without_pairs_of(unpublished(entered), json.loads(made.to_json()))
     if asked.equal_length:
         models, notes = at_equal_length(made)
         if models is not made.models:
@@ -231,7 +233,7 @@ def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given:
         before = {one["model"]: one for one in document["models"]}
         document["models"] = [{**before[one.model], **one.as_json()} for one in models]
         document |= {"equal_length": True, "notes": [*notes]}
-    names = board_names(ledger)
+    names = board_names(ledger, entered)
     for one in document["models"]:
         if one["model"] in names:
             one["name"] = names[one["model"]]
@@ -406,7 +408,8 @@ class SentFields:
 
 
 async def _serving(request: Request) -> Service:
-    return service_of(request)
+    service = service_of(request)
+    return replace(service, figures=service.figures.for_one_request())
 
 
 async def _visiting(request: Request) -> Visitor:

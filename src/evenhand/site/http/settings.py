@@ -64,6 +64,8 @@ class VisitorLimits:
     """Seconds a page waits for a board that was never worked out before."""
     moment: float = 0.2
     """Seconds a page waits for a newer board while it could show the one before."""
+    long: float = 1.0
+    """Seconds: a board that takes longer is shown as it was while it is worked out again."""
     glance: float = 0.5
     """Seconds a page waits for figures that were never worked out before, and without which it has enough to show."""
 

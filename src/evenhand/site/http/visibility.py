@@ -3,15 +3,17 @@
 Instructions, images, categories, models' answers and verdicts on them are public. Withheld are captions, references
 and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
 everybody does where the benchmark is a bundled sample, or the owner has opened it. What a team has not published
-only that team and the owner see, whatever is open. What people judge in a study that still runs is no part of the
-boards that others get (`listing.py`).
+only that team and the owner see, whatever is open: everybody reads its ratings, and nothing of it and single others.
+What people judge in a study that still runs is no part of the boards that others get (`listing.py`).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
+from typing import Any
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
+from evenhand.domain.submission import SubmittedModel
 from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
@@ -57,6 +59,26 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
         if not one.standing.published and (one.person != person or not one.standing.on_the_board)
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
+
+
+def unpublished(entered: Mapping[str, SubmittedModel]) -> frozenset[str]:
+    """Labels of models that stand on a board by their ratings alone: whom they beat is their team's own business."""
+    return frozenset(label for label, one in entered.items() if not one.standing.published)
+
+
+def without_pairs_of(hidden: Set[str], document: Mapping[str, Any]) -> dict[str, Any]:
+    """A board's document without what it tells of these models and single others."""
+    told = dict(document)
+    if (matrix := told.get("matrix")) is not None:
+        at = [place for place, model in enumerate(matrix["models"]) if model not in hidden]
+        told["matrix"] = {
+            "models": [matrix["models"][place] for place in at],
+            **{name: [[matrix[name][row][to] for to in at] for row in at] for name in ("share", "n", "predicted")},
+        }
+    if (cycles := told.get("cycles")) is not None:
+        told["cycles"] = cycles | {"worst": [one for one in cycles["worst"] if not hidden & {*one["models"]}]}
+    told["neighbours"] = [one for one in told["neighbours"] if not hidden & {one["model"], one["next"]}]
+    return told
 
 
 def everybody_sees(ledger: Ledger, data: str) -> bool:

@@ -13,7 +13,7 @@ from evenhand.site.http.pages import AsciiJson
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Changing, FreshOwner, Owner, Serving, Visiting
 from evenhand.site.openapi import DocumentRouter, Versioned
-from evenhand.site.people.comparisons import Overtaken, PersonShare, ShownAnew, choices, places_of
+from evenhand.site.people.comparisons import Overtaken, PersonShare, ShownAnew, places_of
 from evenhand.site.people.forms import FormName
 from evenhand.site.people.pages import (
     CHOICE_LONGEST,
@@ -24,6 +24,7 @@ from evenhand.site.people.pages import (
     criteria_of,
     open_studies,
     overtaken_sentence,
+    own_choices,
     own_place,
     own_task,
     said,
@@ -218,7 +219,7 @@ async def list_studies(serving: Serving, owner: Owner) -> StudiesDocument:  # no
 @routes.post("/studies", summary="Make a study for people (owner)", status_code=201)
 async def new_study(serving: Serving, owner: Owner, changing: Changing, asked: NewStudy) -> StudyDocument:  # noqa: ARG001
     study = await made_study(serving, owner, asked)
-    return {"schema": 1, **_study(await study_of(serving, study))}
+    return {"schema": 1, **_study(await run_in_threadpool(study_of, serving.ledger, study))}
 
 
 @routes.post("/studies/count", summary="How much a study would ask, before it is made (owner)")
@@ -240,7 +241,7 @@ async def count_study(serving: Serving, owner: Owner, changing: Changing, asked:
 
 @routes.get("/studies/{study}", summary="One study: each person's progress, and how far they agree (owner)")
 async def get_study(serving: Serving, owner: Owner, study: Id) -> StudyProgressDocument:  # noqa: ARG001
-    found = await study_of(serving, study)
+    found = await run_in_threadpool(study_of, serving.ledger, study)
     places = await run_in_threadpool(progress, serving.ledger, study)
     agree = await agreement_of(serving, study)
     unknown = Estimate(value=None, reason="nobody has judged yet")
@@ -292,7 +293,7 @@ async def put_place(serving: Serving, owner: Owner, changing: Changing, study: I
     "/studies/{study}/people/{person}", summary="Free a person's place: what they judged stays (owner)", status_code=204
 )
 async def delete_place(serving: Serving, owner: Owner, changing: Changing, study: Id, person: Id) -> Response:  # noqa: ARG001
-    await study_of(serving, study)
+    await run_in_threadpool(study_of, serving.ledger, study)
     places = await run_in_threadpool(progress, serving.ledger, study)
     place = next((one.place for one in places if one.person == person), None)
     if place is None:
@@ -352,8 +353,7 @@ async def new_place(serving: Serving, changing: Changing, asked: Starting) -> Sh
 
 @routes.get("/comparisons/{comparison}", summary="My share of a study: what I chose so far")
 async def get_place(serving: Serving, visiting: Visiting, comparison: Id) -> ChoicesDocument:
-    own = await own_place(serving, visiting, comparison)
-    found = await run_in_threadpool(choices, serving.ledger, own)
+    own, found = await own_choices(serving, visiting, comparison)
     return {"schema": 1, **_place(own), "choices": found}
 
 
@@ -398,10 +398,9 @@ async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number:
     responses={200: {"model": ChoiceDocument}, 409: {"model": ChoiceRefused}},
 )
 async def put_choice(serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Choosing) -> Response:
-    own = await own_place(serving, changing, comparison)
     try:
-        shown = ShownChoice(number=number, showing=asked.showing, after=asked.after)
-        found = await said(serving, own, shown, asked.choice)
+        shown = ShownChoice(place=comparison, number=str(number), showing=asked.showing, after=asked.after)
+        found = (await said(serving, changing, shown, asked.choice)).answer
     except ShownAnew:
         return AsciiJson({"schema": 1, "error": SHOWN_ANEW, "code": "EH-CONFLICT", "changed": True}, 409)
     except Overtaken as overtaken:

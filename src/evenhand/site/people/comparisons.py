@@ -14,7 +14,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
-from evenhand.ledger.read.lookup import find_item, responses_by_digest
+from evenhand.ledger.read.lookup import LABEL
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.people.forms import FORMS, QuestionForm
@@ -84,10 +84,8 @@ class ComparisonTask:
 
 def places_of(ledger: Ledger, person: str) -> list[PersonShare]:
     """The newest first."""
-    table = schema.people_places
-    query = _places().where(table.c.person == person).order_by(table.c.at.desc(), table.c.id)
     with ledger.reading() as connection:
-        return [_place(row) for row in connection.execute(query)]
+        return [_place(row) for row in connection.execute(_PLACES_OF, {"person_": person})]
 
 
 def find_place(ledger: Ledger, place: str) -> PersonShare | None:
@@ -120,10 +118,32 @@ def _places() -> Select[Any]:
 
 
 # Made once: whoever compares sends these with every click, and making one costs more than SQLite's answer to it.
+_PLACES_OF = (
+    _places()
+    .where(schema.people_places.c.person == bindparam("person_"))
+    .order_by(schema.people_places.c.at.desc(), schema.people_places.c.id)
+)
 _TAKEN_PLACE = _places().where(
     schema.people_places.c.id == bindparam("place_"), schema.people_places.c.person.is_not(None)
 )
-_TASK = (
+_ONE_TASK = (schema.people_tasks.c.place == bindparam("place_"), schema.people_tasks.c.number == bindparam("number_"))
+_first, _second = schema.responses.alias(), schema.responses.alias()
+_SHOWN_TASK = (
+    select(
+        schema.people_tasks.c.item,
+        schema.people_tasks.c.trial,
+        schema.items.c.content,
+        LABEL.label("label"),
+        _first.c.text,
+        _second.c.text.label("other"),
+    )
+    .join(schema.items, schema.items.c.digest == schema.people_tasks.c.item)
+    .join(_first, _first.c.digest == schema.people_tasks.c.first)
+    .join(_second, _second.c.digest == schema.people_tasks.c.second)
+    .where(*_ONE_TASK)
+)
+# On PostgreSQL two forms sent at once would both find nothing before them.
+_TASK_TO_WRITE = (
     select(
         schema.people_tasks,
         schema.people_places.c.run,
@@ -137,14 +157,22 @@ _TASK = (
     .join(schema.people_places, schema.people_places.c.id == schema.people_tasks.c.place)
     .join(schema.people_studies, schema.people_studies.c.id == schema.people_places.c.study)
     .join(schema.studies, schema.studies.c.key == schema.people_places.c.record)
-    .where(schema.people_tasks.c.place == bindparam("place_"), schema.people_tasks.c.number == bindparam("number_"))
+    .where(*_ONE_TASK)
+    .with_for_update(of=schema.people_tasks)
 )
-# On PostgreSQL two forms sent at once would both find nothing before them.
-_TASK_TO_WRITE = _TASK.with_for_update(of=schema.people_tasks)
 _ALL_SAID = (
     select(schema.judgements.c.verdict, schema.judgements.c.notes)
     .where(schema.judgements.c.trial == bindparam("trial_"), schema.judgements.c.verdict.is_not(None))
     .order_by(schema.judgements.c.seq)
+)
+_CHOICES = (
+    select(schema.people_tasks.c.number, schema.judgements.c.verdict)
+    .outerjoin(
+        schema.judgements,
+        (schema.judgements.c.trial == schema.people_tasks.c.trial) & schema.judgements.c.verdict.is_not(None),
+    )
+    .where(schema.people_tasks.c.place == bindparam("place_"))
+    .order_by(schema.people_tasks.c.number, schema.judgements.c.seq)
 )
 _STILL_OPEN = (
     select(schema.people_tasks.c.number)
@@ -176,15 +204,14 @@ def _place(row: Row[Any]) -> PersonShare:
 
 def find_task(ledger: Ledger, place: PersonShare, number: int) -> ComparisonTask | None:
     with ledger.reading() as connection:
-        row = _task(connection, place, number)
+        row = connection.execute(_SHOWN_TASK, {"place_": place.id, "number_": number}).first()
         if row is None:
             return None
         said = _last_said(_all_said(connection, row.trial), place.form)
-    texts = responses_by_digest(ledger, (row.first, row.second))
     return ComparisonTask(
         number=number,
-        item=find_item(ledger, row.item),
-        answers=(texts[row.first].text, texts[row.second].text),
+        item=rows.item_from(row.content, row.label or row.item[:12]),
+        answers=(row.text, row.other),
         showing=_showing(ledger.fence_secret(), row.trial),
         said=said,
     )
@@ -197,15 +224,8 @@ def _showing(secret: bytes, trial: str) -> str:
 
 def choices(ledger: Ledger, place: PersonShare) -> list[str | None]:
     """Of every task in its order: what the person said last, None where nothing."""
-    tasks, made = schema.people_tasks, schema.judgements
-    query = (
-        select(tasks.c.number, made.c.verdict)
-        .outerjoin(made, (made.c.trial == tasks.c.trial) & made.c.verdict.is_not(None))
-        .where(tasks.c.place == place.id)
-        .order_by(tasks.c.number, made.c.seq)
-    )
     with ledger.reading() as connection:
-        newest = {number: verdict for number, verdict in connection.execute(query)}
+        newest = {number: verdict for number, verdict in connection.execute(_CHOICES, {"place_": place.id})}
     return [None if verdict is None else place.form.code(_preference(verdict)) for verdict in newest.values()]
 
 
@@ -220,7 +240,7 @@ def say(
     """
     secret = ledger.fence_secret()
     with ledger.writing() as connection:
-        row = _task(connection, place, number, writing=True)
+        row = connection.execute(_TASK_TO_WRITE, {"place_": place.id, "number_": number}).first()
         if row is None:
             return None
         if row.paused is not None or row.closed is not None:
@@ -260,12 +280,6 @@ def _end_when_all_is_said(ledger: Ledger, connection: Connection, row: Row[Any],
     if connection.execute(_STILL_OPEN, {"place_": row.place}).first() is None:
         outcome = canonical_json({"known": 0, "called": place.tasks, "failed": {}})
         ledger.insert_new(connection, schema.run_ends, [{"run": row.run, "outcome": outcome, "at": time.time()}])
-
-
-def _task(connection: Connection, place: PersonShare, number: int, *, writing: bool = False) -> Row[Any] | None:
-    """With what of its place and study a judgement needs."""
-    query = _TASK_TO_WRITE if writing else _TASK
-    return connection.execute(query, {"place_": place.id, "number_": number}).first()
 
 
 def _all_said(connection: Connection, trial: str) -> list[tuple[int | None, Preference]]:

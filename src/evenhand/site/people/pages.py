@@ -1,6 +1,6 @@
 """Where people compare two answers and know neither's model: in their own order, as often as they like."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from evenhand.domain.item import Item
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person
 from evenhand.site.boards.battle import BattlePicture, pictures_of
+from evenhand.site.http.audit_log import LogEvent
 from evenhand.site.http.rate_limits import line
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
@@ -48,12 +49,15 @@ Number = Annotated[int, Query(ge=1, le=1_000_000)]
 @pages.get("")
 async def mine(request: Request, serving: Serving, visiting: Visiting) -> Response:
     person = visiting.must_be("annotator", "owner")
-    theirs = await run_in_threadpool(places_of, serving.ledger, person.id)
-    free = await run_in_threadpool(open_studies, serving.ledger, person, theirs)
-    waiting = bool(free) or any(not (one.done or one.closed) for one in theirs)
-    growing = () if waiting else await run_in_threadpool(_waiting_elsewhere, serving.proposals, person.id)
-    context = {"places": theirs, "free": free, "growing": growing}
+    context = await run_in_threadpool(_mine, serving.ledger, serving.proposals, person)
     return serving.pages.page(request, "comparing.html", context)
+
+
+def _mine(ledger: Ledger, at_hand: ProposalCache, person: Person) -> dict[str, object]:
+    theirs = places_of(ledger, person.id)
+    free = open_studies(ledger, person, theirs)
+    waiting = bool(free) or any(not (one.done or one.closed) for one in theirs)
+    return {"places": theirs, "free": free, "growing": () if waiting else _waiting_elsewhere(at_hand, person.id)}
 
 
 def _waiting_elsewhere(at_hand: ProposalCache, person: str) -> list[str]:
@@ -93,16 +97,20 @@ async def start(serving: Serving, visiting: Visiting, form: SentForm, study: str
 async def started(serving: Service, visiting: Visiting, study: str) -> str:
     """The id of the place; raises Refusal where the study is paused or full."""
     person = visiting.must_be("annotator", "owner")
-    found = await study_of(serving, study)
+    log = line(visiting, "took a place in a study", study)
+    return await serving.written(partial(_started, serving.ledger, study, person, log))
+
+
+def _started(ledger: Ledger, study: str, person: Person, log: LogEvent) -> str:
+    found = study_of(ledger, study)
     if found.paused or found.closed:
         raise _paused(closed=found.closed)
-    return await place_for(serving, study, person, line(visiting, "took a place in a study", study))
+    return place_for(ledger, study, person, log)
 
 
 @pages.get("/{place}")
 async def overview(request: Request, serving: Serving, visiting: Visiting, place: str) -> Response:
-    own = await own_place(serving, visiting, place)
-    chosen = await run_in_threadpool(choices, serving.ledger, own)
+    own, chosen = await own_choices(serving, visiting, place)
     still_open = next((number for number, one in enumerate(chosen, start=1) if one is None), None)
     context = {"place": own, "chosen": chosen, "still_open": still_open}
     return serving.pages.page(request, "compare_overview.html", context)
@@ -148,19 +156,20 @@ async def answer(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, place: str, number: str
 ) -> Response:
     """Saves what was chosen, if anything was, and leads on."""
-    own = await own_place(serving, visiting, place)
-    of_task = task_number(own, number)
     go = form.choice("go", ("next", "previous", "stay"))
     choice = form.text("choice", most=CHOICE_LONGEST)
+    shown = ShownChoice(place=place, number=number, showing=form.text("showing", most=SHOWING_LONGEST))
     if choice:
         after = form.number("after", least=0, most=SAID_MOST)
-        shown = ShownChoice(number=of_task, showing=form.text("showing", most=SHOWING_LONGEST), after=after)
         try:
-            await said(serving, own, shown, choice)
+            own = (await said(serving, visiting, replace(shown, after=after), choice)).place
         except (Overtaken, ShownAnew) as late:
             fresh = await own_task(serving, visiting, place, number)
             why = overtaken_sentence(late.said) if isinstance(late, Overtaken) else SHOWN_ANEW
             return _desk(request, serving, fresh, overtaken=Refusal(409, why))
+    else:
+        own = await own_place(serving, visiting, place)
+    of_task = task_number(own, number)
     if go == "next" and of_task == own.tasks:
         return RedirectResponse(f"/compare/{own.id}", 303)
     step = {"next": 1, "previous": -1, "stay": 0}[go]
@@ -171,6 +180,17 @@ async def own_place(serving: Service, visiting: Visiting, place: str) -> PersonS
     """Raises Refusal; another person's is not there, and whoever asks for it is written down."""
     person = visiting.must_be("annotator", "owner")
     return await run_in_threadpool(_own_place, serving.ledger, person, place)
+
+
+async def own_choices(serving: Service, visiting: Visiting, place: str) -> tuple[PersonShare, list[str | None]]:
+    """With what they chose of every task. Raises Refusal."""
+    person = visiting.must_be("annotator", "owner")
+    return await run_in_threadpool(_own_choices, serving.ledger, person, place)
+
+
+def _own_choices(ledger: Ledger, person: Person, place: str) -> tuple[PersonShare, list[str | None]]:
+    own = _own_place(ledger, person, place)
+    return own, choices(ledger, own)
 
 
 def _own_place(ledger: Ledger, person: Person, place: str) -> PersonShare:
@@ -213,28 +233,41 @@ def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTas
 class ShownChoice:
     """What a person chose on."""
 
-    number: int
+    place: str
+    number: str
     showing: str
     """As the page or the API gave it."""
-    after: int | None
+    after: int | None = None
     """How often they had chosen then."""
 
 
-async def said(serving: Service, place: PersonShare, shown: ShownChoice, choice: str) -> ChosenAnswer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptChoice:
+    place: PersonShare
+    """Before it."""
+    answer: ChosenAnswer
+
+
+async def said(serving: Service, visiting: Visiting, shown: ShownChoice, choice: str) -> KeptChoice:
     """Puts the choice on record; raises Refusal, Overtaken, ShownAnew."""
+    person = visiting.must_be("annotator", "owner")
+    return await serving.written(partial(_said, serving.ledger, person, shown, choice))
+
+
+def _said(ledger: Ledger, person: Person, shown: ShownChoice, choice: str) -> KeptChoice:
+    place = _own_place(ledger, person, shown.place)
+    number = task_number(place, shown.number)
     verdict = place.form.preference(choice)
     if verdict is None:
         offered = ", ".join(one.code for one in place.form.choices)
         raise Refusal(422, f"The choice is one of {offered}.")
     try:
-        found = await serving.written(
-            partial(say, serving.ledger, place, shown.number, verdict, showing=shown.showing, after=shown.after)
-        )
+        found = say(ledger, place, number, verdict, showing=shown.showing, after=shown.after)
     except Paused as error:
         raise _paused(closed=place.closed) from error
     if found is None:
         raise not_found("such task of yours")
-    return found
+    return KeptChoice(place=place, answer=found)
 
 
 def _paused(*, closed: bool) -> Refusal:

@@ -120,12 +120,12 @@ def _shown(one: Comparison, showing: ShownComparison, answers: Mapping[str, Mapp
 def people_studies(ledger: Ledger) -> list[PeopleStudy]:
     """The newest first."""
     with ledger.reading() as connection:
-        return [_study(row) for row in connection.execute(_studies())]
+        return [_study(row) for row in connection.execute(_STUDIES)]
 
 
 def find_people_study(ledger: Ledger, study: str) -> PeopleStudy | None:
     with ledger.reading() as connection:
-        row = connection.execute(_studies().where(schema.people_studies.c.id == study)).first()
+        row = connection.execute(_STUDY, {"study_": study}).first()
     return None if row is None else _study(row)
 
 
@@ -191,13 +191,8 @@ def take_place(ledger: Ledger, study: str, person: Person, *, log: LogEvent | No
         found = place or connection.execute(_FREE, {"study_": study}).first()
         if row is None or found is None:
             raise PeopleStudyError("Every place in this study is taken.")
-        of_study, replicate = _study(row), found.replicate
-        if place is None:
-            replicate = _replicate(connection, of_study, person)
-            taken = {"place_": found.id, "person_": person.id, "at_": time.time(), "replicate_": replicate}
-            connection.execute(_TAKE, taken)
-        if found.record is None:  # also where an earlier version was killed between the two
-            _put_on_record(ledger, connection, found.id, person, of_study=of_study, replicate=replicate)
+        if found.record is None:  # also where an earlier version was killed when the place was theirs
+            _put_on_record(ledger, connection, found, person, of_study=_study(row))
         if log is not None:
             write_down_within(connection, log)
     return found.id
@@ -206,7 +201,8 @@ def take_place(ledger: Ledger, study: str, person: Person, *, log: LogEvent | No
 # Built once, as many people begin at one moment: building them takes longer than running them.
 _studies_, _places, _tasks = schema.people_studies.c, schema.people_places.c, schema.people_tasks.c
 _of_place = _places.study == bindparam("study_")
-_STUDY = _studies().where(_studies_.id == bindparam("study_"))
+_STUDIES = _studies()
+_STUDY = _STUDIES.where(_studies_.id == bindparam("study_"))
 _THEIRS = select(schema.people_places).where(_of_place, _places.person == bindparam("person_"))
 _FREE = (
     select(schema.people_places)
@@ -218,12 +214,13 @@ _FREE = (
 _TAKE = (
     update(schema.people_places)
     .where(_places.id == bindparam("place_"))
-    .values(person=bindparam("person_"), at=bindparam("at_"), replicate=bindparam("replicate_"))
-)
-_RECORD = (
-    update(schema.people_places)
-    .where(_places.id == bindparam("place_"))
-    .values(record=bindparam("record_"), run=bindparam("run_"))
+    .values(
+        person=bindparam("person_"),
+        at=bindparam("at_"),
+        replicate=bindparam("replicate_"),
+        record=bindparam("record_"),
+        run=bindparam("run_"),
+    )
 )
 _one, _other = schema.responses.alias(), schema.responses.alias()
 _TASKS_OF = (
@@ -246,6 +243,7 @@ _BEGUN = (
         schema.studies.c.rater == bindparam("rater_"),
         schema.studies.c.condition == bindparam("condition_"),
     )
+    .scalar_subquery()
 )
 _HELD = (
     select(func.max(_places.replicate))
@@ -255,25 +253,32 @@ _HELD = (
         _studies_.data == bindparam("data_"),
         _studies_.form == bindparam("form_"),
     )
+    .scalar_subquery()
 )
+_BEFORE = select(_BEGUN, _HELD)
 
 
 def _replicate(connection: Connection, study: PeopleStudy, person: Person) -> int:
     """How often the person has taken a place in a study of the same data and form: never the same number twice."""
-    of_theirs = {"data_": study.data, "rater_": person.rater.key, "condition_": study.form.condition.key}
-    begun = connection.execute(_BEGUN, of_theirs).scalar_one()
+    asked = {
+        "data_": study.data,
+        "rater_": person.rater.key,
+        "condition_": study.form.condition.key,
+        "person_": person.id,
+        "form_": study.form.name,
+    }
     # A kill may have left a place of theirs that is not on record yet.
-    asked = {"person_": person.id, "data_": study.data, "form_": study.form.name}
-    last = connection.execute(_HELD, asked).scalar()
+    begun, last = connection.execute(_BEFORE, asked).one()
     return max(begun, 0 if last is None else last + 1)
 
 
 def _put_on_record(
-    ledger: Ledger, connection: Connection, place: str, person: Person, *, of_study: PeopleStudy, replicate: int
+    ledger: Ledger, connection: Connection, place: Row[Any], person: Person, *, of_study: PeopleStudy
 ) -> None:
-    """The person's share as a Study of theirs."""
+    """The place as this person's, and their share as a Study of theirs."""
+    replicate = _replicate(connection, of_study, person) if place.person is None else place.replicate
     condition, rater = of_study.form.condition, person.rater
-    tasks = connection.execute(_TASKS_OF, {"place_": place}).all()
+    tasks = connection.execute(_TASKS_OF, {"place_": place.id}).all()
     trials = {
         row.number: Trial(
             item=row.item,
@@ -289,10 +294,12 @@ def _put_on_record(
     ledger.register_study_within(connection, record, rater=rater, condition=condition, wanted=len(trials))
     settings = {"benchmark": of_study.benchmark, "judge": person.label, "study": of_study.id}
     run = ledger.begin_run_within(connection, "compare", settings, study=record.key, version=__version__)
-    keys = [{"place_": place, "number_": number, "trial_": trial.key} for number, trial in trials.items()]
+    keys = [{"place_": place.id, "number_": number, "trial_": trial.key} for number, trial in trials.items()]
     connection.execute(_TRIAL_OF_TASK, keys)
-    with changing(connection, schema.people_places, _places.id == place):
-        connection.execute(_RECORD, {"place_": place, "record_": record.key, "run_": run})
+    at = time.time() if place.person is None else place.at
+    taken = {"person_": person.id, "at_": at, "replicate_": replicate, "record_": record.key, "run_": run}
+    with changing(connection, schema.people_places, _places.id == place.id):
+        connection.execute(_TAKE, {"place_": place.id, **taken})
 
 
 def share_of(

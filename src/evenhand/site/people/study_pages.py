@@ -124,7 +124,7 @@ async def made_study(serving: Service, owner: Owner, asked: NewStudy) -> str:
 
 @pages.get("/{study}")
 async def followed(request: Request, serving: Serving, owner: Owner, study: str) -> Response:  # noqa: ARG001
-    found = await study_of(serving, study)
+    found = await run_in_threadpool(study_of, serving.ledger, study)
     everybody = await run_in_threadpool(people, serving.ledger)
     places = await run_in_threadpool(progress, serving.ledger, study)
     taken = {one.person for one in places}
@@ -149,8 +149,8 @@ async def _board_of(serving: Service, study: str) -> str | None:
     return None
 
 
-async def study_of(serving: Service, study: str) -> PeopleStudy:
-    found = await run_in_threadpool(find_people_study, serving.ledger, study)
+def study_of(ledger: Ledger, study: str) -> PeopleStudy:
+    found = find_people_study(ledger, study)
     if found is None:
         raise not_found("such study")
     return found
@@ -212,7 +212,7 @@ async def renew(serving: Serving, owner: Owner, form: SentForm, study: str) -> R
 
 async def renewed(serving: Service, owner: Visitor, study: str) -> int:
     """How many tasks ask about other answers now; raises Refusal."""
-    await study_of(serving, study)
+    await run_in_threadpool(study_of, serving.ledger, study)
     tasks = await run_in_threadpool(renew_answers, serving.ledger, study)
     await serving.watch.note(owner, "asked about the present answers", f"{study}, {tasks} tasks")
     return tasks
@@ -227,7 +227,7 @@ async def free(serving: Serving, owner: Owner, form: SentForm, study: str, place
 
 async def freed(serving: Service, owner: Visitor, study: str, place: str, person: str) -> None:
     """Raises Refusal."""
-    await study_of(serving, study)
+    await run_in_threadpool(study_of, serving.ledger, study)
     found = await run_in_threadpool(find_person, serving.ledger, person)
     if found is None:
         raise not_found("such person")
@@ -248,17 +248,18 @@ async def give_place(serving: Serving, owner: Owner, form: SentForm, study: str)
 
 async def given_place(serving: Service, owner: Owner, study: str, person: str) -> str:
     """The place's id; raises Refusal."""
-    await study_of(serving, study)
+    await run_in_threadpool(study_of, serving.ledger, study)
     found = await run_in_threadpool(find_person, serving.ledger, person)
     if found is None or not _may_compare(found):
         raise not_found("such person who compares")
-    return await place_for(serving, study, found, line(owner, "gave a place in a study", f"{study} to {found.label}"))
+    log = line(owner, "gave a place in a study", f"{study} to {found.label}")
+    return await serving.written(partial(place_for, serving.ledger, study, found, log))
 
 
-async def place_for(serving: Service, study: str, person: Person, log: LogEvent) -> str:
+def place_for(ledger: Ledger, study: str, person: Person, log: LogEvent) -> str:
     """Raises Refusal where none is free."""
     try:
-        return await serving.written(partial(take_place, serving.ledger, study, person, log=log))
+        return take_place(ledger, study, person, log=log)
     except PeopleStudyError as error:
         raise Refusal(409, str(error)) from error
 
@@ -271,7 +272,7 @@ async def remove(serving: Serving, owner: FreshOwner, form: SentForm, study: str
 
 async def removed(serving: Service, owner: Visitor, study: str) -> None:
     """Raises Refusal where somebody has a place in it."""
-    await study_of(serving, study)
+    await run_in_threadpool(study_of, serving.ledger, study)
     if not await run_in_threadpool(remove_people_study, serving.ledger, study):
         raise Refusal(409, "Somebody has a place in this study already; pause it instead.")
     await serving.watch.note(owner, "removed a study", study)
