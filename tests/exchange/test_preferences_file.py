@@ -106,7 +106,7 @@ def test_columns_and_winners_of_other_names(tmp_path: Path):
         ("1", "ann", Preference(value=1, levels=3)),
         ("2", "bob", Preference(value=0, levels=3)),
     ]
-    with refused(EvenhandError, "`first`", "--winner-words", code="EH-DATA-CELL"):
+    with refused(EvenhandError, "'first'", "--winner-words", code="EH-DATA-CELL"):
         read_preference_files([path], form=PreferenceForm(columns={**columns, "who": "rater"}))
     with refused(EvenhandError, "no column `whose`", "`who`", code="EH-DATA-COLUMN"):
         read_preference_files([path], form=PreferenceForm(columns={**columns, "whose": "rater"}))

@@ -34,11 +34,7 @@ class RankOptions:
         help="Whether winners in FILE are models' names or words for a side (model_a, left, tie); by default what all "
         "rows together say.",
     )
-    winner_words: str | None = option(
-        "--winner-words",
-        metavar="THEIRS=OURS,…",
-        help="What other words for a winner in FILE mean: A=model_a,B=model_b,draw=tie.",
-    )
+    winner_words: str | None = options.winner_words()
     item_column: str | None = option(
         "--item-column", help="Column of FILE that names the items; item or id by default."
     )

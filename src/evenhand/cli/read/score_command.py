@@ -123,7 +123,7 @@ _LINES = 6
 
 
 def _print(found: "ScoredTable", store: str, *, explain: bool) -> None:
-    from evenhand.cli.read.ranking import print_audit_of
+    from evenhand.cli.read.ranking import audited_on_record, print_audit_of
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape
     from evenhand.format.words import unbroken
@@ -141,7 +141,7 @@ def _print(found: "ScoredTable", store: str, *, explain: bool) -> None:
         terminal.print(unbroken(escape(sentence)))
     if found.board is not None:
         terminal.print()
-        print_reliability(found.board, terminal)
+        print_reliability(found.board, terminal, audited=audited_on_record(found.board, store))
         print_audit_of(found.board, store, terminal, explain=True)
 
 
