@@ -12,6 +12,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import ChoosingOptions, option
+from evenhand.cli.waiting import waiting
 from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
 
@@ -172,7 +173,8 @@ def _print(given: RankOptions) -> None:
     from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
     say_notes(INSTALLED.clashes(METHODS, used=given.method))
-    board = ranked(given)
+    with waiting("Ranking"):
+        board = ranked(given)
     draw(board, given.plot)
     if given.as_json:
         document = {**document_of(board, given), **audit_document(board, given)}

@@ -9,6 +9,7 @@ import click
 
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import ChoosingOptions, winner_words_of
+from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Target
 from evenhand.reports.board.board import Board
@@ -171,5 +172,6 @@ def draw(board: Board, paths: Sequence[Target]) -> None:
         from evenhand.reports.board.charts import plot
 
         for path in paths:
-            plot(board, path)
+            with waiting("Drawing"):
+                plot(board, path)
             click.echo(f"Written: {path}", err=True)

@@ -9,6 +9,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.options import option
 from evenhand.cli.saying import say
+from evenhand.cli.waiting import waiting
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.vote import Joining
 from evenhand.format.sheet import Format, written
@@ -105,7 +106,8 @@ def command(_: click.Context, given: ScoreOptions) -> None:
         groups=model_groups(given.groups),
         form=given.form,
     )
-    scored = score_of(asked, lambda: Ledger(given.store, create=False))
+    with waiting("Scoring"):
+        scored = score_of(asked, lambda: Ledger(given.store, create=False))
     say_notes(scored.found.notes)
     if given.as_json:
         click.echo(scored.to_json())
