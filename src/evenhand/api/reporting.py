@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 from evenhand.api.judging import JudgeRun
 from evenhand.api.ledgers import GivenLedger, ledger_at, names_ledger
-from evenhand.domain.errors import Misuse
+from evenhand.domain.errors import USAGE, Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout, See
 from evenhand.exchange.judgements.preferences_file import PreferenceForm
@@ -28,6 +28,7 @@ from evenhand.reports.page.sheets import all_sheets, long_sheet
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.words import notes, sampling, summary
 from evenhand.reports.page.writing import WrittenReport, write_report
+from evenhand.reports.rubric_report import RubricReport, rubric_report, write_rubric_report
 
 if TYPE_CHECKING:
     import altair as alt
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 Tables: TypeAlias = Literal["md", "latex", "csv"]
 Form: TypeAlias = Tables | Literal["html"]
 
-AnyReport: TypeAlias = Report | FileReport
+AnyReport: TypeAlias = Report | FileReport | RubricReport
 
 PAGE = "report.html"
 _FORMS: Mapping[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".tex": "latex", ".csv": "csv"}
@@ -54,7 +55,10 @@ class ReportResult(Result):
 
     @property
     def headline(self) -> str:
-        origin, made = self.report.board.origin, self.report
+        made = self.report
+        if isinstance(made, RubricReport):
+            return f"Report of {made.benchmark}, {made.answered:,} graded answers: {self.path}"
+        origin = made.board.origin
         judged = (
             f"{made.whole.rows:,} rows" if isinstance(made, FileReport) else f"{made.cases.judgements:,} judgements"
         )
@@ -68,7 +72,9 @@ class ReportResult(Result):
         return self.document
 
     def rows(self) -> list[dict[str, Json]]:
-        """Of the board."""
+        """Of the board, or of the table of grades."""
+        if isinstance(self.report, RubricReport):
+            return cast("list[dict[str, Json]]", self.report.table.document["models"])
         return self.report.board.rows()
 
     def chart(self) -> "alt.VConcatChart":
@@ -119,7 +125,7 @@ def report(
             )
         made = report_on_files(paths, columns or {}, winner_words or {}, seed=seed).report
     elif columns is not None or winner_words is not None:
-        raise Misuse("columns and winner_words say how files are read: give the files as `source`.")
+        raise Misuse("columns and winner_words say how files are read: give the files as `source`.", code=USAGE)
     elif isinstance(source, JudgeRun):
         made = report_on(source.ledger, choice, run, seed=seed, among=source.on_record()).report
     else:
@@ -155,12 +161,29 @@ def report_on(
     seed: int = 0,
     among: Sequence[StudyOnRecord] | None = None,
 ) -> ReportMade:
-    """Raises MixedError where one board must be chosen."""
+    """Of answers graded alone where no comparisons are meant. Raises MixedError where one board must be chosen."""
     found = studies(ledger) if among is None else list(among)
+    alone = studies(ledger, purposes=("rubric",))
+    if alone and _means_grades(found, alone, choice, study_of_run(ledger, run) if run else None):
+        chosen = choose_of_run(ledger, choice, run, among=alone)
+        return ReportMade(report=rubric_report(ledger, chosen.studies), notes=chosen.notes)
     board = choose_of_run(ledger, choice, run, among=found)
     study = study_of_run(ledger, run) if run else None
     made = with_grades(board.studies, found, see=choice.see, run=study)
     return ReportMade(report=report_of(ledger, made, seed=seed), notes=board.notes)
+
+
+def _means_grades(
+    boards: Sequence[StudyOnRecord], grades: Sequence[StudyOnRecord], choice: Choice, study: str | None
+) -> bool:
+    """Whether what was named is of answers graded alone, and of no board."""
+    if study is not None:
+        return any(one.key == study for one in grades)
+
+    def named(one: StudyOnRecord) -> bool:
+        return choice.benchmark in (None, one.benchmark) and choice.protocol in (None, one.condition.protocol)
+
+    return not any(map(named, boards)) and any(map(named, grades))
 
 
 def report_on_files(
@@ -173,10 +196,14 @@ def report_on_files(
 
 def write_page(report: AnyReport, place: Place) -> WrittenReport:
     """Raises ChartError where it cannot be drawn or written, OutputRefused."""
+    if isinstance(report, RubricReport):
+        return write_rubric_report(report, place)
     return write_file_report(report, place) if isinstance(report, FileReport) else write_report(report, place)
 
 
-def charts_of(report: BoardReport) -> "alt.VConcatChart":
+def charts_of(report: BoardReport | RubricReport) -> "alt.VConcatChart":
+    if isinstance(report, RubricReport):
+        raise Misuse("Grades by criteria are a table and no picture; leave out --plot.", code=USAGE)
     return stacked(*(wide for wide, *_ in report_charts(report).values()))
 
 
@@ -196,6 +223,10 @@ class WrittenTables:
 
 
 def tables_of(report: AnyReport, form: Tables) -> WrittenTables:
+    if isinstance(report, RubricReport):
+        sheets, sentences = report.table.sheets, report.table.sentences
+        text = written([long_sheet(sheets)] if form == "csv" else sheets, form, sentences)
+        return WrittenTables(text=text, sentences=sentences)
     if isinstance(report, FileReport):
         sheets, audits, sampled, below = file_sheets(report), None, None, list[str]()
     else:
@@ -208,10 +239,14 @@ def tables_of(report: AnyReport, form: Tables) -> WrittenTables:
 
 
 def _summary(report: AnyReport) -> list[str]:
+    if isinstance(report, RubricReport):
+        return list(report.table.sentences)
     return of_files.summary(report) if isinstance(report, FileReport) else summary(report)
 
 
 def document_of(report: AnyReport) -> dict[str, Json]:
+    if isinstance(report, RubricReport):
+        return report.document
     if isinstance(report, FileReport):
         return of_files.document(report)
     cases = report.cases
@@ -226,6 +261,7 @@ def document_of(report: AnyReport) -> dict[str, Json]:
         "summary": list(summary(report)),
         "board": report.board.as_json(),
         "scores": [score.as_json() for score in report.scores],
+        "grades": [dict(one.document) for one in report.grades],
         "audit": None if report.audits is None else report.audits.as_json(),
         "people": None if report.beside_people is None else report.beside_people.sentence,
         "read_first": report.reading.as_json(),

@@ -155,6 +155,7 @@ def _values(report: FileReport) -> dict[str, Any]:
         "trust": trust_word(board.reliability, None, report.beside_people),
         "tiles": _tiles(report),
         "scores": (),
+        "grades": (),
         "paper_of": None,
         "audit_sentences": None,
         "audits": [],

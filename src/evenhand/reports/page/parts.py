@@ -98,6 +98,7 @@ def page_values(report: Report) -> dict[str, Any]:
         "trust": trust_word(found, audits, report.beside_people),
         "tiles": _tiles(report),
         "scores": report.scores,
+        "grades": report.grades,
         "paper_of": paper_of_score,
         "reading": None if found is None else grounds(found, more=more),
         "audit_sentences": None if audits is None else audit_sentences(audits, origin, command=_audit(report)),
