@@ -378,7 +378,7 @@ def change_sheets(found: RunChanges, *, most: int | None = None) -> list[Sheet]:
                     one.model,
                     _points(one.first.value),
                     _points(one.second.value),
-                    MISSING if one.difference.value is None else f"{one.difference.value:+.0f}",
+                    MISSING if one.difference.value is None else f"{round(one.difference.value):+d}",
                     interval(one.difference),
                 )
                 for one in found.models
@@ -399,7 +399,7 @@ def change_sheets(found: RunChanges, *, most: int | None = None) -> list[Sheet]:
         sheets.append(
             Sheet(
                 title=_some("Battles that changed", len(changed), most),
-                headings=("Item", "Between", "First", "Second"),
+                headings=("Item", "Between", "Won, first run", "Won, second run"),
                 rows=tuple(
                     (one.item, f"{one.model_a}, {one.model_b}", one.said(one.first), one.said(one.second))
                     for one in changed[:most]
