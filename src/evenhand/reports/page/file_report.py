@@ -99,7 +99,7 @@ def summary(report: FileReport) -> list[str]:
     raters = report.whole.comparisons.raters
     judged = "" if not raters else f", judged by {counted(len(raters), 'rater')}"
     what = f"{counted(len(board.models), 'model')} met in {counted_units(board)} of {files}{judged}."
-    return [what, *leaders(board), *order_sentences(report)[:1], *people_unknown(report)]
+    return [*leaders(board), what, *order_sentences(report)[:1], *people_unknown(report)]
 
 
 def document(report: FileReport) -> dict[str, Json]:

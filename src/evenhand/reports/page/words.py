@@ -21,9 +21,9 @@ from evenhand.reports.papers.catalog import paper_of_score
 def summary(report: Report) -> list[str]:
     """The first sentences of the page, the most important first."""
     return [
+        *leaders(report.board),
         _what(report),
         *_repeated(report),
-        *leaders(report.board),
         *report.board.told,
         *_paper(report),
         order_sentences(report)[0],
