@@ -180,6 +180,40 @@ def _judge(base_url: str) -> list[object]:
     return ["judge", "items.csv", "--responses", "answers.csv", "--judge", "openai/j", "--judge-base-url", base_url]
 
 
+def test_grades_alone_make_a_report_with_their_table_and_every_answer(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        graded(shell, base_url, *OWN)
+    made = shell.document("report", "--out", "grades.html")
+    scored = shell.document("score", "items")
+    assert made["grades"] == [scored]
+    text = (shell.folder / "grades.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    lead = made["summary"][0]
+    assert "heron has the highest mean" in lead
+    assert text.count(lead) == 1
+    assert "heron: accuracy 4, kindness 3" in text
+    assert text.count("What is cooked in pot") == 4
+    csv_out, _ = shell.run("report", "--format", "csv")
+    assert {"row": "heron", "column": "graded", "value": "4 of 4"}.items() <= next(
+        one for one in csv.DictReader(io.StringIO(csv_out)) if one["column"] == "graded"
+    ).items()
+    shell.refuses("EH-USAGE", "--plot", of=["report", "--plot", "p.svg"])
+
+
+def test_the_report_of_a_board_has_the_table_of_grades_of_the_same_answers(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        graded(shell, base_url, *OWN)
+        graded(shell, base_url)
+    run = next(one["run"] for one in shell.document("runs")["runs"] if one["protocol"] == "rubric")
+    made = shell.document("report")
+    assert made["grades"] == [shell.document("score", "items")]
+    assert made["board"]["items"] == 4
+    text = (shell.folder / "report.html").read_text(encoding="utf-8").replace("\u00a0", " ")
+    assert text.count("Grades by criteria</h2>") == 1
+    assert "items: mean grades, 1 to 5" in text
+    alone = shell.document("report", "--run", run, "--out", "alone.html")
+    assert "board" not in alone
+
+
 def test_a_run_that_was_cut_short_says_how_many_answers_wait(shell: Shell):
     with server_process("--judge", "prefers-longer") as base_url:
         price = ("--price", "input=1000,output=1000", "--max-cost", "4", "--max-connections", 1, "--max-tokens", 2048)

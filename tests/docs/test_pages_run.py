@@ -1,5 +1,6 @@
 """What the tutorial and the how-to pages tell a reader to type works, in the order in which it is told."""
 
+import json
 import os
 import re
 import subprocess
@@ -63,6 +64,27 @@ def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: st
     write_files_of(text_of(page), tmp_path)
     run(commands_of(text_of(page)), tmp_path, started=True)
     assert (tmp_path / made).stat().st_size > 0
+
+
+def test_the_page_on_comparing_runs_tells_which_battle_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # as on a terminal, whose lines are folded
+    monkeypatch.setenv("COLUMNS", "80")
+    text = text_of("docs/how-to/compare-runs.md")
+    write_files_of(text, tmp_path)
+    commands = commands_of(text)
+    judging = [one for one in commands if "compare" not in one]
+    run(judging, tmp_path)
+    listed = json.loads(warm.run("runs", "--json", cwd=tmp_path).stdout)["runs"]
+    newer, older = (one["run"][:6] for one in listed)
+    comparing = [one.replace("BEFORE", older).replace("AFTER", newer) for one in commands if "compare" in one]
+    assert len(comparing) + len(judging) == len(commands)
+    said = run(comparing, tmp_path)
+    printed, document = said[comparing[0]], json.loads(said[comparing[2]])
+    assert (document["agreement_n"], [one["item"] for one in document["changes"]]) == (3, ["kitchen-1"])
+    plain = re.sub(r"\x1b\[[\d;]*m", "", printed)
+    assert "Ratings" in plain
+    assert [line for line in plain.splitlines() if len(line) > 80] == []
+    assert "kitchen-1" in (tmp_path / "changes.html").read_text(encoding="utf-8")
 
 
 def test_a_server_of_ones_own_needs_no_key_and_one_variable_for_every_command_of_the_tutorial(tmp_path: Path) -> None:

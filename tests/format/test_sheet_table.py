@@ -29,3 +29,21 @@ def test_every_part_tells_its_rows_apart():
 def test_what_fits_is_one_part():
     sheet = Sheet(title="One", headings=("model", "MAE"), rows=(("oak", "0.1"),))
     assert sum(line.startswith("oak") for line in printed(sheet, 36)) == 1
+
+
+def test_long_names_are_folded_where_that_keeps_all_columns_beside_each_other():
+    rows = tuple((f"a-lab/a-model-with-a-long-name-{n}-preview", "1051", "1047", "-4", "-25 to 17") for n in range(2))
+    headings = ("model", "first", "second", "difference", "interval")
+    lines = printed(Sheet(title="Ratings", headings=headings, rows=rows), 72)
+    assert all(len(line.rstrip()) <= 72 for line in lines)
+    assert sum("-25 to 17" in line and "1051" in line and line.startswith("a-lab/") for line in lines) == 2
+
+
+def test_a_table_of_names_alone_keeps_its_first_column():
+    one, other = "a-lab/a-model-with-a-long-name-2026-05", "another-lab/another-model-with-a-long-name"
+    sheet = Sheet(
+        title="Battles", headings=("item", "between", "winner"), rows=(("q-17", f"{one}, {other}", one),), names=3
+    )
+    lines = printed(sheet, 60)
+    assert all(len(line.rstrip()) <= 60 for line in lines)
+    assert any(line.startswith("q-17 ") for line in lines)

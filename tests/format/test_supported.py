@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
-from evenhand.format.supported import document_supported, every_supported, supported, unit_of
+from evenhand.format.supported import document_supported, every_supported, share_words, supported, unit_of
 
 
 @pytest.mark.parametrize(
@@ -62,3 +62,13 @@ def test_every_estimate_within_is_rounded_and_nothing_else():
     found = every_supported(_Figures(name="0.5833", rates={"amber": (rate, rate)}))
     assert found.name == "0.5833"
     assert [(one.value, one.n) for one in found.rates["amber"]] == [(0.6, 12)] * 2
+
+
+def test_a_share_rounded_to_tens_has_no_decimal_and_another_has_one():
+    rate = Estimate(value=0.463, lower=0.31, upper=0.62, n=300)
+    assert share_words(rate) == "46.3 %"
+    assert share_words(supported(rate)) == "50 %"
+    fine = Estimate(value=0.4634, lower=0.4612, upper=0.4655, n=9000)
+    assert share_words(supported(fine)) == "46.3 %"
+    assert share_words(Estimate(value=0.5)) == "50.0 %"
+    assert share_words(Estimate(value=None, reason="nothing was won")) == "–"

@@ -1,4 +1,4 @@
-"""A table of words and numbers, printed; one too wide for the terminal in several parts, so that no word is broken."""
+"""A table of words and numbers, printed; one too wide for the terminal with names folded, else in several parts."""
 
 from collections.abc import Sequence
 
@@ -13,6 +13,8 @@ from evenhand.format.tables import escape
 
 _GAP = 3
 """Between two columns."""
+_NAME, _ONE_OF_SEVERAL = 26, 10
+"""To how many places a column of names may be narrowed, where it is the only one and where it is one of several."""
 
 
 def print_sheet(sheet: Sheet, console: Console) -> None:
@@ -20,7 +22,8 @@ def print_sheet(sheet: Sheet, console: Console) -> None:
     sheet = sheet.known
     console.print(f"[bold]{escape(sheet.title)}[/bold]")
     console.print()
-    least = [_least_width(sheet, place) for place in range(len(sheet.headings))]
+    whole = [_least_width(sheet, place) for place in range(len(sheet.headings))]
+    least = _narrowed(whole, console.width, names=sheet.names)
     for columns in _parts(least, console.width, names=sheet.names):
         _print_part(sheet, columns, _widths(sheet, columns, least, console.width), console)
 
@@ -29,6 +32,19 @@ def _least_width(sheet: Sheet, place: int) -> int:
     """Of a column whose heading alone may be broken, at spaces."""
     words = [*printable(sheet.headings[place]).split(), *(printable(row[place]) for row in sheet.rows)]
     return max(map(cell_len, words), default=0)
+
+
+def _narrowed(least: Sequence[int], width: int, *, names: int) -> list[int]:
+    """With the widest names folded as far as lets all columns stand beside each other; as they are where nothing
+    does, for then names need not be folded either."""
+    widths, room = list(least), width - _GAP * (len(least) - 1)
+    floor = _NAME if names == 1 else _ONE_OF_SEVERAL
+    while sum(widths) > room:
+        widest = max(range(names), key=widths.__getitem__)
+        if widths[widest] <= floor:
+            return widths if names == len(widths) else list(least)
+        widths[widest] -= 1
+    return widths
 
 
 def _parts(least: Sequence[int], width: int, *, names: int) -> list[list[int]]:

@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
+from evenhand.format.words import per_cent
 
 _POINTS = 10.0
 """Of points without an interval, as of one pass of Elo; from a hundred on."""
@@ -17,6 +18,8 @@ _DIGITS = 2
 """Of another number without an interval."""
 _AS_IT_IS = frozenset({"settings", "ranking", "schema", "at", "made_at"})
 """Fields of a document that are no figures."""
+
+_PER_CENT = 0.01
 
 FiguresT = TypeVar("FiguresT")
 
@@ -39,6 +42,20 @@ def supported(estimate: Estimate) -> Estimate:
         lower=None if estimate.lower is None else to_unit(estimate.lower, unit),
         upper=None if estimate.upper is None else to_unit(estimate.upper, unit),
     )
+
+
+def share_words(rate: Estimate) -> str:
+    """`46.3 %`, and `50 %` of one that was rounded to tens: `50.0 %` would say more than is known."""
+    words = per_cent(rate.value)
+    return words.replace(".0 %", " %") if in_whole_per_cents(rate) else words
+
+
+def in_whole_per_cents(rate: Estimate) -> bool:
+    """Whether a share was rounded to per cents or tens of them, as its interval supports no more."""
+    unit = unit_of(rate.lower, rate.upper)
+    if unit is None or unit < _PER_CENT or rate.value is None:
+        return False
+    return math.isclose(rate.value / unit, round(rate.value / unit), abs_tol=1e-6)
 
 
 def every_supported(figures: FiguresT) -> FiguresT:

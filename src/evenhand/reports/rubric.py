@@ -80,11 +80,15 @@ def rubric_table(ledger: Ledger, asked: TableRequest, found: Sequence[StudyOnRec
         see=asked.see,
     )
     chosen = choose_of_run(ledger, choice, next(iter(asked.runs), None), among=found)
-    study = chosen.studies[0]
-    rubric = study.rubric
-    assert rubric is not None, "a study of this purpose has one"
-    judged = counted_battles(ledger, chosen.studies)
-    unasked = answers_not_reached(ledger, chosen.studies, judged.results)
+    return replace(table_of_grades(ledger, chosen.studies, csv=asked.form == "csv"), notes=chosen.notes)
+
+
+def table_of_grades(ledger: Ledger, judging: Sequence[StudyOnRecord], *, csv: bool = False) -> ScoredTable:
+    """Of one judging's studies."""
+    study = judging[0]
+    rubric = rubric_of(study)
+    judged = counted_battles(ledger, judging)
+    unasked = answers_not_reached(ledger, judging, judged.results)
     models = tuple(sorted(_models(judged, unasked, rubric), key=_best_first))
     steering = {judged.names.get(model, model): one for model, one in steering_of([judged]).items()}
     coverage = _together(models)
@@ -110,13 +114,26 @@ def rubric_table(ledger: Ledger, asked: TableRequest, found: Sequence[StudyOnRec
     lead = _lead(models, rubric)
     return ScoredTable(
         document=document,
-        sheets=(_sheet(study, rubric, models) if asked.form != "csv" else _wide(study, rubric, models),),
+        sheets=((_wide if csv else _sheet)(study, rubric, models),),
         sentences=(*([lead] if lead else []), *steering_sentences(steering), heading, *notes),
         heading=heading,
         lead=lead,
         board=None,
-        notes=chosen.notes,
     )
+
+
+def rubric_of(study: StudyOnRecord) -> Rubric:
+    assert study.rubric is not None, "a study of this purpose has one"
+    return study.rubric
+
+
+def judgings(found: Sequence[StudyOnRecord]) -> list[list[StudyOnRecord]]:
+    """The studies of each table: one judge, asked in one way, by the same criteria."""
+    together: dict[object, list[StudyOnRecord]] = {}
+    for one in found:
+        key = (one.benchmark, one.data, one.rater, one.condition, one.variant, rubric_of(one))
+        together.setdefault(key, []).append(one)
+    return list(together.values())
 
 
 def _best_first(one: GradedModel) -> tuple[float, str]:

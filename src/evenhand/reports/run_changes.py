@@ -369,6 +369,7 @@ def _comparisons(votes: Votes, wanted: set[Case], item: Mapping[str, int], model
 def change_sheets(found: RunChanges, *, most: int | None = None) -> list[Sheet]:
     """The models, the items with the most changes, and the battles that changed; `most` rows of each of the last."""
     items, changed = found.by_item(), found.changed
+    kinds = [kind for kind in _MEANT if any(counts[kind] for _, counts in items)]
     sheets = [
         Sheet(
             title="Ratings",
@@ -378,7 +379,7 @@ def change_sheets(found: RunChanges, *, most: int | None = None) -> list[Sheet]:
                     one.model,
                     _points(one.first.value),
                     _points(one.second.value),
-                    MISSING if one.difference.value is None else f"{one.difference.value:+.0f}",
+                    MISSING if one.difference.value is None else f"{round(one.difference.value):+d}",
                     interval(one.difference),
                 )
                 for one in found.models
@@ -389,9 +390,9 @@ def change_sheets(found: RunChanges, *, most: int | None = None) -> list[Sheet]:
         sheets.append(
             Sheet(
                 title=_some("Items", len(items), most),
-                headings=("Item", "Battles", *(kind.capitalize() for kind in _MEANT)),
+                headings=("Item", "Battles", *(kind.capitalize() for kind in kinds)),
                 rows=tuple(
-                    (item, f"{sum(counts.values())}", *(f"{counts[kind]}" for kind in _MEANT))
+                    (item, f"{sum(counts.values())}", *(f"{counts[kind]}" for kind in kinds))
                     for item, counts in items[:most]
                 ),
             )
@@ -399,7 +400,7 @@ def change_sheets(found: RunChanges, *, most: int | None = None) -> list[Sheet]:
         sheets.append(
             Sheet(
                 title=_some("Battles that changed", len(changed), most),
-                headings=("Item", "Between", "First", "Second"),
+                headings=("Item", "Between", "Won, first run", "Won, second run"),
                 rows=tuple(
                     (one.item, f"{one.model_a}, {one.model_b}", one.said(one.first), one.said(one.second))
                     for one in changed[:most]
@@ -419,8 +420,10 @@ def _points(value: float | None) -> str:
 
 
 def title_of(found: RunChanges) -> str:
-    one, other = (f"{each.study.rater.name} (run {each.run.id})" for each in (found.first, found.second))
-    return f"{found.second.study.benchmark}: {other} compared with {one}"
+    before, after = found.first, found.second
+    names = [each.study.rater.name for each in (before, after)]
+    judged = f"judged by {names[0]}" if names[0] == names[1] else f"judged by {names[0]}, then by {names[1]}"
+    return f"{after.study.benchmark}, {judged}: what changed from run {before.run.id} to run {after.run.id}"
 
 
 def write_changes(found: RunChanges, path: Place) -> None:

@@ -34,7 +34,8 @@ from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.reading import ReadingList, reading_list, without_names
 from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.papers.catalog import paper_of_protocol
-from evenhand.reports.papers.paper import ReportSources, Score
+from evenhand.reports.papers.paper import ReportSources, Score, ScoredTable
+from evenhand.reports.rubric import graded_studies, judgings, table_of_grades
 from evenhand.stats.ratings.win_rate import WinRate
 from evenhand.stats.reliability.order_bias import Swapped, swapped
 
@@ -96,6 +97,8 @@ class Report(BoardReport):
     cases: CaseList
     scores: tuple[Score, ...]
     """The paper's own tables."""
+    grades: tuple[ScoredTable, ...]
+    """Of the same items' answers graded alone by criteria, a table for each judging."""
     audits: Audits | None
     """None where people judged."""
     runs: tuple[RunOnRecord, ...]
@@ -150,6 +153,7 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
         items=tuple(items),
         cases=case_list(results, [item.digest for item in items], seed=seed, most=most),
         scores=tuple(replace(one, judge=judge) for one in _scores(ledger, studies, judged, items, seed)),
+        grades=_grades(ledger, judged),
         audits=None if board.origin.human else latest_audits(ledger, board.origin),
         runs=ran,
         spent=spending(ledger, names),
@@ -175,6 +179,11 @@ def _people(ledger: Ledger, studies: ReportStudies, seed: int) -> tuple[Alignmen
     if found is None or (found.judges and not found.judges[0].alignment.pooled.kappa.n):
         return None, None
     return found, None
+
+
+def _grades(ledger: Ledger, judged: JudgedBattles) -> tuple[ScoredTable, ...]:
+    found = [one for one in graded_studies(ledger, judged.study.benchmark) if one.data == judged.study.data]
+    return tuple(table_of_grades(ledger, one) for one in judgings([one for one in found if one.decided]))
 
 
 def _judge(judged: JudgedBattles) -> str:

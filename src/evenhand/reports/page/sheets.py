@@ -30,6 +30,7 @@ def all_sheets(report: Report) -> list[Sheet]:
     return [
         board_sheet(report.board),
         *(sheet for score in report.scores for sheet in paper_of_score(score).sheets(score)),
+        *(sheet for table in report.grades for sheet in table.sheets),
         wins_sheet(report.board),
         *([categories_sheet(report)] if report.by_category else []),
         order_sheet(report),

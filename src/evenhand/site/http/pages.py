@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from evenhand.domain.estimate import Estimate
 from evenhand.format.axis import SHARES, Axis
 from evenhand.format.html import commands
-from evenhand.format.supported import supported
+from evenhand.format.supported import in_whole_per_cents, share_words, supported
 from evenhand.format.words import count, counted, per_cent
 from evenhand.reports.board.columns import interval, span
 from evenhand.reports.board.legend import legend
@@ -109,6 +109,7 @@ def _templates() -> Environment:
         when=_when,
         points=_points,
         per_cent=per_cent,
+        share=share_words,
         count=count,
         thousands=count,
         times=counted,
@@ -187,11 +188,13 @@ def _points(rating: Estimate, share: bool) -> str:
     value = supported(rating).value
     if value is None:
         return "–"
-    return per_cent(value) if share else f"{value:.0f}"
+    return share_words(supported(rating)) if share else f"{value:.0f}"
 
 
 def _interval(rating: Estimate, *, share: bool = False) -> str:
-    return interval(supported(rating), share=share)
+    found = supported(rating)
+    words = interval(found, share=share)
+    return words.replace(".0 %", " %") if share and in_whole_per_cents(found) else words
 
 
 def _bar(estimate: Estimate, axis: Axis, words: str) -> Markup:
