@@ -3,7 +3,8 @@
 Equations 1 and 2 of Creation-MMBench, section F.2; pooled over cases as its Table 7 pools (spec A7).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -54,12 +55,30 @@ class AlignmentFigures:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Alignment:
     rater: str
     pooled: AlignmentFigures
-    models: tuple[tuple[str, AlignmentFigures], ...]
-    """Of each model on whose cases the rater can be compared."""
+    compared: "ComparedVerdicts" = field(compare=False, repr=False)
+    names: tuple[str, ...] = field(compare=False, repr=False)
+    """Of all models, by their code."""
+
+    @cached_property
+    def models(self) -> tuple[tuple[str, AlignmentFigures], ...]:
+        """Of each model on whose cases the rater can be compared. Where pairs count as models there are thousands, which
+        few readers ask for."""
+        return tuple((self.names[code], figures(self._of(code))) for code in self._codes)
+
+    @property
+    def model_count(self) -> int:
+        return len(self._codes)
+
+    @property
+    def _codes(self) -> IntArray:
+        return np.unique(self.compared.model)
+
+    def _of(self, code: int) -> "ComparedVerdicts":
+        return self.compared.only(self.compared.model == code)
 
     def as_json(self) -> dict[str, Json]:
         models: list[Json] = [{"model": model, **figures.as_json()} for model, figures in self.models]
@@ -187,22 +206,21 @@ class ComparedVerdicts:
 
 def alignment(raters: RaterMatrix, people: RaterMatrix) -> tuple[Alignment, ...]:
     """Each rater against the mean of the people, on the cases that both judged."""
-    compared = against_people(raters, people)
+    return _of_each(raters, against_people(raters, people))
+
+
+def _of_each(raters: RaterMatrix, compared: ComparedVerdicts) -> tuple[Alignment, ...]:
+    each = ((name, compared.only(compared.rater == code)) for code, name in enumerate(raters.raters))
     return tuple(
-        _alignment(name, compared.only(compared.rater == code), raters.cases.models)
-        for code, name in enumerate(raters.raters)
+        Alignment(rater=name, pooled=figures(some), compared=some, names=raters.cases.models) for name, some in each
     )
 
 
 def ceiling(people: RaterMatrix) -> Ceiling:
     compared = against_others(people)
-    each = tuple(
-        _alignment(name, compared.only(compared.rater == code), people.cases.models)
-        for code, name in enumerate(people.raters)
-    )
     here = _together(compared, crossed=False)
     return Ceiling(
-        raters=each,
+        raters=_of_each(people, compared),
         mae=here.mae,
         consistency=here.consistency,
         agreement=here.agreement,
@@ -345,15 +363,6 @@ def _compared(rows: RaterMatrix, held_against: FloatArray, most: FloatArray, lev
         model=rows.cases.model[rows.case],
         rater=rows.rater,
         levels=levels,
-    )
-
-
-def _alignment(name: str, compared: ComparedVerdicts, models: tuple[str, ...]) -> Alignment:
-    of_model = ((model, compared.only(compared.model == code)) for code, model in enumerate(models))
-    return Alignment(
-        rater=name,
-        pooled=figures(compared),
-        models=tuple((model, figures(some)) for model, some in of_model if len(some.judged)),
     )
 
 
