@@ -166,6 +166,10 @@ def test_audit_trials_enter_no_board_and_a_board_shows_the_audit(bad: Auditor, b
     assert "Latest audit of this judge" in bad.run("rank").stdout
     page = bad.run("rank", "--explain").stdout
     assert "Latest audit of this judge" in page
+    scored = bad.run("score", "visit-bench-sample", "--explain").stdout
+    assert "measure order only" not in page + scored, "the audit below measured length"
+    assert "swap consistency" in page
+    assert "swap consistency" in scored
     assert f"first position {100 * measures(bad_report)['first_position']['value']:.1f}" in page
     assert "Latest audit of this judge" in bad.run("score", "visit-bench-sample").stdout
     assert "audit report" in bad.run("runs").stdout

@@ -7,6 +7,7 @@ import pytest
 
 from tests.exchange.world import items_file, run, store_in, write_lines, written
 from tests.refusals import says
+from tests.scripted_server import server_process
 
 HEADER = "item,rater,model_a,model_b,verdict"
 
@@ -41,6 +42,28 @@ def test_a_verdict_on_an_empty_answer_is_taken_and_counts(tmp_path: Path, world:
     assert [one["response"] for one in case["answers"] if one["model"] == "bel"] == [""]
     again = take(tmp_path, world, "q1,ann,ada,bel,1", more=("--json",))
     assert (again.document["judgements"], again.document["known"]) == (0, 1)
+
+
+def test_an_empty_answer_in_a_file_that_is_judged_is_remembered_as_one_that_is_imported(tmp_path: Path) -> None:
+    benchmark, store = str(items_file(tmp_path)), store_in(tmp_path)
+    rows = [
+        {"item": item, "model": model, "response": "" if (item, model) == ("q1", "bel") else f"{model} on {item}"}
+        for item in ("q1", "q2")
+        for model in ("ada", "bel")
+    ]
+    answers = write_lines(tmp_path / "answers.jsonl", rows)
+    with server_process("--judge", "prefers-longer") as url:
+        asked = ("--judge", "vllm/x", "--judge-base-url", url, "--store", store, "--quiet", "--json")
+        assert run("judge", benchmark, "--responses", answers, *asked, "--dry-run").code == 0
+        missing = take(tmp_path, (store, benchmark), "q1,ann,ada,bel,1")
+        assert missing.error_code == "EH-ANSWERS-MISSING", "a dry run remembers nothing"
+        for _ in range(2):
+            judged = run("judge", benchmark, "--responses", answers, *asked)
+            assert judged.code == 0, judged.err
+    done = take(tmp_path, (store, benchmark), "q1,ann,ada,bel,1", more=("--json",))
+    assert (done.code, done.document["judgements"]) == (0, 1), done.err
+    ran = [one["command"] for one in run("runs", "--store", store, "--json").document["runs"]]
+    assert ran.count("import") == 2, "what was empty once, and the verdict"
 
 
 def test_nobody_is_asked_about_it(tmp_path: Path, world: tuple[str, str]) -> None:

@@ -2,8 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.exchange.battles_file import read_battles
 from evenhand.exchange.judgements.preferences_file import PreferenceForm, read_preference_files
 from tests.refusals import refused
 
@@ -106,7 +109,7 @@ def test_columns_and_winners_of_other_names(tmp_path: Path):
         ("1", "ann", Preference(value=1, levels=3)),
         ("2", "bob", Preference(value=0, levels=3)),
     ]
-    with refused(EvenhandError, "`first`", "--winner-words", code="EH-DATA-CELL"):
+    with refused(EvenhandError, "'first'", "--winner-words", code="EH-DATA-CELL"):
         read_preference_files([path], form=PreferenceForm(columns={**columns, "who": "rater"}))
     with refused(EvenhandError, "no column `whose`", "`who`", code="EH-DATA-COLUMN"):
         read_preference_files([path], form=PreferenceForm(columns={**columns, "whose": "rater"}))
@@ -117,10 +120,34 @@ def test_columns_and_winners_of_other_names(tmp_path: Path):
         )
 
 
-def test_a_winner_that_could_be_a_side_and_a_model_is_refused(tmp_path: Path):
-    for row in ("1,B,A,A", "1,tie,Y,tie"):
-        with refused(EvenhandError, "also a word", code="EH-DATA-CELL"):
-            read_preference_files([written(tmp_path, "item,model_a,model_b,winner", row)])
+@pytest.mark.parametrize(
+    ("rows", "signs"),
+    [
+        (["1,X,Y,A", "2,X,Y,b", "3,X,Y,tie"], [1, -1, 0]),
+        (["1,B,A,A", "2,B,A,tie"], [-1, 0]),
+        (["1,tie,Y,tie", "2,tie,Y,Y"], [1, -1]),
+        (["1,left,right,B", "2,left,right,A"], [-1, 1]),
+    ],
+)
+def test_align_and_rank_read_a_winner_alike(tmp_path: Path, rows: list[str], signs: list[int]):
+    """A and B are the sides, unless a model is called so: then they are its name."""
+    path = written(tmp_path, "item,model_a,model_b,winner", *rows)
+    assert [one.verdict.value for one in read_preference_files([path]) if isinstance(one.verdict, Preference)] == signs
+    assert read_battles(path).comparisons.sign.tolist() == signs
+
+
+@pytest.mark.parametrize("rows", [["1,tie,Y,tie", "2,X,Y,X", "3,X,Y,tie"], ["1,B,Y,A"], ["1,X,Y,first", "2,X,Y,first"]])
+def test_align_and_rank_refuse_a_winner_alike(tmp_path: Path, rows: list[str]):
+    path = written(tmp_path, "item,model_a,model_b,winner", *rows)
+    with refused(EvenhandError, "The winner is", code="EH-DATA-CELL") as by_rank:
+        read_battles(path)
+    with refused(EvenhandError, "The winner is", code="EH-DATA-CELL") as by_align:
+        read_preference_files([path])
+    told, other = (str(one.value).split("The winner is")[1] for one in (by_rank, by_align))
+    assert told == other
+
+
+def test_a_row_without_a_winner_is_refused(tmp_path: Path):
     with refused(EvenhandError, "`winner` is empty", code="EH-DATA-BLANK"):
         read_preference_files([written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,")])
 

@@ -225,6 +225,7 @@ def test_the_latest_audit_stands_beside_the_judge_and_whole_on_a_page_of_its_own
     assert re.search(r"style-src 'self' 'sha256-[\w+/]{43}=';", policy)
     assert "unsafe" not in policy
     assert " style=" not in whole.text
+    assert "measure order only" not in page.text, "the audit measured more"
 
 
 def test_a_judge_that_was_never_audited_is_told_how(gallery: House):

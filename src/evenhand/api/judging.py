@@ -27,6 +27,7 @@ from evenhand.domain.response import Response
 from evenhand.engine.run.calling import Pacing
 from evenhand.engine.tasks.judging import Matching, Showing
 from evenhand.engine.tasks.pictures import with_fetched
+from evenhand.exchange.responses import remember_empty
 from evenhand.format.result import Result
 from evenhand.format.words import in_python
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -159,7 +160,10 @@ async def judge_async(
         protocols=_asked(asker, judge, subject, [showing] if showing else showings(subject, protocol), matching),
         settings={"benchmark": subject.name, "judge": judge, **choice.as_json()},
     )
-    return await _judged(plan, asker.ledger, replace=replace)
+    run = await _judged(plan, asker.ledger, replace=replace)
+    if isinstance(responses, ResponseSet):
+        remember_empty(asker.ledger, subject, responses)
+    return run
 
 
 judge = plain(judge_async)

@@ -35,6 +35,11 @@ def ledger_at(given: "GivenLedger | None" = None, *, create: bool = True) -> "Le
     return Ledger(USUAL_STORE, create=create)
 
 
+def names_ledger(source: object) -> bool:
+    """A path that ends in .db and a database URL do; other paths name files of battles."""
+    return isinstance(source, str | Path) and ("://" in str(source) or str(source).endswith(".db"))
+
+
 def _url(given: object) -> str:
     if not isinstance(given, str | Path):
         raise Misuse(f"`ledger` takes an open ledger, a path or a database URL; not {given!r}.", code=USAGE)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.api.ledgers import GivenLedger, ledger_at, names_ledger
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import See
@@ -65,7 +65,7 @@ def rank(
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
     found: str | Path | Frame | HasBattles | JudgedBattles | Ledger
-    found = ledger_at(_ledger_named(source), create=False) if _is_ledgers(source) or source is None else source
+    found = ledger_at(_ledger_named(source), create=False) if names_ledger(source) or source is None else source
     board = ranked(
         found,
         choice,
@@ -87,10 +87,6 @@ def audits_of(ledger: "Ledger", board: "Board") -> dict[str, Json]:
     from evenhand.reports.board.audit_on_record import latest_audits
 
     return {} if board.origin.judge is None else {"audit": latest_audits(ledger, board.origin).as_json()}
-
-
-def _is_ledgers(source: object) -> bool:
-    return isinstance(source, str | Path) and ("://" in str(source) or str(source).endswith(".db"))
 
 
 def _ledger_named(source: object) -> str | Path | None:

@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast
 
 from evenhand.api.judging import JudgeRun
-from evenhand.api.ledgers import GivenLedger, ledger_at
+from evenhand.api.ledgers import GivenLedger, ledger_at, names_ledger
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout, See
+from evenhand.exchange.judgements.preferences_file import PreferenceForm
 from evenhand.files.outputs import Place, Target
 from evenhand.format.charts import stacked, write_out
 from evenhand.format.result import Result
@@ -19,18 +20,22 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.choosing import Choice, choose_of_run, study_of_run
 from evenhand.reports.board.table import reliability_sentences
 from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.page import file_report as of_files
 from evenhand.reports.page.charts import report_charts
+from evenhand.reports.page.file_report import FileReport, file_report, file_sheets, write_file_report
 from evenhand.reports.page.report import BoardReport, Report, report_of
 from evenhand.reports.page.sheets import all_sheets, long_sheet
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.words import notes, sampling, summary
-from evenhand.reports.page.writing import write_report
+from evenhand.reports.page.writing import WrittenReport, write_report
 
 if TYPE_CHECKING:
     import altair as alt
 
 Tables: TypeAlias = Literal["md", "latex", "csv"]
 Form: TypeAlias = Tables | Literal["html"]
+
+AnyReport: TypeAlias = Report | FileReport
 
 PAGE = "report.html"
 _FORMS: Mapping[str, Form] = {".html": "html", ".htm": "html", ".md": "md", ".tex": "latex", ".csv": "csv"}
@@ -43,18 +48,21 @@ class ReportResult(Result):
     table: ClassVar[str] = "models"
     shown: ClassVar[tuple[str, ...]] = ("rank", "model", "rating", "rating_lower", "rating_upper", "win_rate")
 
-    report: Report
+    report: AnyReport
     path: Path
     document: Mapping[str, Json]
 
     @property
     def headline(self) -> str:
-        cases = self.report.cases
-        return f"Report of {self.report.board.origin.benchmark}, {cases.judgements:,} judgements: {self.path}"
+        origin, made = self.report.board.origin, self.report
+        judged = (
+            f"{made.whole.rows:,} rows" if isinstance(made, FileReport) else f"{made.cases.judgements:,} judgements"
+        )
+        return f"Report of {origin.benchmark or origin.source}, {judged}: {self.path}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return tuple(summary(self.report))
+        return tuple(_summary(self.report))
 
     def as_json(self) -> Mapping[str, Json]:
         return self.document
@@ -68,9 +76,11 @@ class ReportResult(Result):
 
 
 def report(
-    source: "JudgeRun | GivenLedger | None" = None,
+    source: "JudgeRun | GivenLedger | Sequence[str | Path] | None" = None,
     out: str | Path = PAGE,
     *,
+    columns: Mapping[str, str] | None = None,
+    winner_words: Mapping[str, str] | None = None,
     benchmark: str | None = None,
     judge: str | None = None,
     protocol: str | None = None,
@@ -85,33 +95,54 @@ def report(
     """Writes one HTML file that can be mailed, or tables where `out` ends in .md, .tex or .csv, or `form` says so.
 
     `source` is a run or a ledger, by default the usual one; where that holds several boards the other words choose:
-    `see` what the judge was shown, `run` the board that a run is part of.
+    `see` what the judge was shown, `run` the board that a run is part of. Or it is a file of battles, or several:
+    `columns` and `winner_words` are ours by the files' own.
     A file that is there and was not written by a report is written over with `force` only.
 
     >>> page = eh.report(judged, "report.html")
     >>> page.path.stat().st_size > 100_000
     True
+    >>> eh.report(["people.csv"], "people.html")
+    Report of people.csv, 12 rows: people.html
 
-    Raises MixedError where one board must be chosen, OutputRefused where a file is in the way.
+    Raises MixedError where one board must be chosen, ExchangeError where a file does not fit, OutputRefused where a
+    file is in the way.
     """
     target = Target(path=Path(out), command="report", force=force)
     written_as = form or form_of(target)
     target.check()
-    ledger = source.ledger if isinstance(source, JudgeRun) else ledger_at(source, create=False)
     choice = Choice(benchmark=benchmark, judge=judge, protocol=protocol, readout=readout, variant=variant, see=see)
-    among = source.on_record() if isinstance(source, JudgeRun) else None
-    made = report_on(ledger, choice, run, seed=seed, among=among).report
+    if paths := _files(source):
+        if choice != Choice() or run is not None:
+            raise Misuse(
+                "benchmark, judge, protocol, readout, variant, see and run choose from a ledger; files are given."
+            )
+        made = report_on_files(paths, columns or {}, winner_words or {}, seed=seed).report
+    elif columns is not None or winner_words is not None:
+        raise Misuse("columns and winner_words say how files are read: give the files as `source`.")
+    elif isinstance(source, JudgeRun):
+        made = report_on(source.ledger, choice, run, seed=seed, among=source.on_record()).report
+    else:
+        ledger = ledger_at(cast("GivenLedger | None", source), create=False)
+        made = report_on(ledger, choice, run, seed=seed).report
     if written_as == "html":
-        more = write_report(made, target).as_json()
+        more = write_page(made, target).as_json()
     else:
         write_out(target, tables_of(made, written_as).text.encode())
         more = {"out": str(out)}
     return ReportResult(report=made, path=Path(out), document={**document_of(made), **more})
 
 
+def _files(source: object) -> list[Path]:
+    """Of battles; none where a ledger is meant."""
+    if isinstance(source, str | Path):
+        return [] if names_ledger(source) else [Path(source)]
+    return [Path(one) for one in cast("Sequence[str | Path]", source)] if isinstance(source, Sequence) else []
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportMade:
-    report: Report
+    report: AnyReport
     notes: tuple[str, ...]
     """Sentences on what was chosen."""
 
@@ -130,6 +161,19 @@ def report_on(
     study = study_of_run(ledger, run) if run else None
     made = with_grades(board.studies, found, see=choice.see, run=study)
     return ReportMade(report=report_of(ledger, made, seed=seed), notes=board.notes)
+
+
+def report_on_files(
+    paths: Sequence[Path], columns: Mapping[str, str], winner_words: Mapping[str, str], *, seed: int = 0
+) -> ReportMade:
+    """`columns`, `winner_words`: ours by the files' own. Raises ExchangeError where a file does not fit."""
+    how = PreferenceForm(columns=columns, winner_words=winner_words)
+    return ReportMade(report=file_report(paths, how, seed=seed), notes=())
+
+
+def write_page(report: AnyReport, place: Place) -> WrittenReport:
+    """Raises ChartError where it cannot be drawn or written, OutputRefused."""
+    return write_file_report(report, place) if isinstance(report, FileReport) else write_report(report, place)
 
 
 def charts_of(report: BoardReport) -> "alt.VConcatChart":
@@ -151,19 +195,25 @@ class WrittenTables:
     """That stand around the tables; a CSV file has no place for them."""
 
 
-def tables_of(report: Report, form: Tables) -> WrittenTables:
-    sheets = all_sheets(report)
-    opening = [
-        *filter(None, [sampling(report)]),
-        *summary(report),
-        trust_word(report.board.reliability, report.audits, report.beside_people).words,
-    ]
-    below = [reliability_sentences(report.board)[0], *notes(report)]
+def tables_of(report: AnyReport, form: Tables) -> WrittenTables:
+    if isinstance(report, FileReport):
+        sheets, audits, sampled, below = file_sheets(report), None, None, list[str]()
+    else:
+        sheets, audits, sampled = all_sheets(report), report.audits, sampling(report)
+        below = [reliability_sentences(report.board)[0], *notes(report)]
+    trusted = trust_word(report.board.reliability, audits, report.beside_people).words
+    opening = [*filter(None, [sampled]), *_summary(report), trusted]
     text = written([long_sheet(sheets)] if form == "csv" else sheets, form, below, opening=opening)
     return WrittenTables(text=text, sentences=(*opening, *below))
 
 
-def document_of(report: Report) -> dict[str, Json]:
+def _summary(report: AnyReport) -> list[str]:
+    return of_files.summary(report) if isinstance(report, FileReport) else summary(report)
+
+
+def document_of(report: AnyReport) -> dict[str, Json]:
+    if isinstance(report, FileReport):
+        return of_files.document(report)
     cases = report.cases
     return {
         "schema": 1,

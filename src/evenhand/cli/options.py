@@ -239,14 +239,53 @@ _OF_ANSWERS = ("model", "response")
 """Columns that no file of items has."""
 
 
+def columns(meaning: str) -> str | None:
+    return option("--columns", metavar="THEIRS=OURS,…", help=meaning)
+
+
+def winner_words() -> str | None:
+    return option(
+        "--winner-words",
+        metavar="THEIRS=OURS,…",
+        help="What other words for a winner in a file mean: first=model_a,second=model_b,draw=tie.",
+    )
+
+
+def winner_words_of(text: str | None) -> dict[str, str]:
+    """What --winner-words says. Raises WrongUse."""
+    from evenhand.stats.ratings.codes import WINNERS
+
+    words = pairs_of(text, "--winner-words", "first=model_a,second=model_b,draw=tie") if text else {}
+    for theirs, ours in words.items():
+        if ours not in WINNERS:
+            raise WrongUse(f"--winner-words says that {theirs!r} is {ours!r}; it can be one of {', '.join(WINNERS)}.")
+    return words
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BattleFileOptions:
+    """How files of battles or preferences are to be read, where they have names and words of their own."""
+
+    columns: str | None = columns("What columns of FILES are: question=item,left=model_a,right=model_b,choice=winner.")
+    winner_words: str | None = winner_words()
+
+    @property
+    def by_theirs(self) -> dict[str, str]:
+        """Our names of columns by the files' own. Raises WrongUse."""
+        return columns_of(self.columns, "question=item,choice=winner") or {}
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Our words for a winner by the files' own. Raises WrongUse."""
+        return winner_words_of(self.winner_words)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OwnFileOptions:
     """How files of one's own items, and of answers to them, are to be read."""
 
-    columns: str | None = option(
-        "--columns",
-        metavar="THEIRS=OURS,…",
-        help="What columns of your own files are, of items (question=instruction,img=images) or answers (who=model).",
+    columns: str | None = columns(
+        "What columns of your own files are, of items (question=instruction,img=images) or answers (who=model)."
     )
     image_root: Path | None = option(
         "--image-root",

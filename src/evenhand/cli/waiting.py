@@ -5,7 +5,8 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr
+from typing import Any, TextIO, cast
 
 QUIET_SECONDS = 2.0
 """What is done by then needs no line."""
@@ -24,6 +25,40 @@ class Waiting:
         self.words = f"{self.words.partition(':')[0]}: {done:,}/{whole:,} {noun}"
 
 
+class _Line:
+    """Of a terminal: drawn over again and again, and wiped before anything else is written."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lock = threading.Lock()
+        self._drawn = False
+
+    def draw(self, text: str) -> None:
+        with self._lock:
+            self._stream.write(_CLEARED + text[: shutil.get_terminal_size().columns - 1])
+            self._stream.flush()
+            self._drawn = True
+
+    def write(self, text: str) -> int:
+        """As the stream itself, for whoever has something to say meanwhile."""
+        with self._lock:
+            self._wipe()
+            return self._stream.write(text)
+
+    def wipe(self) -> None:
+        with self._lock:
+            self._wipe()
+            self._stream.flush()
+
+    def _wipe(self) -> None:
+        if self._drawn:
+            self._stream.write(_CLEARED)
+            self._drawn = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
 @contextmanager
 def waiting(words: str, *, clock: Callable[[], float] = time.monotonic) -> Generator[Waiting]:
     """Shows `Comparing raters, 5 s` on standard error while the block runs; the line is gone when it ends."""
@@ -31,25 +66,23 @@ def waiting(words: str, *, clock: Callable[[], float] = time.monotonic) -> Gener
     if not sys.stderr.isatty():
         yield told
         return
-    ended = threading.Event()
-    drawing = threading.Thread(target=_draw, args=(told, ended, clock), daemon=True)
+    line, ended = _Line(sys.stderr), threading.Event()
+    drawing = threading.Thread(target=_draw, args=(told, line, ended, clock), daemon=True)
     drawing.start()
     try:
-        yield told
+        with redirect_stderr(cast("TextIO", line)):
+            yield told
     finally:
         ended.set()
         drawing.join()
 
 
-def _draw(told: Waiting, ended: threading.Event, clock: Callable[[], float]) -> None:
-    began, stream = clock(), sys.stderr
+def _draw(told: Waiting, line: _Line, ended: threading.Event, clock: Callable[[], float]) -> None:
+    began = clock()
     if ended.wait(QUIET_SECONDS):
         return
     while True:
-        line = f"{told.words}, {clock() - began:.0f} s"
-        stream.write(_CLEARED + line[: shutil.get_terminal_size().columns - 1])
-        stream.flush()
+        line.draw(f"{told.words}, {clock() - began:.0f} s")
         if ended.wait(REDRAW_SECONDS):
             break
-    stream.write(_CLEARED)
-    stream.flush()
+    line.wipe()

@@ -35,13 +35,13 @@ from evenhand.exchange.battles.columns import (
     weights_of,
 )
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
-from evenhand.exchange.battles.winners import WinnerAs
 from evenhand.exchange.peers.alpaca_battles import alpaca_battles
 from evenhand.exchange.peers.arena_battles import arena_battles
 from evenhand.exchange.peers.arena_hard_battles import arena_hard_battles
 from evenhand.exchange.peers.battles import InVain, Peer, PeerBattles
 from evenhand.exchange.peers.judgement_battles import exported_battles, judgement_battles
 from evenhand.exchange.peers.mt_bench_battles import mt_bench_battles
+from evenhand.exchange.winners import WinnerAs
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing
@@ -186,71 +186,82 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
     is one. What only some tell of all rows (items, levels, lengths) is left out."""
     if len(tables) == 1:
         return tables[0]
-    models = sorted({name for one in tables for name in one.comparisons.models})
-    rows = [_named(one.comparisons, models, whole=True) for one in tables]
-    raters = [one.comparisons.raters or (Path(one.name).stem,) for one in tables]
-    names = list(dict.fromkeys(name for some in raters for name in some))
-    items = [None if one.comparisons.item is None else one.item_names() for one in tables]
-    labels = list(dict.fromkeys(name for some in items if some is not None for name in some.values()))
-    lacking = any(some is None for some in items)
-    codes = {name: code for code, name in enumerate(labels)}
-
-    def stacked(of: Sequence[Comparisons]) -> Comparisons:
-        return Comparisons(
-            models=tuple(models),
-            model_a=np.concatenate([one.model_a for one in of]),
-            model_b=np.concatenate([one.model_b for one in of]),
-            sign=np.concatenate([one.sign for one in of]),
-            weight=_filled([one.weight for one in of], of, 1.0),
-            item=None
-            if lacking
-            else np.concatenate([_recoded(one.item, some or {}, codes) for one, some in zip(of, items, strict=True)]),
-            first=_filled([one.first for one in of], of, 0),
-            value=None
-            if any(one.value is None for one in of)
-            else np.concatenate([one.value for one in of if one.value is not None]),
-            length=_filled([one.length for one in of], of, np.nan),
-            rater=np.concatenate(
-                [
-                    _recoded(
-                        np.zeros(len(one), np.int32) if one.rater is None else one.rater,
-                        dict(enumerate(some)),
-                        {name: code for code, name in enumerate(names)},
-                    )
-                    for one, some in zip(of, raters, strict=True)
-                ]
-            ),
-            raters=tuple(names),
-            self_battles=sum(one.self_battles for one in of),
-        )
-
+    names = _CommonNames.of(tables)
+    shown = [one.comparisons if one.showings is None else one.showings for one in tables]
     several = any(one.showings is not None for one in tables)
-    showings = [
-        rows[place] if one.showings is None else _named(one.showings, models, whole=True)
-        for place, one in enumerate(tables)
-    ]
     return replace(
         tables[0],
-        comparisons=stacked(rows),
+        comparisons=names.stacked([one.comparisons for one in tables]),
         rows=sum(one.rows for one in tables),
         notes=tuple(f"{one.name}: {note}" for one in tables for note in one.notes),
         name=" and ".join(one.name for one in tables),
         digest=None,
         verdicts=sum(one.verdicts for one in tables),
         in_vain=tuple(each for one in tables for each in one.in_vain),
-        item_name=labels.__getitem__,
-        item_names=lambda: dict(enumerate(labels)),
-        showings=stacked(showings) if several else None,
+        item_name=names.items.__getitem__,
+        item_names=lambda: dict(enumerate(names.items)),
+        showings=names.stacked(shown) if several else None,
         shown_in_vain=sum(one.shown_in_vain for one in tables),
     )
 
 
-def _recoded(codes: Codes | None, names: Mapping[int, str], new: Mapping[str, int]) -> Codes:
-    assert codes is not None
-    known = np.zeros(max(names, default=-1) + 1, np.int32)
-    for old, name in names.items():
-        known[old] = new[name]
-    return known[codes]
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _CommonNames:
+    """By which several tables become one."""
+
+    models: tuple[str, ...]
+    items: tuple[str, ...]
+    raters: tuple[str, ...]
+    items_of: tuple[Mapping[int, str] | None, ...]
+    """Of each table, by its own numbers; None where it names none."""
+    raters_of: tuple[Mapping[int, str], ...]
+
+    @classmethod
+    def of(cls, tables: Sequence[BattleTable]) -> "_CommonNames":
+        items = tuple(None if one.comparisons.item is None else one.item_names() for one in tables)
+        raters = tuple(dict(enumerate(one.comparisons.raters or (Path(one.name).stem,))) for one in tables)
+        return cls(
+            models=tuple(sorted({name for one in tables for name in one.comparisons.models})),
+            items=tuple(dict.fromkeys(name for some in items if some is not None for name in some.values())),
+            raters=tuple(dict.fromkeys(name for some in raters for name in some.values())),
+            items_of=items,
+            raters_of=raters,
+        )
+
+    def stacked(self, tables: Sequence[Comparisons]) -> Comparisons:
+        of = [_named(one, self.models, whole=True) for one in tables]
+        judged = [np.zeros(len(one), np.int32) if one.rater is None else one.rater for one in of]
+        values = [one.value for one in of if one.value is not None]
+        return Comparisons(
+            models=self.models,
+            model_a=np.concatenate([one.model_a for one in of]),
+            model_b=np.concatenate([one.model_b for one in of]),
+            sign=np.concatenate([one.sign for one in of]),
+            weight=_filled([one.weight for one in of], of, 1.0),
+            item=_recoded([one.item for one in of], self.items_of, self.items),
+            first=_filled([one.first for one in of], of, 0),
+            value=np.concatenate(values) if len(values) == len(of) else None,
+            length=_filled([one.length for one in of], of, np.nan),
+            rater=_recoded(judged, self.raters_of, self.raters),
+            raters=self.raters,
+            self_battles=sum(one.self_battles for one in of),
+        )
+
+
+def _recoded(
+    columns: Sequence[Codes | None], names_of: Sequence[Mapping[int, str] | None], names: Sequence[str]
+) -> Codes | None:
+    """One below the other, by the common names; None where a part has none."""
+    number = {name: code for code, name in enumerate(names)}
+    parts: list[Codes] = []
+    for codes, own in zip(columns, names_of, strict=True):
+        if codes is None or own is None:
+            return None
+        known = np.zeros(max(own, default=-1) + 1, np.int32)
+        for old, name in own.items():
+            known[old] = number[name]
+        parts.append(known[codes])
+    return np.concatenate(parts)
 
 
 def _filled(columns: Sequence[Any], of: Sequence[Comparisons], usual: float) -> Any:

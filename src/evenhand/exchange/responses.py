@@ -82,15 +82,38 @@ def import_responses(
     ledger.add_responses(reference_responses(benchmark))
     ledger.register_benchmark(benchmark)
     known = len(read.responses) - new
-    run = None
-    digests = {item.label: item.digest for item in benchmark.items}
-    empty = {(digests[one.item], one.model, read.variant) for one in read.empty} - empty_answers(ledger)
-    if new or empty:
-        told = {**(settings or {}), "benchmark": benchmark.name}
-        run = ledger.begin_run("import", told, study=None, version=__version__)
-        outcome: dict[str, Json] = {"known": known, "imported": new, "called": 0, "failed": {}}
-        ledger.end_run(run, outcome | ({_EMPTY: [list(one) for one in sorted(empty)]} if empty else {}))
+    empty = _empty_in(read, benchmark) - empty_answers(ledger)
+    run = _imported(ledger, benchmark, empty, new=new, known=known, settings=settings) if new or empty else None
     return ImportedResponses(new=new, known=known, models=read.models, run=run)
+
+
+def remember_empty(ledger: Ledger, benchmark: Benchmark, read: ResponseSet) -> None:
+    """That these answers were empty, where their file is judged and not imported."""
+    empty = _empty_in(read, benchmark) - empty_answers(ledger)
+    if empty:
+        ledger.register_benchmark(benchmark)
+        _imported(ledger, benchmark, empty)
+
+
+def _empty_in(read: ResponseSet, benchmark: Benchmark) -> set[tuple[str, str, str]]:
+    digests = {item.label: item.digest for item in benchmark.items}
+    return {(digests[one.item], one.model, read.variant) for one in read.empty}
+
+
+def _imported(
+    ledger: Ledger,
+    benchmark: Benchmark,
+    empty: set[tuple[str, str, str]],
+    *,
+    new: int = 0,
+    known: int = 0,
+    settings: Mapping[str, Json] | None = None,
+) -> str:
+    """The run on record."""
+    run = ledger.begin_run("import", {**(settings or {}), "benchmark": benchmark.name}, study=None, version=__version__)
+    outcome: dict[str, Json] = {"known": known, "imported": new, "called": 0, "failed": {}}
+    ledger.end_run(run, outcome | ({_EMPTY: [list(one) for one in sorted(empty)]} if empty else {}))
+    return run
 
 
 def empty_answers(ledger: Ledger) -> set[tuple[str, str, str]]:

@@ -64,7 +64,7 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
         settings=recorded(given),
     )
     audit = plan.made(ledger)
-    answers.keep(ledger, dry_run=given.asking.dry_run, replace=given.replace)
+    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run, replace=given.replace)
     say_notes(audit.notes)
     return audit
 

@@ -128,7 +128,7 @@ def _of_benchmark(given: "GradeOptions", ledger: Ledger) -> tuple[Benchmark, Seq
     items = benchmark.items
     choice = AnswerChoice(models=given.models, variant=given.variant or "")
     answers = answers_to_judge(benchmark, items, choice, ledger)
-    answers.keep(ledger, dry_run=given.asking.dry_run)
+    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run)
     blind = sum(bool(item.images) for item in items)
     if blind:
         say_notes([f"The judge picks by the words alone: the images of {blind} items are not shown."])

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evenhand.benchmarks.answers.responses_file import Gaps, read_responses, reference_responses
+from evenhand.benchmarks.answers.responses_file import Gaps, ResponseSet, read_responses, reference_responses
 from evenhand.benchmarks.catalog import bundled_answers
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import flag_notes, lacking_notes, say_notes
@@ -12,7 +12,7 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.tasks.text_only import is_description
 from evenhand.exchange.errors import ExchangeError
-from evenhand.exchange.responses import named_variant
+from evenhand.exchange.responses import named_variant, remember_empty
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
@@ -58,22 +58,27 @@ class Answers:
     """Those that are judged."""
     everyone: list[Response]
     """Also those that the flags do not choose."""
+    read: ResponseSet | None = None
+    """The files, where there are any."""
 
-    def keep(self, ledger: Ledger, *, dry_run: bool, replace: bool = False) -> None:
-        """Once all that was asked for is found possible: all of them, unless it is a dry run."""
+    def keep(self, ledger: Ledger, benchmark: Benchmark, *, dry_run: bool, replace: bool = False) -> None:
+        """Once all that was asked for is found possible: all of them, and which were empty, unless it is a dry run."""
         if not dry_run:
             ledger.add_responses(self.everyone, replace=replace)
+            if self.read is not None:
+                remember_empty(ledger, benchmark, self.read)
         elif not replace:
             ledger.check_responses(self.everyone)
 
 
 def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice, ledger: Ledger) -> Answers:
     """Of the chosen models, and the references; nothing goes into the ledger before they are kept."""
-    held = _on_record(benchmark, choice, ledger)
+    held, read = _on_record(benchmark, choice, ledger), None
     if choice.new:
         _say_other_data(benchmark, ledger)
     if choice.responses or (not choice.variant and bundled_answers(benchmark)):
-        responses = _of_files(benchmark, items, choice)
+        read = _of_files(benchmark, items, choice)
+        responses = list(read.responses)
         responses += _named_beside(responses, held, choice)
         if choice.new:
             responses += _opponents(responses, held, choice, items)
@@ -89,7 +94,7 @@ def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: Answer
         chosen = [one for one in responses if not choice.models or one.model in choice.models]
         say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
     everyone = [*responses, *reference_responses(benchmark)]
-    return Answers(chosen=_of_models(everyone, choice.models), everyone=everyone)
+    return Answers(chosen=_of_models(everyone, choice.models), everyone=everyone, read=read)
 
 
 def _opponents(
@@ -126,7 +131,7 @@ def _named_beside(responses: Sequence[Response], held: Sequence[Response], choic
     return [one for one in held if one.model in named]
 
 
-def _of_files(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice) -> list[Response]:
+def _of_files(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice) -> ResponseSet:
     gaps: Gaps = "refuse" if choice.whole and choice.responses else "note"
     if choice.allow_partial:
         gaps = "allow"
@@ -134,7 +139,8 @@ def _of_files(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice)
     read = read_responses(files, benchmark, variant=choice.variant, gaps=gaps, needed=items, columns=choice.columns)
     say_notes(read.warnings)
     # The baseline is the same for every variant: what it answered with the images before it.
-    return [replace(one, variant="") if one.model == choice.against else one for one in read.responses]
+    responses = tuple(replace(one, variant="") if one.model == choice.against else one for one in read.responses)
+    return replace(read, responses=responses)
 
 
 def bundled_responses(benchmark: Benchmark) -> tuple[Response, ...]:

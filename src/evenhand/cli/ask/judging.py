@@ -88,7 +88,7 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
     )
     planned = plan.jobs(ledger)
     say_notes(note for one in planned for note in one.notes)
-    answers.keep(ledger, dry_run=given.asking.dry_run, replace=given.replace)
+    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run, replace=given.replace)
     return planned
 
 

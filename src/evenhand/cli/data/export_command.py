@@ -10,6 +10,7 @@ from click.core import ParameterSource
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import ChoosingOptions, DataOptions, option, output
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def command(ctx: click.Context, given: ExportOptions) -> None:
     have the fields its authors publish, and leave out the battles against the reference unless they are asked for.
     """
     from evenhand.exchange.peers.visit_battles import GUIDED
-    from evenhand.exchange.tables import check_format, jsonl_lines, write_table
+    from evenhand.exchange.tables import check_format, jsonl_lines
     from evenhand.ledger.store.record import Ledger
 
     if given.images and not given.public:
@@ -122,21 +123,28 @@ def command(ctx: click.Context, given: ExportOptions) -> None:
     check_format(Path("-.jsonl") if out == "-" else out, spreadsheet=given.spreadsheet)
     if out != "-":
         out.check()
-    table = _table(kind, Ledger(given.store, create=False), given)
+    with waiting("Exporting"):
+        table = _table(kind, Ledger(given.store, create=False), given)
+        if out != "-":
+            _write(table, out, spreadsheet=given.spreadsheet)
     if out == "-":
         for line in jsonl_lines(table):
             click.echo(line, nl=False)
-    else:
-        try:
-            write_table(table, out, spreadsheet=given.spreadsheet)
-        except OSError as error:
-            raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
     what = "models of the board" if kind == "board" else kind
     click.echo(f"{len(table.rows)} {what} written{'' if out == '-' else f' to {out}'}.", err=True)
     if {"replies", "auto_evaluation_cot"} & table.columns.keys():
         guided = any(row["protocol"] == GUIDED for row in table.rows)
         quoted = "captions, answers and the reference that the judge was shown" if guided else "captions and answers"
         click.echo(f"Note: replies may quote {quoted}; --no-replies leaves them out.", err=True)
+
+
+def _write(table: "ExchangeTable", out: Target, *, spreadsheet: bool) -> None:
+    from evenhand.exchange.tables import write_table
+
+    try:
+        write_table(table, out, spreadsheet=spreadsheet)
+    except OSError as error:
+        raise click.ClickException(f"{out} cannot be written: {error.strerror or error}.") from error
 
 
 def _export_public(given: ExportOptions) -> None:

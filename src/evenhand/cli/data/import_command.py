@@ -11,6 +11,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import DataOptions, option
+from evenhand.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from evenhand.domain.identity import Json
@@ -69,10 +70,11 @@ def command(_: click.Context, given: ImportOptions) -> None:
         raise WrongUse("Give exactly one of --responses and --judgements.")
     if given.of_responses and given.levels:
         raise WrongUse("--levels is about verdicts, and answers have none; leave it out.")
-    benchmark = given.source.load(given.benchmark)
-    say_notes(benchmark.notes)
-    take = _take_answers if given.of_responses else _take_judgements
-    document = take(benchmark, given, recorded(given, only=_ON_RECORD))
+    with waiting("Importing"):
+        benchmark = given.source.load(given.benchmark)
+        say_notes(benchmark.notes)
+        take = _take_answers if given.of_responses else _take_judgements
+        document = take(benchmark, given, recorded(given, only=_ON_RECORD))
     if given.as_json:
         click.echo(json.dumps(document, ensure_ascii=False))
 

@@ -8,7 +8,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import option
+from evenhand.cli.options import BattleFileOptions, option
 from evenhand.cli.saying import say
 from evenhand.cli.waiting import waiting
 from evenhand.domain.trial import See
@@ -42,16 +42,7 @@ class AlignOptions:
         type=click.Choice(["2", "3", "5"]),
         help="Of a file's verdicts; else 5 where a 2 occurs, else 3.",
     )
-    columns: str | None = option(
-        "--columns",
-        metavar="THEIRS=OURS,…",
-        help="What columns of FILES are: question=item,left=model_a,right=model_b,choice=winner.",
-    )
-    winner_words: str | None = option(
-        "--winner-words",
-        metavar="THEIRS=OURS,…",
-        help="What other words for a winner in FILES mean: first=model_a,second=model_b,draw=tie.",
-    )
+    reading: BattleFileOptions
     against: str | None = option("--against", help="The baseline; the one model in every pair by default.")
     disagreements: int = option(
         "--disagreements",
@@ -82,7 +73,6 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
     files the ledger's judgements are compared.
     """
     from evenhand.api.reading import align
-    from evenhand.cli.read.ranking import winner_words_of
     from evenhand.format.tables import console
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.alignment.table import alignment_sentences, alignment_sheets, print_alignment
@@ -101,8 +91,8 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
             ledger=Ledger(given.store, create=False) if of_ledger else None,
             judge=given.judge,
             levels=cast("Levels", int(given.levels)) if given.levels else None,
-            columns=options.columns_of(given.columns, "question=item,choice=winner") if given.files else None,
-            winner_words=winner_words_of(given.winner_words) if given.files else None,
+            columns=given.reading.by_theirs if given.files else None,
+            winner_words=given.reading.words if given.files else None,
             against=given.against,
             disagreements=given.disagreements,
             seed=given.seed,

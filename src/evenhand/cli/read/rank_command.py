@@ -12,6 +12,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import ChoosingOptions, option
+from evenhand.cli.waiting import waiting
 from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
 
@@ -34,11 +35,7 @@ class RankOptions:
         help="Whether winners in FILE are models' names or words for a side (model_a, left, tie); by default what all "
         "rows together say.",
     )
-    winner_words: str | None = option(
-        "--winner-words",
-        metavar="THEIRS=OURS,…",
-        help="What other words for a winner in FILE mean: A=model_a,B=model_b,draw=tie.",
-    )
+    winner_words: str | None = options.winner_words()
     item_column: str | None = option(
         "--item-column", help="Column of FILE that names the items; item or id by default."
     )
@@ -176,7 +173,8 @@ def _print(given: RankOptions) -> None:
     from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
     say_notes(INSTALLED.clashes(METHODS, used=given.method))
-    board = ranked(given)
+    with waiting("Ranking"):
+        board = ranked(given)
     draw(board, given.plot)
     if given.as_json:
         document = {**document_of(board, given), **audit_document(board, given)}

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ChoosingOptions, pairs_of
+from evenhand.cli.options import ChoosingOptions, winner_words_of
+from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Target
 from evenhand.reports.board.board import Board
@@ -26,7 +27,6 @@ from evenhand.reports.board.columns import (
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
-from evenhand.stats.ratings.codes import WINNERS
 from evenhand.stats.ratings.scale import Scale
 
 if TYPE_CHECKING:
@@ -69,14 +69,6 @@ def ranked(given: "RankOptions") -> Board:
 
     ledger = Ledger(given.store, create=False)
     return ranking(counted_battles(ledger, studies_chosen(ledger, given.choosing)))
-
-
-def winner_words_of(text: str | None) -> dict[str, str]:
-    words = pairs_of(text, "--winner-words", "A=model_a,B=model_b,draw=tie") if text else {}
-    for theirs, ours in words.items():
-        if ours not in WINNERS:
-            raise WrongUse(f"--winner-words says that {theirs!r} is {ours!r}; it can be one of {', '.join(WINNERS)}.")
-    return words
 
 
 def choice_of(choosing: ChoosingOptions) -> "Choice":
@@ -122,7 +114,9 @@ def _scale(given: "RankOptions") -> Scale:
 
 
 def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None:
-    print_board(board, console, more=beside(board, given), everything=given.everything, explain=given.explain)
+    audited = given.explain and given.file is None and audited_on_record(board, given.store)
+    more = beside(board, given)
+    print_board(board, console, more=more, everything=given.everything, explain=given.explain, audited=audited)
 
 
 def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
@@ -130,6 +124,13 @@ def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
     paired = [one.document["paired"] for one in more if "paired" in one.document]
     asked = {name: value for one in more for name, value in one.document.items()}
     return {**board.as_json(), **asked, **({"paired": paired} if paired else {})}
+
+
+def audited_on_record(board: Board, store: str) -> bool:
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.audit_on_record import is_audited
+
+    return is_audited(Ledger(store, create=False), board.origin)
 
 
 def print_audit_of(board: Board, store: str, console: "Console", *, explain: bool) -> None:
@@ -171,5 +172,6 @@ def draw(board: Board, paths: Sequence[Target]) -> None:
         from evenhand.reports.board.charts import plot
 
         for path in paths:
-            plot(board, path)
+            with waiting("Drawing"):
+                plot(board, path)
             click.echo(f"Written: {path}", err=True)

@@ -9,7 +9,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ChoosingOptions, option, output
+from evenhand.cli.options import BattleFileOptions, ChoosingOptions, option, output
 from evenhand.files.outputs import Target
 
 
@@ -17,16 +17,7 @@ from evenhand.files.outputs import Target
 class ReportOptions:
     force: bool = options.force()
     files: tuple[Path, ...] = options.argument(nargs=-1, type=click.Path(path_type=Path))
-    columns: str | None = option(
-        "--columns",
-        metavar="THEIRS=OURS,…",
-        help="What columns of FILES are: question=item,left=model_a,right=model_b,choice=winner.",
-    )
-    winner_words: str | None = option(
-        "--winner-words",
-        metavar="THEIRS=OURS,…",
-        help="What other words for a winner in FILES mean: A=model_a,B=model_b,draw=tie.",
-    )
+    reading: BattleFileOptions
     choosing: ChoosingOptions
     out: Target | None = output(
         "--out",
@@ -52,10 +43,10 @@ def command(ctx: click.Context, given: ReportOptions) -> None:
     It needs no network and opens from disk. Of more than 20,000 judgements it lists those that disagree or failed, and
     a sample of the others. FILES of battles, as `rank` reads them, make a report by themselves, without a ledger.
     """
-    from evenhand.cli.read.reporting import reported, reported_files
+    from evenhand.cli.read.reporting import reported
 
     _refuse_mixture(ctx, given.files)
-    document = reported_files(given) if given.files else reported(given)
+    document = reported(given)
     if given.as_json:
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
 

@@ -6,42 +6,45 @@ import click
 
 from evenhand.api.reporting import (
     PAGE,
+    AnyReport,
     Form,
+    ReportMade,
     Tables,
     WrittenTables,
     charts_of,
     document_of,
     form_of,
     report_on,
+    report_on_files,
     tables_of,
+    write_page,
 )
 from evenhand.cli.notes import say_notes
-from evenhand.cli.options import columns_of, target
-from evenhand.cli.read.ranking import choice_of, winner_words_of
+from evenhand.cli.options import target
+from evenhand.cli.read.ranking import choice_of
 from evenhand.cli.saying import say
 from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Place, Target
 from evenhand.format.charts import save, write_out
-from evenhand.format.sheet import written
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.report import Report
-from evenhand.reports.page.sheets import long_sheet
-from evenhand.reports.page.writing import WrittenReport, write_report
+from evenhand.reports.page.writing import WrittenReport
 
 if TYPE_CHECKING:
     from evenhand.cli.read.report_command import ReportOptions
 
 
 def reported(given: "ReportOptions") -> dict[str, Json]:
-    """Writes what was asked for; the document tells of it. Raises MixedError where one board must be chosen."""
+    """Writes what was asked for, of files of battles or of the ledger; the document tells of it.
+
+    Raises MixedError where one board must be chosen, ExchangeError where a file does not fit.
+    """
     form = _form(given)
     page: Target = given.out or target(PAGE, force=given.force)
     if form == "html":
         page.check()
-    ledger = Ledger(given.store, create=False)
-    with waiting("Reading the judgements"):
-        made = report_on(ledger, choice_of(given.choosing), given.choosing.run, seed=given.seed)
+    made = _made(given)
     say_notes(made.notes)
     report = made.report
     for path in given.plot:
@@ -54,43 +57,21 @@ def reported(given: "ReportOptions") -> dict[str, Json]:
     return {**document_of(report), "out": None if given.out is None else str(given.out)}
 
 
-def reported_files(given: "ReportOptions") -> dict[str, Json]:
-    """The same of files of battles. Raises ExchangeError where one does not fit."""
-    from evenhand.exchange.judgements.preferences_file import PreferenceForm
-    from evenhand.reports.page import file_report as of_files
-
-    form = _form(given)
-    page: Target = given.out or target(PAGE, force=given.force)
-    if form == "html":
-        page.check()
-    how = PreferenceForm(
-        columns=columns_of(given.columns, "question=item,choice=winner") or {},
-        winner_words=winner_words_of(given.winner_words),
-    )
-    with waiting("Reading the files"):
-        made = of_files.file_report(given.files, how, seed=given.seed)
-    for path in given.plot:
-        with waiting("Drawing"):
-            save(charts_of(made), path)
-        click.echo(f"Written: {path}", err=True)
-    document = of_files.document(made)
-    if form == "html":
-        with waiting("Writing the report"):
-            size = of_files.write_file_report(made, page)
-        say(f"Written: {page} ({size / 1e6:.1f} MB); it opens in any browser, without a network.")
-        return {**document, "out": str(page), "bytes": size}
-    sheets = of_files.file_sheets(made)
-    sentences = of_files.summary(made)
-    text = written([long_sheet(sheets)] if form == "csv" else sheets, form, opening=sentences)
-    _write_tables(WrittenTables(text=text, sentences=tuple(sentences)), form, given)
-    return {**document, "out": None if given.out is None else str(given.out)}
+def _made(given: "ReportOptions") -> ReportMade:
+    if given.files:
+        how = given.reading
+        with waiting("Reading the files"):
+            return report_on_files(given.files, how.by_theirs, how.words, seed=given.seed)
+    ledger = Ledger(given.store, create=False)
+    with waiting("Reading the judgements"):
+        return report_on(ledger, choice_of(given.choosing), given.choosing.run, seed=given.seed)
 
 
-def written_page(report: Report, path: Place) -> WrittenReport:
+def written_page(report: AnyReport, path: Place) -> WrittenReport:
     with waiting("Writing the report"):
-        made = write_report(report, path)
+        made = write_page(report, path)
     say(f"Written: {path} ({made.bytes / 1e6:.1f} MB); it opens in any browser, without a network.")
-    if not report.board.origin.sample:
+    if isinstance(report, Report) and not report.board.origin.sample:
         say("Note: it holds captions, references and the judge's words, which `serve` withholds; mind who gets it.")
     if made.pictures_left_out:
         say(

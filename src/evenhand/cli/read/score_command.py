@@ -9,6 +9,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.options import option
 from evenhand.cli.saying import say
+from evenhand.cli.waiting import waiting
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.vote import Joining
 from evenhand.format.sheet import Format, written
@@ -105,7 +106,8 @@ def command(_: click.Context, given: ScoreOptions) -> None:
         groups=model_groups(given.groups),
         form=given.form,
     )
-    scored = score_of(asked, lambda: Ledger(given.store, create=False))
+    with waiting("Scoring"):
+        scored = score_of(asked, lambda: Ledger(given.store, create=False))
     say_notes(scored.found.notes)
     if given.as_json:
         click.echo(scored.to_json())
@@ -123,7 +125,7 @@ _LINES = 6
 
 
 def _print(found: "ScoredTable", store: str, *, explain: bool) -> None:
-    from evenhand.cli.read.ranking import print_audit_of
+    from evenhand.cli.read.ranking import audited_on_record, print_audit_of
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape
     from evenhand.format.words import unbroken
@@ -141,7 +143,7 @@ def _print(found: "ScoredTable", store: str, *, explain: bool) -> None:
         terminal.print(unbroken(escape(sentence)))
     if found.board is not None:
         terminal.print()
-        print_reliability(found.board, terminal)
+        print_reliability(found.board, terminal, audited=audited_on_record(found.board, store))
         print_audit_of(found.board, store, terminal, explain=True)
 
 

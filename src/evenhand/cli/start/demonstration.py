@@ -33,7 +33,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.protocols.catalog import load_protocol
-from evenhand.reports.board.audit_on_record import print_latest_audit
+from evenhand.reports.board.audit_on_record import is_audited, print_latest_audit
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
@@ -81,7 +81,7 @@ class Demonstration:
         program = escape(_program())
         if self.outcome.exit_code:
             self.outcome.print_summary()
-        print_board(self.board, console, explain=True)
+        print_board(self.board, console, explain=True, audited=is_audited(self.ledger, self.board.origin))
         print_latest_audit(self.ledger, self.board.origin, console, program=_program(), explain=True)
         example = self._example()
         if example:

@@ -9,13 +9,12 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import BLANK, CELL, TWICE, TYPE, quoted
+from evenhand.benchmarks.data_error import BLANK, TWICE, TYPE
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import Layout
-from evenhand.exchange.battles.winners import WinnerAs, WinnerColumn
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
+from evenhand.exchange.winners import WinnerAs, WinnerColumn
 from evenhand.stats.ratings.codes import (
-    WINNERS,
     Codebook,
     Codes,
     Signs,
@@ -209,16 +208,7 @@ def _winners(
 ) -> VerdictColumns:
     one, other = (_texts(table, model, what="model") for model in layout.pair)
     said = _texts(table, layout.winner or "winner", what="winner")
-    if words:
-        alike = [name for name in models if name.strip().lower() in WINNERS]
-        if alike and winner_as is None:
-            raise table.fault(
-                f"A model is called {quoted(alike[:1])}, which is a word for a winner too, and --winner-words explains "
-                "others: rename the model, or give --winner-as words where no winner is a model's name.",
-                code=CELL,
-            )
-        said = said.str.strip_chars().replace(list(words), list(words.values()))
-    found = WinnerColumn(table=table, said=said, sides=(one, other), models=models).read(winner_as)
+    found = WinnerColumn(table=table, said=said, sides=(one, other), models=models, words=words).read(winner_as)
     return VerdictColumns(sign=found.sign, value=None, spaced=found.spaced, note=found.note)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from evenhand.benchmarks.data_error import TWICE, near, quoted
 from evenhand.domain.identity import Json
 from evenhand.exchange.battles.column_source import ColumnSource
-from evenhand.exchange.battles.winners import WinnerAs
+from evenhand.exchange.winners import WinnerAs
 from evenhand.stats.ratings.codes import WINNERS
 
 PAIRS = (("model_a", "model_b"), ("left", "right"))

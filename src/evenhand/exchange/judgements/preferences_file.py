@@ -13,13 +13,12 @@ from evenhand.exchange.judgements.file import VerdictScale, columns_fit
 from evenhand.exchange.judgements.preference_words import Stated, showings_in
 from evenhand.exchange.judgements.row import RATER_COLUMNS, Kinds, PreferenceReader
 from evenhand.exchange.judgements.visit_preferences import CHOSEN
-from evenhand.stats.ratings.codes import WINNERS
+from evenhand.exchange.winners import WinnerColumn
 
 _JOINED = ("votes", "shown_first")
 """Columns in which `export --battles` lists what it joined to one row."""
 _SIDES = {"left": "model_a", "right": "model_b"}
 """What files of battles call the two models otherwise."""
-_WORDS = {**WINNERS, "a": 1, "b": -1}
 _SYMBOLS = {1: "A>B", 0: "A=B", -1: "B>A"}
 
 
@@ -139,7 +138,7 @@ def _rows(path: Path, problems: Problems, kinds: Kinds, form: PreferenceForm) ->
     if {"winner", *_JOINED} <= found and "verdict" not in found:
         rows = [one for row in rows for one in _showings(row, problems)]
     elif "winner" in found and not found & {"verdict", "votes"}:
-        rows = [one for row in rows if (one := _with_verdict(row, form.winner_words, problems))]
+        rows = _with_verdicts(rows, form.winner_words, problems)
     if not rows or not columns_fit(path, rows, problems):
         return []
     return [one for row in rows if (one := _row(row, problems, kinds, named_by_file=named_by_file))]
@@ -192,30 +191,45 @@ def _showings(row: Row, problems: Problems) -> list[Row]:
     ]
 
 
-def _with_verdict(row: Row, words: Mapping[str, str], problems: Problems) -> Row | None:
-    """The row with what its `winner` says as a verdict; None, and a problem, where it says nothing or two things."""
-    said = str(row.fields.get("winner") or "").strip()
-    names = {str(row.fields.get(side)).strip(): sign for side, sign in (("model_a", 1), ("model_b", -1))}
-    by_word = WINNERS[words[said]] if said in words else _WORDS.get(said.casefold())
-    by_name = None if said in words else names.get(said)
-    sign = by_word if by_name is None else by_name
-    if not said:
-        problems.add(row.place, "The field `winner` is empty; leave out rows that nobody decided.", code=BLANK)
-    elif sign is None:
-        sentence = (
-            f"The winner is `{said}`; expected one of {', '.join(_WORDS)}, the name of one of the row's models "
-            "(`--winner-words THEIRS=OURS` explains others)."
-        )
-        problems.add(row.place, sentence, code=CELL)
-    elif by_word not in (None, sign):
-        sentence = (
-            f"The winner is `{said}`, which is a model of the row and also a word for another side or a tie; write a "
-            "`verdict` (A>B, A=B, B>A) in its place."
-        )
-        problems.add(row.place, sentence, code=CELL)
-    else:
-        return Row(place=row.place, fields={**row.fields, "verdict": _SYMBOLS[sign]})
-    return None
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Rows:
+    rows: Sequence[Row]
+
+    def fault(self, sentence: str, *, row: int | None = None, code: str | None = None) -> "_Refusal":
+        place = self.rows[0].place if row is None else self.rows[row - 1].place
+        return _Refusal(place, sentence, code or CELL)
+
+
+class _Refusal(Exception):
+    """Of one row: its place, the sentence and the code."""
+
+
+def _with_verdicts(rows: Sequence[Row], words: Mapping[str, str], problems: Problems) -> list[Row]:
+    """With what each `winner` says as a verdict, read as a board of the file reads it; none, and a problem, where one
+    says nothing or two things."""
+    import polars as pl
+
+    told = [row for row in rows if str(row.fields.get("winner") or "").strip()]
+    for row in rows:
+        if not str(row.fields.get("winner") or "").strip():
+            problems.add(row.place, "The field `winner` is empty; leave out rows that nobody decided.", code=BLANK)
+    if not told:
+        return []
+    said, one, other = (
+        pl.Series([str(row.fields.get(name) or "") for row in told]) for name in ("winner", "model_a", "model_b")
+    )
+    models = tuple({*one.str.strip_chars(), *other.str.strip_chars()})
+    column = WinnerColumn(table=_Rows(rows=told), said=said, sides=(one, other), models=models, words=words)
+    try:
+        signs: list[int] = column.read(None).sign.tolist()
+    except _Refusal as refusal:
+        place, sentence, code = refusal.args
+        problems.add(place, sentence, code=code)
+        return []
+    return [
+        Row(place=row.place, fields={**row.fields, "verdict": _SYMBOLS[sign]})
+        for row, sign in zip(told, signs, strict=True)
+    ]
 
 
 def _row(row: Row, problems: Problems, kinds: Kinds, *, named_by_file: bool) -> _Row | None:

@@ -160,6 +160,11 @@ def _other_rater(report: Mapping[str, Any], endpoint: str, settings: Mapping[str
     return words
 
 
+def is_audited(ledger: Ledger, origin: EvidenceSource) -> bool:
+    """Whether an audit of a board's judge will be told under it."""
+    return origin.judge is not None and not origin.human and bool(latest_audits(ledger, origin).told)
+
+
 def print_latest_audit(
     ledger: Ledger, origin: EvidenceSource, console: Console, *, program: str = "evenhand", explain: bool = False
 ) -> None:

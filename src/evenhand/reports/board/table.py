@@ -19,6 +19,7 @@ from evenhand.reports.board.evidence import asked_words
 from evenhand.reports.board.leaders import leaders, titled
 from evenhand.reports.board.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
 from evenhand.stats.ratings.elo.notes import PROVISIONAL_MARK
+from evenhand.stats.reliability.summary import grounds
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
@@ -45,8 +46,10 @@ def print_board(
     more: Sequence[BoardColumn] = (),
     everything: bool = False,
     explain: bool = False,
+    audited: bool = False,
 ) -> None:
-    """`everything`: however many models there are. `explain`: with every sentence there is, and how it was made."""
+    """`everything`: however many models there are. `explain`: with every sentence there is, and how it was made.
+    `audited`: what an audit of the judge found is printed below."""
     _print_heading(board, console)
     shown = board.models if everything or len(board.models) <= MANY else board.models[:SHOWN]
     missing = if_missing(board)
@@ -77,7 +80,7 @@ def print_board(
     for sentence in (*asked, *_some(methods), *board.remarks):
         console.print(unbroken(escape(sentence)))
     console.print()
-    print_reliability(board, console)
+    print_reliability(board, console, audited=audited)
 
 
 def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> None:
@@ -302,7 +305,8 @@ def _some(sentences: Sequence[str]) -> Iterable[str]:
         yield f"And {len(sentences) - _SENTENCES} more such sentences, which --json gives."
 
 
-def print_reliability(board: "Board", console: Console) -> None:
+def print_reliability(board: "Board", console: Console, *, audited: bool = False) -> None:
+    """`audited`: what an audit of the judge found is printed below."""
     console.print("[bold]Can this judge be trusted?[/bold]")
     summary = board.reliability
     if summary is None:
@@ -324,9 +328,8 @@ def print_reliability(board: "Board", console: Console) -> None:
         about = "" if share.n == int(share.n) else "about "
         console.out(f"{place}  {about}{counted(round(share.n), noun)}", highlight=False)
     console.print()
-    first, *rest = summary.reading
-    console.print(unbroken(escape(first)), style=_style(board))
-    for sentence in rest:
+    console.print(unbroken(escape(summary.reading[0])), style=_style(board))
+    for sentence in grounds(summary, more=audited):
         console.print(unbroken(escape(sentence)))
 
 

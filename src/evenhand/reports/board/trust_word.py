@@ -1,6 +1,6 @@
 """How far a judge can be trusted, in one sentence: what its verdicts say and what its audit found, together."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
 from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits, problems_found
@@ -18,6 +18,8 @@ class TrustWord:
     words: str
     kind: Kind
     """`good` only where neither the verdicts nor an audit show a fault."""
+    alone: str
+    """The words without what people say of it."""
 
 
 class BesidePeople(Protocol):
@@ -37,20 +39,24 @@ def trust_word(summary: Summary | None, audits: Audits | None, people: BesidePeo
     if people is None:
         return alone
     kind = "unsure" if alone.kind == "good" and people.standing == "below" else alone.kind
-    return TrustWord(words=f"{alone.words} {people.sentence}", kind=kind)
+    return replace(alone, words=f"{alone.words} {people.sentence}", kind=kind)
 
 
 def _without_people(summary: Summary | None, audits: Audits | None) -> TrustWord:
     faults = [] if audits is None else list(dict.fromkeys(filter(None, map(_found, audits.told))))
     if summary is None:
-        return TrustWord(words=" ".join([_UNKNOWN, *faults]), kind="unsure")
+        return _word(_UNKNOWN, *faults, kind="unsure")
     if summary.conclusion == "not to be trusted":
-        return TrustWord(words=" ".join([summary.reading[0], *faults]), kind="bad")
+        return _word(summary.reading[0], *faults, kind="bad")
     if summary.conclusion != _GOOD:
-        return TrustWord(words=" ".join([summary.reading[0], *faults]), kind="unsure")
+        return _word(summary.reading[0], *faults, kind="unsure")
     if faults:
-        return TrustWord(words=" ".join([_ORDER_ALONE, *faults]), kind="unsure")
-    return TrustWord(words=summary.reading[0], kind="good")
+        return _word(_ORDER_ALONE, *faults, kind="unsure")
+    return _word(summary.reading[0], kind="good")
+
+
+def _word(*sentences: str, kind: Kind) -> TrustWord:
+    return TrustWord(words=" ".join(sentences), kind=kind, alone=" ".join(sentences))
 
 
 def _found(audit: AuditOnRecord) -> str | None:

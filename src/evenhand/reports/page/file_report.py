@@ -33,7 +33,8 @@ from evenhand.reports.page import sheets
 from evenhand.reports.page.parts import board_values
 from evenhand.reports.page.reading import reading_list
 from evenhand.reports.page.report import PARTINGS, BoardReport
-from evenhand.reports.page.words import order_sentences, people_sentences
+from evenhand.reports.page.words import order_sentences, people_unknown
+from evenhand.reports.page.writing import WrittenReport
 
 LISTED = 2_000
 """Rows of the files that the page lists."""
@@ -98,7 +99,7 @@ def summary(report: FileReport) -> list[str]:
     raters = report.whole.comparisons.raters
     judged = "" if not raters else f", judged by {counted(len(raters), 'rater')}"
     what = f"{counted(len(board.models), 'model')} met in {counted_units(board)} of {files}{judged}."
-    return [what, *leaders(board), *order_sentences(report)[:1], *people_sentences(report)]
+    return [what, *leaders(board), *order_sentences(report)[:1], *people_unknown(report)]
 
 
 def document(report: FileReport) -> dict[str, Json]:
@@ -123,11 +124,12 @@ def files_sheet(report: FileReport) -> Sheet:
     return Sheet(title="The files", headings=("file", "rows", "SHA-256"), rows=rows)
 
 
-def write_file_report(report: FileReport, place: Place) -> int:
-    """Bytes written. Raises ChartError where it cannot be drawn or written, OutputRefused."""
+def write_file_report(report: FileReport, place: Place) -> WrittenReport:
+    """Raises ChartError where it cannot be drawn or written, OutputRefused."""
     page = str(rendered("reports/page/page.html", **_values(report))) + "</body>\n</html>\n"
     write_out(place, page.encode())
-    return path_of(place).stat().st_size
+    path = path_of(place)
+    return WrittenReport(path=path, bytes=path.stat().st_size, pictures=0, pictures_left_out=0)
 
 
 def _values(report: FileReport) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def board_values(report: BoardReport) -> dict[str, Any]:
         "categories": sheets.categories_sheet(report) if report.by_category else None,
         "order_sentences": order_sentences(report),
         "order": sheets.order_sheet(report),
-        "reading": None if board.reliability is None else grounds(board.reliability, audited=False),
+        "reading": None if board.reliability is None else grounds(board.reliability, more=people is not None),
         "people_sentences": people_sentences(report),
         "people": lead_sheet(people) if people is not None and people.judges else None,
     }
@@ -86,6 +86,7 @@ def board_values(report: BoardReport) -> dict[str, Any]:
 def page_values(report: Report) -> dict[str, Any]:
     """What the page's template asks for. Raises ChartError where pictures cannot be drawn."""
     origin, audits, found = report.board.origin, report.audits, report.board.reliability
+    more = report.people is not None or (audits is not None and bool(audits.told))
     return {
         **board_values(report),
         "battles": None,
@@ -98,7 +99,7 @@ def page_values(report: Report) -> dict[str, Any]:
         "tiles": _tiles(report),
         "scores": report.scores,
         "paper_of": paper_of_score,
-        "reading": None if found is None else grounds(found, audited=audits is not None and bool(audits.told)),
+        "reading": None if found is None else grounds(found, more=more),
         "audit_sentences": None if audits is None else audit_sentences(audits, origin, command=_audit(report)),
         "audits": [] if audits is None else [audit_section(one.report) for one in audits.told],
         "coverage": sheets.coverage_sheet(report),

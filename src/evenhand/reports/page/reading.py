@@ -1,6 +1,6 @@
 """Which judgements are worth reading first: where a judge contradicts itself, people or the ratings."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import Literal, TypeAlias
@@ -20,6 +20,18 @@ MOST = 12
 SURPRISING = 0.2
 """A win that the ratings expect less often than this."""
 
+_NOUNS: Mapping[Kind, tuple[str, str]] = {
+    "people": ("case", "cases"),
+    "raters": ("case", "cases"),
+    "orders": ("pair of answers", "pairs of answers"),
+    "surprise": ("win", "wins"),
+}
+_WHICH: Mapping[Kind, str] = {
+    "people": "on which judge and people take opposite sides",
+    "raters": "on which raters take opposite sides",
+    "orders": "whose winner changed with their order",
+    "surprise": f"that the ratings expect less than {100 * SURPRISING:.0f} times in 100",
+}
 _CaseKey: TypeAlias = tuple[str, str, str]
 """Item, and the two models by name."""
 
@@ -60,23 +72,11 @@ class ReadingList:
     @property
     def sentence(self) -> str:
         """What there is to read, by kind."""
-        names = {
-            "people": "case on which judge and people take opposite sides",
-            "raters": "case on which raters take opposite sides",
-            "orders": "pair of answers whose winner changed with their order",
-            "surprise": f"win that the ratings expect less than {100 * SURPRISING:.0f} times in 100",
-        }
-        several = {
-            "people": "cases on which judge and people take opposite sides",
-            "raters": "cases on which raters take opposite sides",
-            "orders": "pairs of answers whose winner changed with their order",
-            "surprise": f"wins that the ratings expect less than {100 * SURPRISING:.0f} times in 100",
-        }
-        told = [counted(number, names[kind], several[kind]) for kind, number in self.counts.items() if number]
+        told = [f"{counted(number, *_NOUNS[kind])} {_WHICH[kind]}" for kind, number in self.counts.items() if number]
         if not told:
             return "Nothing stands out: no contradiction, no disagreement and no surprise was found."
         rest = "" if len(self.cases) < MOST else f" The {MOST} most telling are listed, those of several kinds first."
-        return f"Worth reading first: {listed(told)}.{rest}"
+        return f"{listed(told)}.{rest}"
 
 
 def reading_list(board: Board, people: AlignmentReport | None = None, *, most: int = MOST) -> ReadingList:

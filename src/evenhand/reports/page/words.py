@@ -27,7 +27,7 @@ def summary(report: Report) -> list[str]:
         *report.board.told,
         *_paper(report),
         order_sentences(report)[0],
-        *people_sentences(report),
+        *people_unknown(report),
         _contradictions(report),
         *_cost(report),
     ]
@@ -35,9 +35,13 @@ def summary(report: Report) -> list[str]:
 
 def people_sentences(report: BoardReport) -> list[str]:
     """What agreement with people comes to, where some judged the same cases."""
-    if report.people_unknown is not None:
-        return [f"People judged these answers too, and are not compared: {report.people_unknown}"]
-    return [] if report.people is None else list(report.people.conclusions)
+    return people_unknown(report) if report.people is None else list(report.people.conclusions)
+
+
+def people_unknown(report: BoardReport) -> list[str]:
+    """Why people are not compared; what agreement with them comes to is told with the judge's trust."""
+    why = report.people_unknown
+    return [] if why is None else [f"People judged these answers too, and are not compared: {why}"]
 
 
 def order_sentences(report: BoardReport) -> list[str]:

@@ -40,6 +40,7 @@ from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.request_guard import policy
 from evenhand.site.http.service import Service, Serving, Visiting
 from evenhand.site.http.visibility import Sight, sight
+from evenhand.stats.reliability.summary import grounds
 
 pages = APIRouter(include_in_schema=False)
 
@@ -135,6 +136,7 @@ async def board(request: Request, serving: Serving, asked: View, rows: Rows) -> 
         "paper": await _paper(serving, on_record, asked),
         "audits": audits,
         "trusted": trust_word(found.reliability, audits),
+        "grounds": () if found.reliability is None else grounds(found.reliability, more=bool(audits and audits.told)),
         "audited": () if audits is None else audit_sentences(audits, found.origin),
     }
     return serving.pages.page(request, "board.html", context)

@@ -1,6 +1,6 @@
 """Columns of names as integer codes, made once, without a loop over rows."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from unicodedata import normalize
@@ -76,7 +76,7 @@ class WinnerWords:
     sign: Signs
     """0 also where the word is unknown."""
     unknown: npt.NDArray[np.bool_] | None
-    """Rows whose word is none of `WINNERS`; None: there is none."""
+    """Rows whose word is none that is known; None: there is none."""
     spaced: int = 0
     """Rows whose word has spaces around it."""
 
@@ -95,8 +95,8 @@ def winner_signs(winners: Column) -> Signs:
     return words.sign
 
 
-def winner_words(text: "pl.Series") -> WinnerWords:
-    """What a column of texts without a gap says of the winners."""
+def winner_words(text: "pl.Series", more: Mapping[str, int] | None = None) -> WinnerWords:
+    """What a column of texts without a gap says of the winners; `more`: words besides, in small letters."""
     signs = np.zeros(len(text), dtype=np.int8)
     understood = 0
     for word, sign in WINNERS.items():
@@ -106,15 +106,17 @@ def winner_words(text: "pl.Series") -> WinnerWords:
         understood += int(np.count_nonzero(said))
         if sign:
             signs += said.view(np.int8) * np.int8(sign)
-    return WinnerWords(sign=signs, unknown=None) if understood == len(text) else _winner_words_in_any_case(text)
+    if understood == len(text):
+        return WinnerWords(sign=signs, unknown=None)
+    return _in_any_case(text, {**WINNERS, **(more or {})})
 
 
-def _winner_words_in_any_case(text: "pl.Series") -> WinnerWords:
+def _in_any_case(text: "pl.Series", words: Mapping[str, int]) -> WinnerWords:
     import polars as pl
 
     plain = text.str.strip_chars()
     lowered = plain.str.to_lowercase()
-    signs = lowered.replace_strict(list(WINNERS), list(WINNERS.values()), default=None, return_dtype=pl.Int8)
+    signs = lowered.replace_strict(list(words), list(words.values()), default=None, return_dtype=pl.Int8)
     unknown = signs.is_null().to_numpy()
     return WinnerWords(
         sign=signs.fill_null(0).to_numpy().astype(np.int8),

@@ -64,9 +64,10 @@ class Summary:
         }
 
 
-def grounds(summary: Summary, *, audited: bool) -> tuple[str, ...]:
-    """What follows the first sentence; beside an audit, which measures more than order, without what says else."""
-    said = (_UNMEASURED, _UNMEASURED_WITHOUT_IMAGES) if audited else ()
+def grounds(summary: Summary, *, more: bool) -> tuple[str, ...]:
+    """What follows the first sentence. `more`: an audit or people stand below, who tell more than order does, so that
+    nothing says that only order was measured."""
+    said = (_UNMEASURED, _UNMEASURED_WITHOUT_IMAGES, _UNMEASURED_OF_PEOPLE) if more else ()
     return tuple(sentence for sentence in summary.reading[1:] if sentence not in said)
 
 

@@ -4,15 +4,15 @@ Models may be named as the words are (`right`, `tie`, `model_a`). Then all rows 
 or the user does; a row is never read by itself.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import near, quoted
-from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.benchmarks.data_error import CELL, near, quoted
 from evenhand.stats.ratings.codes import WINNERS, Signs, WinnerWords, winner_words
 
 if TYPE_CHECKING:
@@ -20,7 +20,16 @@ if TYPE_CHECKING:
 
 WinnerAs: TypeAlias = Literal["names", "words"]
 
+LETTERS = {"a": 1, "b": -1}
+"""Words for the two sides, in either letter case, unless a model of the table is called so."""
+_KNOWN = ", ".join((*WINNERS, *(letter.upper() for letter in LETTERS)))
 _OTHERWISE: dict[WinnerAs, WinnerAs] = {"names": "words", "words": "names"}
+
+
+class Faulty(Protocol):
+    """Whose rows they are: it words what is wrong with one of them."""
+
+    def fault(self, sentence: str, *, row: int | None = None, code: str | None = None) -> Exception: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -35,17 +44,21 @@ class Winners:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class WinnerColumn:
-    table: ColumnSource
+    table: Faulty
     said: "pl.Series"
     """What the column holds, text in every row."""
     sides: "tuple[pl.Series, pl.Series]"
     """The two models of each row."""
     models: tuple[str, ...]
     """All names there are."""
+    words: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Ours by the file's own, where it has other ones."""
 
     def read(self, asked: WinnerAs | None) -> Winners:
         """`asked`: names or words; None: what the rows say. Raises ExchangeError where they do not say it, and where a
         row fits neither."""
+        if self.words:
+            return self._in_our_words(asked).read(asked)
         if asked == "words":
             return self._words_only()
         if asked == "names":
@@ -55,9 +68,21 @@ class WinnerColumn:
             return self._either()
         return self._told_by_all()
 
+    def _in_our_words(self, asked: WinnerAs | None) -> "WinnerColumn":
+        alike = [name for name in self.models if name.strip().lower() in WINNERS]
+        if alike and asked is None:
+            raise self.table.fault(
+                f"A model is called {quoted(alike[:1])}, which is a word for a winner too, and --winner-words explains "
+                "others: rename the model, or give --winner-as words where no winner is a model's name.",
+                code=CELL,
+            )
+        said = self.said.str.strip_chars().replace(list(self.words), list(self.words.values()))
+        return replace(self, said=said, words={})
+
     @cached_property
     def _words(self) -> WinnerWords:
-        return winner_words(self.said)
+        named = {name.strip().casefold() for name in self.models}
+        return winner_words(self.said, {} if named & LETTERS.keys() else LETTERS)
 
     @cached_property
     def _is_word(self) -> npt.NDArray[np.bool_]:
@@ -96,7 +121,7 @@ class WinnerColumn:
         return Winners(sign=np.where(self._is_word, words.sign, self._by_name).astype(np.int8), spaced=words.spaced)
 
     def _words_only(self) -> Winners:
-        self._refuse(~self._is_word, f"one of {', '.join(WINNERS)}")
+        self._refuse(~self._is_word, f"one of {_KNOWN}")
         return Winners(sign=self._words.sign, spaced=self._words.spaced)
 
     def _names_only(self) -> Winners:
@@ -164,4 +189,4 @@ class WinnerColumn:
         raise self.table.fault(f"The winner is {word!r}; {expected} is expected.{more}{hint}", row=row + 1)
 
 
-_EITHER = f"one of {', '.join(WINNERS)}, or the name of one of the row's two models"
+_EITHER = f"one of {_KNOWN}, or the name of one of the row's two models"
