@@ -180,9 +180,7 @@ def judgement_costs(ledger: Ledger, studies: Sequence[str]) -> list[JudgementCos
         judged = {row.trial: (row.item, json.loads(row.calls)) for row in connection.execute(query)}
         sharing = Counter(key for _, keys in judged.values() for key in keys)
         found = {
-            row.key: row
-            for some in chunks(sharing)
-            for row in connection.execute(columns.where(calls.c.key.in_(some)))
+            row.key: row for some in chunks(sharing) for row in connection.execute(columns.where(calls.c.key.in_(some)))
         }
 
     def cost(item: str, keys: list[str]) -> JudgementCost:

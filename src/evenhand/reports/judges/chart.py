@@ -27,8 +27,8 @@ def judges_chart(report: JudgesReport, *, width: int = PAGE) -> Any:
             "There is nothing to draw: of no judge both its price and its agreement with people are known.",
             code="EH-CHART-EMPTY",
         )
-    costs = [row["cost"] for row in rows]
-    scale = alt.Scale(domain=[0, 1.15 * max(max(costs), 1e-6)])
+    dearest = max(one.cost_per_1000_usd.value or 0.0 for one in report.judges)
+    scale = alt.Scale(domain=[0, 1.15 * (dearest or 1.0)])
     across = alt.X("cost:Q", scale=scale, axis=ticks(width), title="US dollars per 1,000 judgements")
     up = alt.Axis(format=".0%")
     base = alt.Chart(alt.Data(values=rows)).encode(
@@ -40,10 +40,12 @@ def judges_chart(report: JudgesReport, *, width: int = PAGE) -> Any:
         y=alt.Y("lower:Q", axis=up, title=title, scale=alt.Scale(zero=False)), y2="upper:Q"
     )
     points = base.mark_point(filled=True, size=80, opacity=1).encode(y=alt.Y("near:Q", axis=up, title=title))
-    words = base.mark_text(align="left", dx=9, fontSize=12).encode(y=alt.Y("near:Q"), text="name:N")
+    words = base.mark_text(align="left", dx=7, dy=-9, fontSize=12).encode(y=alt.Y("near:Q"), text="name:N")
     edge = sorted((row for row in rows if row["where"] == _ON), key=lambda row: row["cost"])
     line = alt.Chart(alt.Data(values=edge)).mark_line(interpolate="step-after", color=ACCENT, opacity=0.4).encode(
         x=across, y=alt.Y("near:Q")
     )  # fmt: skip
-    heading = Heading(title="What a judge costs, and how near it comes to people", subtitle="with 95 % intervals by item")
+    heading = Heading(
+        title="What a judge costs, and how near it comes to people", subtitle="with 95 % intervals by item"
+    )
     return titled(alt.layer(line, lines, points, words).properties(width=width, height=320), heading)

@@ -35,7 +35,9 @@ _AUDITED = (
 )  # fmt: skip
 
 
-def judges_of_files(paths: Sequence[Path], *, judges: Sequence[str] = (), form: PreferenceForm = AS_IT_IS) -> JudgesReport:
+def judges_of_files(
+    paths: Sequence[Path], *, judges: Sequence[str] = (), form: PreferenceForm = AS_IT_IS
+) -> JudgesReport:
     """Raises AlignmentError where no person's verdict is among them, ExchangeError where a file does not fit."""
     said = of_files(paths, judges=judges, form=form)
     if not said.judges:
@@ -86,7 +88,9 @@ def _refuse_several(what: str, flag: str, values: set[str]) -> None:
 
 
 def _ordered(judges: Iterable[Judge]) -> list[Judge]:
-    return sorted(judges, key=lambda one: (-(one.agreement.value or -1.0), one.judge, one.protocol or "", one.see or ""))
+    return sorted(
+        judges, key=lambda one: (-(one.agreement.value or -1.0), one.judge, one.protocol or "", one.see or "")
+    )
 
 
 def _people(ledger: Ledger, study: StudyOnRecord) -> tuple[dict[tuple[str, str], Aligned], tuple[str, ...]]:
@@ -153,7 +157,10 @@ def _order(votes: Sequence[Vote]) -> dict[str, Estimate]:
         return {"swap_consistency": both.swap_consistency, "first_position": both.first_position_share}
     effect = order_effect(shown).overall.natural
     first = replace(effect, value=_share(effect.value), lower=_share(effect.lower), upper=_share(effect.upper))
-    return {"first_position": first, "swap_consistency": Estimate(value=None, reason="no pair was shown in both orders")}
+    return {
+        "first_position": first,
+        "swap_consistency": Estimate(value=None, reason="no pair was shown in both orders"),
+    }
 
 
 def _share(log_odds: float | None) -> float | None:

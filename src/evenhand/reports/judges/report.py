@@ -9,7 +9,7 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.result import Result
-from evenhand.format.words import counted, listed, per_cent
+from evenhand.format.words import count, counted, listed, per_cent
 from evenhand.stats.intervals import LEVEL, Range, clustered_mean
 from evenhand.stats.reliability.agreement.alignment import ComparedVerdicts
 from evenhand.stats.reliability.summary import CONSISTENT_ENOUGH, FAR_FROM_EVEN
@@ -92,8 +92,7 @@ class JudgesReport(Result):
         names = [one.judge for one in self.judges]
         asked = [" ".join(filter(None, (one.protocol, one.see and f"shown {one.see}"))) for one in self.judges]
         return tuple(
-            f"{name} ({how})" if names.count(name) > 1 and how else name
-            for name, how in zip(names, asked, strict=True)
+            f"{name} ({how})" if names.count(name) > 1 and how else name for name, how in zip(names, asked, strict=True)
         )
 
     @property
@@ -119,9 +118,18 @@ class JudgesReport(Result):
     def as_json(self) -> dict[str, Json]:
         rows: list[Json] = []
         for one, name, frontier in zip(self.judges, self.names, self.frontier, strict=True):
-            figures = {key: value for measure in MEASURES for key, value in one.estimate(measure).as_json(measure).items()}
+            figures = {
+                key: value for measure in MEASURES for key, value in one.estimate(measure).as_json(measure).items()
+            }
             rows.append(
-                {"judge": one.judge, "name": name, "protocol": one.protocol, "see": one.see, **figures, "frontier": frontier}
+                {
+                    "judge": one.judge,
+                    "name": name,
+                    "protocol": one.protocol,
+                    "see": one.see,
+                    **figures,
+                    "frontier": frontier,
+                }
             )
         return {
             "schema": 1,
@@ -162,8 +170,8 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     if taken != best:
         return Choice(
             judge=judges[taken].judge,
-            sentence=f"{word} {names[taken]}: it {_near(judges[taken])} for {_dollars(judges[taken])} per 1,000 judgements; "
-            f"{names[best]} is nearest to people ({per_cent(judges[best].agreement.value)}) and costs "
+            sentence=f"{word} {names[taken]}: it {_near(judges[taken])} for {_dollars(judges[taken])} per 1,000 "
+            f"judgements; {names[best]} is nearest to people ({per_cent(judges[best].agreement.value)}) and costs "
             f"{_dollars(judges[best])}, and no difference between the two is shown ({_span(apart[taken])}).",
         )
     if alike:
@@ -175,8 +183,8 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
         )
     return Choice(
         judge=judges[best].judge,
-        sentence=f"{word} {names[best]}: it {_near(judges[best])}, more often than each of the other "
-        f"{counted(len(near) - 1, 'judge')}.",
+        sentence=f"{word} {names[best]}: it {_near(judges[best])}, more often than "
+        f"{listed(names[place] for place in near if place != best)}.",
     )
 
 
@@ -210,13 +218,13 @@ def _difference(one: Judge, other: Judge, level: float) -> Estimate:
 def _near(one: Judge) -> str:
     own, people = one.agreement, one.people_agreement
     beside = "" if people.value is None else f" (people agree with each other in {per_cent(people.value)})"
-    return f"agrees with people in {per_cent(own.value)}{_interval(own)}{beside}"
+    return f"agrees with people in {per_cent(own.value)} of {count(round(own.n))} comparisons{beside}"
 
 
 def _interval(of: Estimate) -> str:
     if of.lower is None or of.upper is None:
         return ""
-    return f", 95 % interval {per_cent(of.lower)} to {per_cent(of.upper)}"
+    return f" (95 % interval {per_cent(of.lower)} to {per_cent(of.upper)})"
 
 
 def _span(of: Estimate) -> str:
@@ -235,9 +243,13 @@ def _warnings(judges: Sequence[Judge], names: Sequence[str]) -> list[str]:
     for one, name in zip(judges, names, strict=True):
         first, swap = one.first_position, one.swap_consistency
         if first.lower is not None and first.lower > 0.5 + FAR_FROM_EVEN:
-            said.append(f"{name} favours the answer shown first: {per_cent(first.value)}{_interval(first)}; 50 % is fair.")
+            said.append(
+                f"{name} favours the answer shown first: {per_cent(first.value)}{_interval(first)}; 50 % is fair."
+            )
         if first.upper is not None and first.upper < 0.5 - FAR_FROM_EVEN:
-            said.append(f"{name} favours the answer shown second: {per_cent(first.value)} to the first{_interval(first)}.")
+            said.append(
+                f"{name} favours the answer shown second: {per_cent(first.value)} to the first{_interval(first)}."
+            )
         if swap.upper is not None and swap.upper < CONSISTENT_ENOUGH:
             said.append(f"{name} keeps only {per_cent(swap.value)} of its verdicts when the answers swap places.")
     return said

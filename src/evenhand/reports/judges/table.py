@@ -10,16 +10,17 @@ from evenhand.format.words import count, per_cent, unbroken
 from evenhand.reports.judges.report import JudgesReport
 
 _SHARE, _EFFECT, _MONEY, _PLAIN, _SECONDS = "share", "effect", "money", "plain", "seconds"
+_COVERAGE = "with a verdict"
 _PARTS = (
     (
         "Near to people, and fair to both places",
         (
-            ("agreement", "agrees with people", _SHARE),
+            ("agreement", "with people", _SHARE),
             ("people_agreement", "people do", _SHARE),
             ("kappa", "kappa", _PLAIN),
-            ("swap_consistency", "kept when swapped", _SHARE),
+            ("swap_consistency", "swap kept", _SHARE),
             ("first_position", "first place", _SHARE),
-            ("cost_per_1000_usd", "$ per 1,000", _MONEY),
+            ("cost_per_1000_usd", "$/1,000", _MONEY),
         ),
     ),
     (
@@ -35,7 +36,7 @@ _PARTS = (
     (
         "What it takes",
         (
-            ("coverage", "with a verdict", _SHARE),
+            ("coverage", _COVERAGE, _SHARE),
             ("tokens", "tokens each", _PLAIN),
             ("latency_seconds", "median wait", _SECONDS),
         ),
@@ -85,13 +86,12 @@ def _number(value: float, unit: str) -> str:
 
 
 def print_judges(report: JudgesReport, console: Console, *, explain: bool) -> None:
-    console.print(f"[bold]{escape(report.headline)}[/bold]\n")
-    for sheet in judges_sheets(report, bounds=explain):
-        known = sheet.known
-        if len(known.headings) > 1 and known.rows:
-            print_sheet(known, console)
     first, *others = report.sentences
-    console.print(unbroken(escape(first)), style="bold")
+    console.print(f"[bold]{escape(report.headline)}[/bold]")
+    console.print(unbroken(escape(first)) + "\n")
+    for sheet in judges_sheets(report, bounds=explain):
+        if explain or any(heading not in ("judge", _COVERAGE) for heading in sheet.known.headings):
+            print_sheet(sheet.known, console)
     for sentence in others:
         console.print(unbroken(escape(sentence)))
     if explain:
@@ -102,12 +102,13 @@ def print_judges(report: JudgesReport, console: Console, *, explain: bool) -> No
 
 
 EXPLAINED = (
-    "agrees with people: how often the judge takes the side that people take, put in one person's place where several "
+    "with people: how often the judge takes the side that people take, put in one person's place where several "
     "judged the same case; people do: how often a person does in the same places.",
-    "kept when swapped: verdicts that stay with the same answer when the two change places; first place: what goes to "
-    "the answer shown first, 50 % is fair; where no pair was shown in both orders, what an equal answer would win there.",
-    "length, planted, looks: what a longer answer, a planted order and the image move its verdicts by, from audits; 0 is "
-    "no effect.",
-    "$ per 1,000 and tokens are of 1,000 judgements and of one, as the endpoint counted; frontier: no other judge is both "
+    "swap kept: verdicts that stay with the same answer when the two change places; first place: what goes to "
+    "the answer shown first, 50 % is fair; where no pair was shown in both orders, what an equal answer would win "
+    "there.",
+    "length, planted, looks: what a longer answer, a planted order and the image move its verdicts by, from audits; 0 "
+    "is no effect.",
+    "$/1,000 and tokens are of 1,000 judgements and of one, as the endpoint counted; frontier: no other judge is both "
     "as cheap and as near to people.",
 )

@@ -65,8 +65,8 @@ class Alignment:
 
     @cached_property
     def models(self) -> tuple[tuple[str, AlignmentFigures], ...]:
-        """Of each model on whose cases the rater can be compared. Where pairs count as models there are thousands, which
-        few readers ask for."""
+        """Of each model on whose cases the rater can be compared. Where pairs count as models there are thousands, for
+        which few readers ask."""
         return tuple((self.names[code], figures(self._of(code))) for code in self._codes)
 
     @property
@@ -190,6 +190,8 @@ class ComparedVerdicts:
     rater: IntArray
     levels: int | None
     """None where judge and people used different scales, so that only signs can be compared."""
+    oriented: bool
+    """Of the cases: where False, which model a verdict favours hangs on the names alone."""
 
     def only(self, rows: BoolArray | IntArray) -> "ComparedVerdicts":
         return ComparedVerdicts(
@@ -201,6 +203,7 @@ class ComparedVerdicts:
             model=self.model[rows],
             rater=self.rater[rows],
             levels=self.levels,
+            oriented=self.oriented,
         )
 
 
@@ -310,21 +313,26 @@ def figures(compared: ComparedVerdicts) -> AlignmentFigures:
     sides, most = _sided(compared), _led(compared)
     near = _near(compared)
     signs = np.sign(compared.judged), np.sign(compared.people)
+    either_way = not compared.oriented
     return AlignmentFigures(
         mae=_mae(compared),
         consistency=near if isinstance(near, Estimate) else _share(near, compared),
         agreement=_share(_same_sign(sides, sides.people), sides),
         majority=_share(_same_sign(most, most.majority), most),
-        kappa=cohens_kappa(*signs, compared.item),
-        ac1=_ac1_of_two(*signs, compared.item) if compared.levels == 2 else gwets_ac1(*signs, compared.item),
+        kappa=cohens_kappa(*signs, compared.item, either_way=either_way),
+        ac1=_ac1_of_two(*signs, compared.item, either_way=either_way)
+        if compared.levels == 2
+        else gwets_ac1(*signs, compared.item, either_way=either_way),
         ac1_classes=2 if compared.levels == 2 else SIGNS,
         kappa_weighted=_other_scale()
         if compared.levels is None
-        else cohens_kappa(compared.judged, compared.people, compared.item, weighting="quadratic"),
+        else cohens_kappa(
+            compared.judged, compared.people, compared.item, weighting="quadratic", either_way=either_way
+        ),
     )
 
 
-def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray) -> Estimate:
+def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray, *, either_way: bool) -> Estimate:
     """Of forced choices. A mean of several that is 0 is half a verdict for each side, so a coin stays at 0 however many
     people or orders are averaged."""
     # Four quarters of each case, so that two halved verdicts meet in every combination.
@@ -333,7 +341,7 @@ def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray) -> Estimate:
         np.where(signs[:, None] == 0, half, signs[:, None]).ravel()
         for signs, half in zip((one, other), halves, strict=True)
     )
-    found = gwets_ac1(mine, theirs, np.repeat(item, 4), classes=2)
+    found = gwets_ac1(mine, theirs, np.repeat(item, 4), classes=2, either_way=either_way)
     return found if found.value is None else replace(found, n=len(one))
 
 
@@ -363,6 +371,7 @@ def _compared(rows: RaterMatrix, held_against: FloatArray, most: FloatArray, lev
         model=rows.cases.model[rows.case],
         rater=rows.rater,
         levels=levels,
+        oriented=rows.cases.oriented,
     )
 
 
