@@ -44,6 +44,24 @@ def _ac1_truth(margins: str, alike: float) -> float:
     return value
 
 
+def of_either_way(figure: str, margins: str, alike: float, cases: int, rng: np.random.Generator) -> Found:
+    """Where nothing says which of two sides is named first, however often the same one happens to be."""
+    found = _either_way(figure, *_verdicts(rng, margins, alike, cases))
+    return Found.of([found], _either_way_truth(figure, margins, alike))
+
+
+def _either_way(figure: str, one: np.ndarray, other: np.ndarray) -> Estimate:
+    rate = cohens_kappa if figure == "kappa" else gwets_ac1
+    return rate(one, other, np.arange(len(one)), either_way=True)
+
+
+@cache
+def _either_way_truth(figure: str, margins: str, alike: float) -> float:
+    value = _either_way(figure, *_verdicts(np.random.default_rng(0), margins, alike, LARGE)).value
+    assert value is not None
+    return value
+
+
 def of_heavy(figure: str, heavy: int, rest: int, rng: np.random.Generator) -> Found:
     """40 items, one with a large share of the cases; how often two raters agree is the item's, 2/3 on average."""
     item = np.repeat(np.arange(40), [heavy, *[rest] * 39])
@@ -135,6 +153,15 @@ DESIGNS: dict[str, Drawn] = {
         for margins in MARGINS
         for alike in (0.3, 0.6, 0.9, 0.98)
         for cases in (50, 100, 200, 400, 800)
+    },
+    **{
+        f"either way round: {figure}, {margins}, agreement {alike}, {cases} cases": partial(
+            of_either_way, figure, margins, alike, cases
+        )
+        for figure in ("kappa", "AC1")
+        for margins in MARGINS
+        for alike in (0.3, 0.6, 0.9)
+        for cases in (20, 50, 200)
     },
     **{
         f"AC1, {margins}, agreement {alike}, {cases} cases": partial(of_ac1, margins, alike, cases)

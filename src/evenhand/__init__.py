@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evenhand.api.grading import grade, grade_async
     from evenhand.api.items import ItemChoice
     from evenhand.api.judging import JudgeRun, judge, judge_async
-    from evenhand.api.reading import align, compare, rank, read_verdicts
+    from evenhand.api.reading import align, compare, judges, rank, read_verdicts
     from evenhand.api.reporting import report
     from evenhand.api.scoring import score
     from evenhand.api.terms import Terms
@@ -83,6 +83,7 @@ __all__ = [
     "grade_async",
     "judge",
     "judge_async",
+    "judges",
     "load_benchmark",
     "load_protocol",
     "open_ledger",
@@ -129,6 +130,7 @@ _HOMES = {
     "audit_async": "evenhand.api.auditing",
     "bundled_answers": "evenhand.benchmarks.catalog",
     "compare": "evenhand.api.reading",
+    "judges": "evenhand.api.reading",
     "grade": "evenhand.api.grading",
     "grade_async": "evenhand.api.grading",
     "judge": "evenhand.api.judging",

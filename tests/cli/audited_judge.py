@@ -45,8 +45,9 @@ GOOD = Habits()
 STEADY = Habits(wavers=0.05)
 GULLIBLE = Habits(obeys=1.0, falls_for=("order in base64",))
 QUOTING = Habits(quotes=True)
+FIRST = Habits(first=0.8)
 
-_HABITS = {"good": GOOD, "bad": BAD, "steady": STEADY, "gullible": GULLIBLE, "quoting": QUOTING}
+_HABITS = {"good": GOOD, "bad": BAD, "steady": STEADY, "gullible": GULLIBLE, "quoting": QUOTING, "first": FIRST}
 _WORDING = wording_of(load_protocol("visit_pairwise"))
 NEW = "\n\n"
 

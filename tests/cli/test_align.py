@@ -572,3 +572,30 @@ def test_a_page_and_a_picture_of_agreement(shell: Explained):
     assert "src=" not in page
     assert "<svg" in picture
     shell.refuses("EH-OUTPUT-EXISTS", "align.csv", of=("align", path, "--plot", shell.file("align.csv", "mine")))
+
+
+def test_what_models_are_called_changes_no_figure(shell: Explained):
+    """Without a baseline a pair has no first model but by the alphabet."""
+    lots = random.Random(5)
+    rows = [
+        (item, who, kind, *pair, lots.choice(("model_a", "model_a", "tie", "model_b")))
+        for item in range(30)
+        for pair in (("heron", "lynx"), ("lynx", "otter"), ("heron", "otter"))
+        for who, kind in (("ann", "human"), ("bob", "human"), ("j", "model"))
+    ]
+    found: list[tuple[Any, ...]] = []
+    for number, names in enumerate(({}, {"heron": "zheron"}, {"lynx": "alynx", "otter": "a otter"})):
+        lines = [",".join(str(names.get(str(cell), cell)) for cell in row) for row in rows]
+        shell.file(f"{number}.csv", "item,rater,rater_kind,model_a,model_b,winner", *lines)
+        said = json.loads(shell.run("align", f"{number}.csv", "--json")[0])
+        (judge,) = said["raters"]
+        names_of = ("kappa", "kappa_lower", "kappa_weighted", "ac1", "ac1_upper", "agreement", "mae")
+        found.append((*(judge[name] for name in names_of), said["alpha"], said["alpha_lower"], said["alpha_upper"]))
+    assert found[1] == pytest.approx(found[0])
+    assert found[2] == pytest.approx(found[0])
+    people = [(row[1], (1, 0, -1)[("model_a", "tie", "model_b").index(row[5])]) for row in rows]
+    ann, bob = ([value for who, value in people if who == name] for name in ("ann", "bob"))
+    both = [[*ann, *(-one for one in ann)], [*bob, *(-one for one in bob)]]
+    # Theirs takes the two ways round for twice the verdicts, of which chance has one in two hundred more.
+    theirs = krippendorff.alpha(both, level_of_measurement="ordinal")
+    assert found[0][-3] == pytest.approx(theirs, abs=0.01)

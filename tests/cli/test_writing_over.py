@@ -43,6 +43,7 @@ WRITING: dict[tuple[str, str], tuple[str, ...]] = {
     ("rank", "--plot"): ("rank", "battles.csv"),
     ("align", "--plot"): ("align", "battles.csv"),
     ("correlate", "--plot"): ("correlate", "scores.csv"),
+    ("judges", "--plot"): ("judges", "battles.csv", "--judge", "j"),
     ("compare", "--out"): ("compare", "first", "second"),
     ("reproduce", "--out"): ("reproduce", "grade-score"),
     ("sample", "--out"): ("sample", "visit-bench-sample"),

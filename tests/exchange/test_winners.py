@@ -141,3 +141,18 @@ def test_an_empty_cell_of_a_column_to_cluster_by_is_no_missing_item():
     with pytest.raises(ExchangeError) as error:
         eh.rank(frame, by_cluster="cat")
     assert "There is no cluster in the column `cat`" in str(error.value)
+
+
+def test_a_word_that_is_explained_is_no_model_that_is_called_as_its_meaning():
+    rows = [("tie", "Y", "draw"), ("Y", "tie", "DRAW "), ("tie", "Y", "tie"), ("Y", "tie", "tie"), ("tie", "Y", "Y")]
+    named = BattleColumns(winner_as="names", winner_words={"draw": "tie"})
+    assert signs(rows, named) == [0, 0, 1, -1, -1]
+    words = BattleColumns(winner_as="words", winner_words={"draw": "tie", "won": "left"})
+    assert signs([("tie", "Y", "draw"), ("tie", "Y", "won"), ("Y", "tie", "right")], words) == [0, 1, -1]
+
+
+def test_a_model_that_is_called_as_a_word_that_is_explained_is_refused():
+    for asked in (None, "names", "words"):
+        said = refused([("Draw", "Y", "draw")], BattleColumns(winner_as=asked, winner_words={"draw": "tie"}))
+        assert "Draw" in said
+        assert "--winner-words" in said

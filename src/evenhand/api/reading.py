@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from evenhand.reports.board.board import Board
     from evenhand.reports.board.choosing import Choice
     from evenhand.reports.board.methods import Scoring
+    from evenhand.reports.judges.report import JudgesReport
     from evenhand.reports.run_changes import RunChanges
     from evenhand.stats.ratings.resampling import Unit as Resampled
 
@@ -153,6 +154,38 @@ def align(
         )
         said = of_ledger(ledger_at(ledger, create=False), wanted)
     return aligned(said, against=against, most=disagreements, seed=seed)
+
+
+def judges(
+    files: str | Path | Sequence[str | Path] = (),
+    *,
+    ledger: "GivenLedger | None" = None,
+    benchmark: str | None = None,
+    variant: str | None = None,
+    judge: str | Sequence[str] = (),
+    columns: Mapping[str, str] | None = None,
+    winner_words: Mapping[str, str] | None = None,
+) -> "JudgesReport":
+    """Every judge of a benchmark in one table, and which of them to pay.
+
+    Of the ledger, or of files of preferences as `align` reads them. `judge`: which raters of the files are judges; all
+    models by default.
+
+    >>> eh.judges("people.csv")
+    1 judge of people.csv
+
+    Raises MixedError where one benchmark must be chosen, AlignmentError where the files hold no person's verdict.
+    """
+    from evenhand.exchange.judgements.preferences_file import PreferenceForm
+    from evenhand.reports.judges.gathering import judges_of_files, judges_of_ledger
+
+    paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
+    if not paths:
+        return judges_of_ledger(ledger_at(ledger, create=False), benchmark=benchmark, variant=variant)
+    if benchmark or variant or ledger is not None:
+        raise Misuse("benchmark, variant and ledger choose from a ledger: leave them out beside files.")
+    form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {})
+    return judges_of_files(paths, judges=(judge,) if isinstance(judge, str) else tuple(judge), form=form)
 
 
 def compare(

@@ -7,7 +7,7 @@ EVENHAND_ and the flag's name.
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, get_args
@@ -455,3 +455,15 @@ class ItemOptions(ItemChoice):
     sample: int | None = option("--sample", type=click.IntRange(1), help="Only N items, sampled with --seed.")
     category: tuple[str, ...] = option("--category", multiple=True, help="Only items of this category; repeatable.")
     items: tuple[str, ...] = option("--items", multiple=True, help="Only these items; repeatable.")
+
+
+def refuse_mixture(
+    ctx: click.Context, files: Sequence[Path], *, of_ledger: Sequence[str], of_files: Sequence[str]
+) -> None:
+    """Flags of a ledger beside files, or of files without any; only those typed, for a folder's hold for all."""
+    for name in of_ledger if files else of_files:
+        if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            flag = name.replace("_", "-")
+            if files:
+                raise WrongUse(f"--{flag} chooses from the ledger, and {files[0]} is a file: give one of the two.")
+            raise WrongUse(f"--{flag} says how a file is read: give the file too.")

@@ -58,7 +58,7 @@ class WinnerColumn:
         """`asked`: names or words; None: what the rows say. Raises ExchangeError where they do not say it, and where a
         row fits neither."""
         if self.words:
-            return self._in_our_words(asked).read(asked)
+            return self._in_their_words(asked)
         if asked == "words":
             return self._words_only()
         if asked == "names":
@@ -68,16 +68,34 @@ class WinnerColumn:
             return self._either()
         return self._told_by_all()
 
-    def _in_our_words(self, asked: WinnerAs | None) -> "WinnerColumn":
+    def _in_their_words(self, asked: WinnerAs | None) -> Winners:
+        """What is explained is what it was said to mean, also where a model is called as the meaning is."""
+        theirs = {word.strip().lower(): ours for word, ours in self.words.items()}
+        self._refuse_namesakes(theirs, asked)
+        known = self.said.str.strip_chars().str.to_lowercase()
+        explained = known.is_in(list(theirs))
+        ours = known.replace_strict(theirs, default="tie")
+        # Of the rows that are explained any word may stand in for the reading of the others.
+        stand_in = self.sides[0] if asked == "names" else ours
+        rest = replace(self, said=stand_in.zip_with(explained, self.said), words={}).read(asked)
+        return replace(rest, sign=np.where(explained.to_numpy(), winner_words(ours).sign, rest.sign).astype(np.int8))
+
+    def _refuse_namesakes(self, theirs: Mapping[str, str], asked: WinnerAs | None) -> None:
+        """Raises ExchangeError where nothing tells a model from a word."""
+        both = [name for name in self.models if name.strip().lower() in theirs]
+        if both:
+            raise self.table.fault(
+                f"A model is called {quoted(both[:1])}, and --winner-words explains that as a word: rename the model, "
+                "or give the column another word.",
+                code=CELL,
+            )
         alike = [name for name in self.models if name.strip().lower() in WINNERS]
         if alike and asked is None:
             raise self.table.fault(
                 f"A model is called {quoted(alike[:1])}, which is a word for a winner too, and --winner-words explains "
-                "others: rename the model, or give --winner-as words where no winner is a model's name.",
+                "others: rename the model, or say with --winner-as whether the other winners are names or words.",
                 code=CELL,
             )
-        said = self.said.str.strip_chars().replace(list(self.words), list(self.words.values()))
-        return replace(self, said=said, words={})
 
     @cached_property
     def _words(self) -> WinnerWords:

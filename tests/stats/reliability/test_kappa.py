@@ -386,3 +386,42 @@ def test_kappa_says_how_many_items_the_cases_outside_the_largest_class_are_worth
     assert found.reason is not None
     assert "40 of 200 cases outside its largest class, worth 2.0 of 10 items; 3 are needed" in found.reason
     assert cohens_kappa(one, one, np.repeat(np.arange(20), 10)).lower is not None
+
+
+@pytest.mark.parametrize("weighting", ["none", "quadratic"])
+def test_either_way_round_a_case_counts_half_each_way(weighting: Weighting):
+    rng = np.random.default_rng(3)
+    one, other = rng.choice([-2.0, -1.0, 0.0, 1.0, 2.0], (2, 300), p=[0.05, 0.1, 0.15, 0.3, 0.4])
+    other = np.where(rng.random(300) < 0.6, one, other)
+    item = np.arange(300) // 3
+    found = cohens_kappa(one, other, item, weighting=weighting, either_way=True)
+    twice = cohens_kappa(
+        *(np.concatenate([each, -each]) for each in (one, other)), np.tile(item, 2), weighting=weighting
+    )
+    assert found.value == pytest.approx(twice.value)
+    assert found.n == 300
+    assert (found.lower, found.upper) == pytest.approx((twice.lower, twice.upper), abs=1e-6)
+
+
+def test_no_turning_of_cases_changes_what_is_told_either_way_round():
+    """Which model of a pair is named first is the alphabet's doing."""
+    rng = np.random.default_rng(4)
+    one, other = rng.choice([-1.0, 0.0, 1.0], (2, 200), p=[0.1, 0.2, 0.7])
+    other = np.where(rng.random(200) < 0.5, one, other)
+    item = np.arange(200) // 2
+    turned = np.where(rng.random(200) < 0.5, -1.0, 1.0)
+    for rate in (cohens_kappa, gwets_ac1):
+        as_named = rate(one, other, item, either_way=True)
+        renamed = rate(turned * one, turned * other, item, either_way=True)
+        assert (renamed.value, renamed.lower, renamed.upper) == pytest.approx(
+            (as_named.value, as_named.lower, as_named.upper)
+        )
+        # Taken as they are named, they depend on it.
+        assert rate(turned * one, turned * other, item).value != pytest.approx(rate(one, other, item).value, abs=1e-3)
+
+
+def test_of_forced_choices_either_way_round_chance_is_one_half():
+    one = np.array([1.0] * 30 + [-1.0] * 10)
+    other = np.array([1.0] * 28 + [-1.0] * 12)
+    # 38 of 40 alike: 2 * 0.95 - 1, however many are of one side.
+    assert cohens_kappa(one, other, np.arange(40), either_way=True).value == pytest.approx(0.9)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Literal, cast, get_args
 import click
 
 from evenhand.cli import options
-from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import BattleFileOptions, option
 from evenhand.cli.saying import say
 from evenhand.cli.waiting import waiting
@@ -77,7 +76,7 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.alignment.table import alignment_sentences, alignment_sheets, print_alignment
 
-    _refuse_mixture(ctx, given.files)
+    options.refuse_mixture(ctx, given.files, of_ledger=_OF_A_LEDGER, of_files=_OF_A_FILE)
     # A folder's settings hold for all commands: beside files those of a ledger are not meant.
     of_ledger = not given.files
     with waiting("Comparing raters"):
@@ -117,12 +116,3 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
 
 _OF_A_LEDGER = ("benchmark", "protocol", "variant", "see", "run", "store")
 _OF_A_FILE = ("levels", "columns", "winner_words")
-
-
-def _refuse_mixture(ctx: click.Context, files: tuple[Path, ...]) -> None:
-    for name in _OF_A_LEDGER if files else _OF_A_FILE:
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            flag = name.replace("_", "-")
-            if files:
-                raise WrongUse(f"--{flag} chooses from the ledger, and {files[0]} is a file: give one of the two.")
-            raise WrongUse(f"--{flag} is about the verdicts of a file: give the file too.")

@@ -8,7 +8,6 @@ from typing import Literal
 import click
 
 from evenhand.cli import options
-from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import BattleFileOptions, ChoosingOptions, option, output
 from evenhand.files.outputs import Target
 
@@ -45,7 +44,7 @@ def command(ctx: click.Context, given: ReportOptions) -> None:
     """
     from evenhand.cli.read.reporting import reported
 
-    _refuse_mixture(ctx, given.files)
+    options.refuse_mixture(ctx, given.files, of_ledger=_OF_A_LEDGER, of_files=_OF_A_FILE)
     document = reported(given)
     if given.as_json:
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
@@ -53,13 +52,3 @@ def command(ctx: click.Context, given: ReportOptions) -> None:
 
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")
 _OF_A_FILE = ("columns", "winner_words")
-
-
-def _refuse_mixture(ctx: click.Context, files: tuple[Path, ...]) -> None:
-    """Flags of a ledger beside files, or of files without any; only those typed, for a folder's hold for all."""
-    for name in _OF_A_LEDGER if files else _OF_A_FILE:
-        if ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            flag = name.replace("_", "-")
-            if files:
-                raise WrongUse(f"--{flag} chooses from the ledger, and {files[0]} is a file: give one of the two.")
-            raise WrongUse(f"--{flag} says how a file is read: give the file too.")

@@ -153,6 +153,54 @@ def judged_calls(ledger: Ledger, *, rater: str, condition: Condition, most: int 
     return [JudgedCalls(calls=some) for some in each if some]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JudgementCost:
+    """Of one judgement: its calls together, of which one that several judgements were read from is paid in parts."""
+
+    item: str
+    cost_usd: float | None
+    tokens: float | None
+    """Both ways; None where an endpoint did not count."""
+    seconds: float
+    """Of its first call."""
+
+
+def judgement_costs(ledger: Ledger, studies: Sequence[str]) -> list[JudgementCost]:
+    """Of the judgements of these studies that were read from calls, each trial's latest."""
+    said, trials, wanted, calls = schema.judgements, schema.trials, schema.study_trials, schema.calls
+    query = (
+        select(said.c.trial, said.c.calls, trials.c.item)
+        .join(trials, trials.c.key == said.c.trial)
+        .join(wanted, wanted.c.trial == said.c.trial)
+        .where(wanted.c.study.in_(studies), said.c.calls != "[]")
+        .order_by(said.c.seq)
+    )
+    columns = select(calls.c.key, calls.c.cost_usd, calls.c.input_tokens, calls.c.output_tokens, calls.c.seconds)
+    with ledger.reading() as connection:
+        judged = {row.trial: (row.item, json.loads(row.calls)) for row in connection.execute(query)}
+        sharing = Counter(key for _, keys in judged.values() for key in keys)
+        found = {
+            row.key: row for some in chunks(sharing) for row in connection.execute(columns.where(calls.c.key.in_(some)))
+        }
+
+    def cost(item: str, keys: list[str]) -> JudgementCost:
+        rows = [(found[key], sharing[key]) for key in keys if key in found]
+        costs = [None if row.cost_usd is None else row.cost_usd / times for row, times in rows]
+        tokens = [
+            None if row.input_tokens is None or row.output_tokens is None
+            else (row.input_tokens + row.output_tokens) / times
+            for row, times in rows
+        ]  # fmt: skip
+        return JudgementCost(item=item, cost_usd=_total(costs), tokens=_total(tokens), seconds=rows[0][0].seconds)
+
+    return [cost(item, keys) for item, keys in judged.values() if any(key in found for key in keys)]
+
+
+def _total(parts: Sequence[float | None]) -> float | None:
+    known = [part for part in parts if part is not None]
+    return sum(known) if len(known) == len(parts) else None
+
+
 def terms_of(ledger: Ledger, data: str) -> DataTerms:
     """Of a benchmark's data, by its digest; empty where the ledger does not hold it."""
     table = schema.benchmarks

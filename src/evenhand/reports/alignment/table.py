@@ -128,7 +128,7 @@ def _print_everything(report: AlignmentReport, console: Console) -> None:
 
 def _print_by_model(report: AlignmentReport, console: Console) -> None:
     """Of many models what is pooled, and how many there are."""
-    models = max(len(one.models) for one in _raters(report))
+    models = max(one.model_count for one in _raters(report))
     if has_table_7(report):
         print_sheet(table_7(report, by_model=models <= _ROWS), console)
     elif 1 < models <= _ROWS:

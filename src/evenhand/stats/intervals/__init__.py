@@ -1,5 +1,6 @@
 """Intervals that do not take two showings of one item for two independent cases."""
 
+from evenhand.stats.intervals.amounts import amount_mean, median
 from evenhand.stats.intervals.mean import Range, clustered_mean, joined_means
 from evenhand.stats.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, reach, reaches
 from evenhand.stats.intervals.share import clustered_share, share_of_sums
@@ -13,10 +14,12 @@ __all__ = [
     "UNSEEN",
     "Basis",
     "Range",
+    "amount_mean",
     "clustered_mean",
     "clustered_share",
     "joined_means",
     "left_out",
+    "median",
     "reach",
     "reaches",
     "share_of_sums",

@@ -3,7 +3,8 @@
 Equations 1 and 2 of Creation-MMBench, section F.2; pooled over cases as its Table 7 pools (spec A7).
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -54,12 +55,30 @@ class AlignmentFigures:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Alignment:
     rater: str
     pooled: AlignmentFigures
-    models: tuple[tuple[str, AlignmentFigures], ...]
-    """Of each model on whose cases the rater can be compared."""
+    compared: "ComparedVerdicts" = field(compare=False, repr=False)
+    names: tuple[str, ...] = field(compare=False, repr=False)
+    """Of all models, by their code."""
+
+    @cached_property
+    def models(self) -> tuple[tuple[str, AlignmentFigures], ...]:
+        """Of each model on whose cases the rater can be compared. Where pairs count as models there are thousands, for
+        which few readers ask."""
+        return tuple((self.names[code], figures(self._of(code))) for code in self._codes)
+
+    @property
+    def model_count(self) -> int:
+        return len(self._codes)
+
+    @property
+    def _codes(self) -> IntArray:
+        return np.unique(self.compared.model)
+
+    def _of(self, code: int) -> "ComparedVerdicts":
+        return self.compared.only(self.compared.model == code)
 
     def as_json(self) -> dict[str, Json]:
         models: list[Json] = [{"model": model, **figures.as_json()} for model, figures in self.models]
@@ -171,6 +190,8 @@ class ComparedVerdicts:
     rater: IntArray
     levels: int | None
     """None where judge and people used different scales, so that only signs can be compared."""
+    oriented: bool
+    """Of the cases: where False, which model a verdict favours hangs on the names alone."""
 
     def only(self, rows: BoolArray | IntArray) -> "ComparedVerdicts":
         return ComparedVerdicts(
@@ -182,27 +203,27 @@ class ComparedVerdicts:
             model=self.model[rows],
             rater=self.rater[rows],
             levels=self.levels,
+            oriented=self.oriented,
         )
 
 
 def alignment(raters: RaterMatrix, people: RaterMatrix) -> tuple[Alignment, ...]:
     """Each rater against the mean of the people, on the cases that both judged."""
-    compared = against_people(raters, people)
+    return _of_each(raters, against_people(raters, people))
+
+
+def _of_each(raters: RaterMatrix, compared: ComparedVerdicts) -> tuple[Alignment, ...]:
+    each = ((name, compared.only(compared.rater == code)) for code, name in enumerate(raters.raters))
     return tuple(
-        _alignment(name, compared.only(compared.rater == code), raters.cases.models)
-        for code, name in enumerate(raters.raters)
+        Alignment(rater=name, pooled=figures(some), compared=some, names=raters.cases.models) for name, some in each
     )
 
 
 def ceiling(people: RaterMatrix) -> Ceiling:
     compared = against_others(people)
-    each = tuple(
-        _alignment(name, compared.only(compared.rater == code), people.cases.models)
-        for code, name in enumerate(people.raters)
-    )
     here = _together(compared, crossed=False)
     return Ceiling(
-        raters=each,
+        raters=_of_each(people, compared),
         mae=here.mae,
         consistency=here.consistency,
         agreement=here.agreement,
@@ -292,21 +313,26 @@ def figures(compared: ComparedVerdicts) -> AlignmentFigures:
     sides, most = _sided(compared), _led(compared)
     near = _near(compared)
     signs = np.sign(compared.judged), np.sign(compared.people)
+    either_way = not compared.oriented
     return AlignmentFigures(
         mae=_mae(compared),
         consistency=near if isinstance(near, Estimate) else _share(near, compared),
         agreement=_share(_same_sign(sides, sides.people), sides),
         majority=_share(_same_sign(most, most.majority), most),
-        kappa=cohens_kappa(*signs, compared.item),
-        ac1=_ac1_of_two(*signs, compared.item) if compared.levels == 2 else gwets_ac1(*signs, compared.item),
+        kappa=cohens_kappa(*signs, compared.item, either_way=either_way),
+        ac1=_ac1_of_two(*signs, compared.item, either_way=either_way)
+        if compared.levels == 2
+        else gwets_ac1(*signs, compared.item, either_way=either_way),
         ac1_classes=2 if compared.levels == 2 else SIGNS,
         kappa_weighted=_other_scale()
         if compared.levels is None
-        else cohens_kappa(compared.judged, compared.people, compared.item, weighting="quadratic"),
+        else cohens_kappa(
+            compared.judged, compared.people, compared.item, weighting="quadratic", either_way=either_way
+        ),
     )
 
 
-def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray) -> Estimate:
+def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray, *, either_way: bool) -> Estimate:
     """Of forced choices. A mean of several that is 0 is half a verdict for each side, so a coin stays at 0 however many
     people or orders are averaged."""
     # Four quarters of each case, so that two halved verdicts meet in every combination.
@@ -315,7 +341,7 @@ def _ac1_of_two(one: FloatArray, other: FloatArray, item: IntArray) -> Estimate:
         np.where(signs[:, None] == 0, half, signs[:, None]).ravel()
         for signs, half in zip((one, other), halves, strict=True)
     )
-    found = gwets_ac1(mine, theirs, np.repeat(item, 4), classes=2)
+    found = gwets_ac1(mine, theirs, np.repeat(item, 4), classes=2, either_way=either_way)
     return found if found.value is None else replace(found, n=len(one))
 
 
@@ -345,15 +371,7 @@ def _compared(rows: RaterMatrix, held_against: FloatArray, most: FloatArray, lev
         model=rows.cases.model[rows.case],
         rater=rows.rater,
         levels=levels,
-    )
-
-
-def _alignment(name: str, compared: ComparedVerdicts, models: tuple[str, ...]) -> Alignment:
-    of_model = ((model, compared.only(compared.model == code)) for code, model in enumerate(models))
-    return Alignment(
-        rater=name,
-        pooled=figures(compared),
-        models=tuple((model, figures(some)) for model, some in of_model if len(some.judged)),
+        oriented=rows.cases.oriented,
     )
 
 

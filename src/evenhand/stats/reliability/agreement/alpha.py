@@ -17,9 +17,12 @@ def krippendorff_alpha(matrix: RaterMatrix, *, level: float = LEVEL) -> Estimate
 
     A case with one verdict has no pair and counts nowhere; `n` is the number of verdicts that can be paired. The
     interval is the delta method's over items, the raters held fixed: drawing raters anew would pair some with
-    themselves. Raises ValueError on more than 100 different values.
+    themselves. Where nothing says which side of a case is named first, every case counts half either way round. Raises
+    ValueError on more than 100 different values.
     """
-    values, code = np.unique(matrix.value, return_inverse=True)
+    either_way = not matrix.cases.oriented
+    values = np.unique(np.concatenate([matrix.value, -matrix.value]) if either_way else matrix.value)
+    code = np.searchsorted(values, matrix.value)
     if len(values) > MOST_VALUES:
         raise ValueError(f"Alpha takes at most {MOST_VALUES} different values, not {len(values)}.")
     cells = np.bincount(matrix.case * len(values) + code, minlength=len(matrix.cases) * len(values))
@@ -30,6 +33,7 @@ def krippendorff_alpha(matrix: RaterMatrix, *, level: float = LEVEL) -> Estimate
     if not len(counts):
         return Estimate(value=None, reason="no case was judged twice")
     met = (counts * each[:, None]).T @ counts - np.diag(each @ counts)
+    met = (met + met[::-1, ::-1]) / 2 if either_way else met
     n = float(counts.sum())
     if np.count_nonzero(met.sum(axis=1)) == 1:
         return Estimate(value=None, n=n, reason="all raters gave one and the same verdict throughout")

@@ -48,6 +48,7 @@ class CaseTable:
             item=np.array([items[item] for item, _, _ in met], dtype=np.int64),
             model=np.array([codes[_name(side, baseline)] for side in sides], dtype=np.int64),
             models=tuple(named),
+            oriented=baseline is not None,
         )
         return cls(cases=cases, items=tuple(item for item, _, _ in met), sides=tuple(sides), baseline=baseline)
 

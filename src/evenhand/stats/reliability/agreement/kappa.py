@@ -1,6 +1,7 @@
 """Cohen's kappa, plain and weighted, and Gwet's AC1 of two raters on the same cases; clustered by item."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -49,7 +50,13 @@ class _Table:
 
 
 def cohens_kappa(
-    one: FloatArray, other: FloatArray, item: IntArray, *, weighting: Weighting = "none", level: float = LEVEL
+    one: FloatArray,
+    other: FloatArray,
+    item: IntArray,
+    *,
+    weighting: Weighting = "none",
+    either_way: bool = False,
+    level: float = LEVEL,
 ) -> Estimate:
     """1 - observed / expected disagreement (Cohen 1960 and 1968); 0 for verdicts that have nothing in common.
 
@@ -57,26 +64,30 @@ def cohens_kappa(
     and does not depend on how they are binned. Distances are those of the values themselves. The interval is the delta
     method's, clustered by item, on Fisher's z; there is none, with its reason, where a rater put fewer than
     FEWEST_OUTSIDE cases outside its largest class.
+
+    `either_way`: the sign of a case hangs on which of its two sides is named first, and nothing says which: every case
+    then counts half one way round and half the other.
     """
     _refuse_lengths(one, other, item)
     if not len(one):
         return Estimate(value=None, reason="no cases")
-    values, code = np.unique(np.concatenate([one, other]), return_inverse=True)
+    values, row, column = _coded(one, other, either_way=either_way)
     if len(values) > MOST_VALUES:
         raise ValueError(f"Kappa takes at most {MOST_VALUES} different values, not {len(values)}.")
-    row, column = code[: len(one)], code[len(one) :]
-    counts = np.bincount(row * len(values) + column, minlength=len(values) ** 2)
-    table = _Table(shares=counts.reshape(len(values), -1) / len(one), cost=_cost(values, weighting))
+    counts = np.bincount(row * len(values) + column, minlength=len(values) ** 2).reshape(len(values), -1)
+    shares = (counts + counts[::-1, ::-1]) / 2 if either_way else counts
+    table = _Table(shares=shares / len(one), cost=_cost(values, weighting))
     if table.expected == 0:
         return Estimate(value=None, n=len(one), reason="both raters gave one and the same verdict throughout")
     # With a rater who always says the same kappa is 0 whatever the other says, and rounding must not make it -0.
-    varied = 1 not in (len(np.unique(row)), len(np.unique(column)))
+    outside = [_outside(verdicts, len(values), either_way=either_way) for verdicts in (row, column)]
+    varied = all(part.any() for part in outside)
     value = 1 - table.observed / table.expected if varied else 0.0
-    few = _too_few_outside(row, column, item)
+    few = _too_few_outside(outside, item)
     if few is not None:
         return Estimate(value=value, n=len(one), clusters=len(np.unique(item)), reason=few)
     spread = ItemSpread.of(table.influence()[row, column] / len(one), np.ones(len(one)), item)
-    basis = _items_that_tell(spread.basis, row, column)
+    basis = _items_that_tell(spread.basis, outside)
     differ = 1 - float(table.shares.sum(axis=1) @ table.shares.sum(axis=0))
     return fisher_estimate(
         value,
@@ -89,24 +100,47 @@ def cohens_kappa(
     )
 
 
+def _coded(one: FloatArray, other: FloatArray, *, either_way: bool) -> tuple[FloatArray, IntArray, IntArray]:
+    """All values, and which of them each case has; either way, the opposite of each is there too."""
+    both = np.concatenate([one, other])
+    values = np.unique(np.concatenate([both, -both]) if either_way else both)
+    code = np.searchsorted(values, both)
+    return values, code[: len(one)], code[len(one) :]
+
+
+def _outside(code: IntArray, values: int, *, either_way: bool) -> FloatArray:
+    """Of each case: whether it lies outside the rater's largest class; either way, how often in its two ways round."""
+    counts = np.bincount(code, minlength=values)
+    largest = int((counts + counts[::-1] if either_way else counts).argmax())
+    outside = (code != largest).astype(np.float64)
+    return (outside + (values - 1 - code != largest)) / 2 if either_way else outside
+
+
 def gwets_ac1(
-    one: FloatArray, other: FloatArray, item: IntArray, *, classes: int = SIGNS, level: float = LEVEL
+    one: FloatArray,
+    other: FloatArray,
+    item: IntArray,
+    *,
+    classes: int = SIGNS,
+    either_way: bool = False,
+    level: float = LEVEL,
 ) -> Estimate:
     """(pa - pe) / (1 - pe) with pe = sum of p (1 - p) / (classes - 1), p a class's mean share of both raters.
 
     Gwet 2008, Br. J. Math. Stat. Psychol. 61, 29. Unlike kappa it does not fall towards 0 where nearly all verdicts are
     of one class, and its interval holds there too: his linearised variance, clustered by item, on Fisher's z.
-    `classes` are all that could be given, seen or not. Raises ValueError where more are seen.
+    `classes` are all that could be given, seen or not; `either_way` as for kappa. Raises ValueError where more are
+    seen.
     """
     _refuse_lengths(one, other, item)
     if not len(one):
         return Estimate(value=None, reason="no cases")
-    values, code = np.unique(np.concatenate([one, other]), return_inverse=True)
+    values, row, column = _coded(one, other, either_way=either_way)
     if len(values) > classes or classes < 2:
         raise ValueError(f"AC1 takes two classes at least, and all that are given: not {classes} of {len(values)}.")
-    row, column = code[: len(one)], code[len(one) :]
     alike = (row == column).astype(np.float64)
-    share = np.bincount(code) / len(code)
+    counts = np.bincount(np.concatenate([row, column]), minlength=len(values))
+    share = ((counts + counts[::-1]) / 2 if either_way else counts) / (2 * len(one))
     agreed, chance = float(alike.mean()), float(share @ (1 - share)) / (classes - 1)
     value = (agreed - chance) / (1 - chance)
     # What a case adds to the chance agreement: each class counts by how far it is from one half.
@@ -123,7 +157,7 @@ def _refuse_lengths(one: FloatArray, other: FloatArray, item: IntArray) -> None:
         raise ValueError("The two raters' verdicts and the items are three lists of one length.")
 
 
-def _too_few_outside(row: IntArray, column: IntArray, item: IntArray) -> str | None:
+def _too_few_outside(raters: Sequence[FloatArray], item: IntArray) -> str | None:
     """Why kappa has no interval; None where it has one.
 
     Cases outside the largest class must also lie on several items: as many, or half of the items where they are fewer.
@@ -131,23 +165,22 @@ def _too_few_outside(row: IntArray, column: IntArray, item: IntArray) -> str | N
     in the cases tells that there are such items.
     """
     items = len(np.unique(item))
-    for verdicts in (row, column):
-        outside = verdicts != np.bincount(verdicts).argmax()
-        cases, on = int(np.count_nonzero(outside)), len(np.unique(item[outside]))
-        told = f"no interval: one side has only {cases} of {len(row)} cases"
+    for outside in raters:
+        cases, on = int(outside.sum()), len(np.unique(item[outside > 0]))
+        told = f"no interval: one side has only {cases} of {len(item)} cases"
         if cases < FEWEST_OUTSIDE or on < min(FEWEST_OUTSIDE, items / 2):
             where = f" on {on} items" if cases >= FEWEST_OUTSIDE else ""
             return f"{told}{where} outside its largest class, {FEWEST_OUTSIDE} are needed"
-        worth = items * cases / len(row)
+        worth = items * cases / len(item)
         if items > 1 and worth < min(FEWEST_ITEMS_OUTSIDE, items / 2):
             of_items = f"worth {worth:.1f} of {items} items; {FEWEST_ITEMS_OUTSIDE} are needed"
             return f"{told} outside its largest class, {of_items}"
     return None
 
 
-def _items_that_tell(basis: Basis, row: IntArray, column: IntArray) -> Basis:
+def _items_that_tell(basis: Basis, raters: Sequence[FloatArray]) -> Basis:
     """Fewer where few items are left outside the largest class: towards what as many on both sides would be worth."""
-    outside = min(1 - float(np.bincount(verdicts).max()) / len(verdicts) for verdicts in (row, column))
+    outside = min(float(one.mean()) for one in raters)
     lacking = max(1 - basis.effective * outside / FEWEST_OUTSIDE, 0.0)
     return replace(basis, effective=basis.effective * min(2 * outside, 1.0) ** lacking)
 

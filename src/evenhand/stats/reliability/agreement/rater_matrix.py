@@ -21,6 +21,8 @@ class Cases:
     model: IntArray
     """Of each case, an index into `models`."""
     models: tuple[str, ...]
+    oriented: bool = True
+    """Whether something but names says for which of its two models a verdict on a case is counted."""
 
     def __post_init__(self) -> None:
         if self.item.shape != self.model.shape or self.item.ndim != 1:

@@ -1,0 +1,255 @@
+"""What is known of each judge: nearness to people, order, audits, price; and which one to take."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.format.result import Result
+from evenhand.format.words import count, counted, listed, per_cent
+from evenhand.stats.intervals import LEVEL, Range, clustered_mean
+from evenhand.stats.reliability.agreement.alignment import ComparedVerdicts
+from evenhand.stats.reliability.summary import CONSISTENT_ENOUGH, FAR_FROM_EVEN
+
+if TYPE_CHECKING:
+    import altair as alt
+
+NOT_KNOWN = Estimate(value=None, reason="nothing on record tells")
+MEASURES = (
+    "agreement", "people_agreement", "kappa", "swap_consistency", "first_position", "grade_above_chance",
+    "length_effect", "planted_effect", "looks", "repeatability", "coverage", "cost_per_1000_usd", "tokens",
+    "latency_seconds",
+)  # fmt: skip
+"""Each a field of a judge, in the order of the table."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Judge:
+    """As it was asked: by one protocol, shown one part of the image."""
+
+    judge: str
+    protocol: str | None = None
+    see: str | None = None
+    agreement: Estimate = NOT_KNOWN
+    """How often it takes people's side; in a person's place where two people judged the same cases."""
+    people_agreement: Estimate = NOT_KNOWN
+    """What people reach in the same places: the ceiling."""
+    kappa: Estimate = NOT_KNOWN
+    swap_consistency: Estimate = NOT_KNOWN
+    first_position: Estimate = NOT_KNOWN
+    """Share of the verdicts that go to the answer shown first; 50 % is fair. Of verdicts in one order only, what an
+    answer as good as the other would win by standing first."""
+    grade_above_chance: Estimate = NOT_KNOWN
+    length_effect: Estimate = NOT_KNOWN
+    planted_effect: Estimate = NOT_KNOWN
+    looks: Estimate = NOT_KNOWN
+    repeatability: Estimate = NOT_KNOWN
+    coverage: Estimate = NOT_KNOWN
+    cost_per_1000_usd: Estimate = NOT_KNOWN
+    tokens: Estimate = NOT_KNOWN
+    """Of one judgement, both ways."""
+    latency_seconds: Estimate = NOT_KNOWN
+    """Of one call, the median."""
+    compared: ComparedVerdicts | None = None
+    """Its verdicts beside people's, where there are some."""
+
+    def estimate(self, name: str) -> Estimate:
+        return getattr(self, name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """Which judge to take, and why."""
+
+    judge: str | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class JudgesReport(Result):
+    table: ClassVar[str] = "judges"
+    shown: ClassVar[tuple[str, ...]] = (
+        "judge", "agreement", "people_agreement", "kappa", "swap_consistency", "first_position", "cost_per_1000_usd",
+        "frontier",
+    )  # fmt: skip
+
+    about: str
+    """The benchmark, or the files."""
+    judges: tuple[Judge, ...]
+    """Nearest to people first; those nobody compared with people last, by name."""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def headline(self) -> str:
+        return f"{counted(len(self.judges), 'judge')} of {self.about}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """How each is called here: with its protocol and what it was shown where the name alone would not tell."""
+        names = [one.judge for one in self.judges]
+        asked = [" ".join(filter(None, (one.protocol, one.see and f"shown {one.see}"))) for one in self.judges]
+        return tuple(
+            f"{name} ({how})" if names.count(name) > 1 and how else name for name, how in zip(names, asked, strict=True)
+        )
+
+    @property
+    def frontier(self) -> tuple[bool, ...]:
+        """Whether no other judge is both as cheap and as near to people, one of the two better."""
+        points = [(one.cost_per_1000_usd.value, one.agreement.value) for one in self.judges]
+
+        def beaten(cost: float, near: float) -> bool:
+            return any(
+                c <= cost and a >= near and (c < cost or a > near) for c, a in points if c is not None and a is not None
+            )
+
+        return tuple(c is not None and a is not None and not beaten(c, a) for c, a in points)
+
+    @property
+    def choice(self) -> Choice:
+        return _choice(self.judges, self.names)
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return (self.choice.sentence, *_warnings(self.judges, self.names), *self.notes)
+
+    def as_json(self) -> dict[str, Json]:
+        rows: list[Json] = []
+        for one, name, frontier in zip(self.judges, self.names, self.frontier, strict=True):
+            figures = {
+                key: value for measure in MEASURES for key, value in one.estimate(measure).as_json(measure).items()
+            }
+            rows.append(
+                {
+                    "judge": one.judge,
+                    "name": name,
+                    "protocol": one.protocol,
+                    "see": one.see,
+                    **figures,
+                    "frontier": frontier,
+                }
+            )
+        return {
+            "schema": 1,
+            "about": self.about,
+            "judges": rows,
+            "take": self.choice.judge,
+            "conclusion": self.choice.sentence,
+            "notes": [*_warnings(self.judges, self.names), *self.notes],
+        }
+
+    def chart(self) -> "alt.LayerChart":
+        """Cost against agreement, the frontier marked. Raises ChartError where either is known of no judge."""
+        from evenhand.reports.judges.chart import judges_chart
+
+        return judges_chart(self)
+
+
+def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
+    near = [place for place, one in enumerate(judges) if one.agreement.value is not None]
+    if not near:
+        return Choice(
+            judge=None,
+            sentence="Which judge to take is not known: people judged none of these cases, and only people can tell "
+            "which judge is right.",
+        )
+    best = max(near, key=lambda place: judges[place].agreement.value or 0.0)
+    if len(near) == 1:
+        return Choice(
+            judge=judges[best].judge,
+            sentence=f"{names[best]} {_near(judges[best])}; no other judge was compared with people.",
+        )
+    # Which judge is nearest is found on the same cases, so any two of them may come to be compared.
+    level = 1 - (1 - LEVEL) / (len(near) * (len(near) - 1) / 2)
+    apart = {place: _difference(judges[best], judges[place], level) for place in near if place != best}
+    alike = [place for place, found in apart.items() if found.lower is None or found.lower <= 0]
+    taken = _cheapest([best, *alike], judges)
+    word = "Pay" if judges[taken].cost_per_1000_usd.value else "Take"
+    if taken != best:
+        return Choice(
+            judge=judges[taken].judge,
+            sentence=f"{word} {names[taken]}: it {_near(judges[taken])} for {_dollars(judges[taken])} per 1,000 "
+            f"judgements; {names[best]} is nearest to people ({per_cent(judges[best].agreement.value)}) and costs "
+            f"{_dollars(judges[best])}, and no difference between the two is shown ({_span(apart[taken])}).",
+        )
+    if alike:
+        others = listed(names[place] for place in alike)
+        return Choice(
+            judge=judges[best].judge,
+            sentence=f"{word} {names[best]}: it {_near(judges[best])}; no difference to {others} is shown, and none of "
+            f"them is known to cost less.",
+        )
+    return Choice(
+        judge=judges[best].judge,
+        sentence=f"{word} {names[best]}: it {_near(judges[best])}, more often than "
+        f"{listed(names[place] for place in near if place != best)}.",
+    )
+
+
+def _cheapest(places: Sequence[int], judges: Sequence[Judge]) -> int:
+    """The first where its own price is unknown: what is not known to be cheaper is not taken for it."""
+    own = judges[places[0]].cost_per_1000_usd.value
+    if own is None:
+        return places[0]
+    return min(places, key=lambda place: _known(judges[place].cost_per_1000_usd.value))
+
+
+def _known(cost: float | None) -> float:
+    return float("inf") if cost is None else cost
+
+
+def _difference(one: Judge, other: Judge, level: float) -> Estimate:
+    """How much more often the first takes people's side, on the cases that both judged and where people take one."""
+    if one.compared is None or other.compared is None:
+        return NOT_KNOWN
+    mine, theirs = one.compared, other.compared
+    _, first, second = np.intersect1d(mine.case, theirs.case, return_indices=True)
+    sided = mine.people[first] != 0
+    first, second = first[sided], second[sided]
+    if not len(first):
+        return NOT_KNOWN
+    side = np.sign(mine.people[first])
+    hits = (np.sign(mine.judged[first]) == side).astype(np.float64) - (np.sign(theirs.judged[second]) == side)
+    return clustered_mean(hits, mine.item[first], within=Range(low=-1.0), level=level)
+
+
+def _near(one: Judge) -> str:
+    own, people = one.agreement, one.people_agreement
+    beside = "" if people.value is None else f" (people agree with each other in {per_cent(people.value)})"
+    return f"agrees with people in {per_cent(own.value)} of {count(round(own.n))} comparisons{beside}"
+
+
+def _interval(of: Estimate) -> str:
+    if of.lower is None or of.upper is None:
+        return ""
+    return f" (95 % interval {per_cent(of.lower)} to {per_cent(of.upper)})"
+
+
+def _span(of: Estimate) -> str:
+    if of.lower is None or of.upper is None:
+        return "too few cases in common"
+    return f"{100 * of.lower:+.1f} to {100 * of.upper:+.1f} points"
+
+
+def _dollars(one: Judge) -> str:
+    value = one.cost_per_1000_usd.value
+    return "an unknown price" if value is None else f"${value:,.2f}"
+
+
+def _warnings(judges: Sequence[Judge], names: Sequence[str]) -> list[str]:
+    said: list[str] = []
+    for one, name in zip(judges, names, strict=True):
+        first, swap = one.first_position, one.swap_consistency
+        if first.lower is not None and first.lower > 0.5 + FAR_FROM_EVEN:
+            said.append(
+                f"{name} favours the answer shown first: {per_cent(first.value)}{_interval(first)}; 50 % is fair."
+            )
+        if first.upper is not None and first.upper < 0.5 - FAR_FROM_EVEN:
+            said.append(
+                f"{name} favours the answer shown second: {per_cent(first.value)} to the first{_interval(first)}."
+            )
+        if swap.upper is not None and swap.upper < CONSISTENT_ENOUGH:
+            said.append(f"{name} keeps only {per_cent(swap.value)} of its verdicts when the answers swap places.")
+    return said

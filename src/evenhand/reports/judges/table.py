@@ -1,0 +1,114 @@
+"""The board of judges in a terminal and in files of tables."""
+
+from rich.console import Console
+
+from evenhand.domain.estimate import Estimate
+from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.sheet_table import print_sheet
+from evenhand.format.tables import escape
+from evenhand.format.words import count, per_cent, unbroken
+from evenhand.reports.judges.report import JudgesReport
+
+_SHARE, _EFFECT, _MONEY, _PLAIN, _SECONDS = "share", "effect", "money", "plain", "seconds"
+_COVERAGE = "with a verdict"
+_PARTS = (
+    (
+        "Near to people, and fair to both places",
+        (
+            ("agreement", "with people", _SHARE),
+            ("people_agreement", "people do", _SHARE),
+            ("kappa", "kappa", _PLAIN),
+            ("swap_consistency", "swap kept", _SHARE),
+            ("first_position", "first place", _SHARE),
+            ("cost_per_1000_usd", "$/1,000", _MONEY),
+        ),
+    ),
+    (
+        "Under audit",
+        (
+            ("repeatability", "repeats itself", _SHARE),
+            ("grade_above_chance", "Grade Score above chance", _PLAIN),
+            ("length_effect", "length", _EFFECT),
+            ("planted_effect", "planted", _EFFECT),
+            ("looks", "looks", _EFFECT),
+        ),
+    ),
+    (
+        "What it takes",
+        (
+            ("coverage", _COVERAGE, _SHARE),
+            ("tokens", "tokens each", _PLAIN),
+            ("latency_seconds", "median wait", _SECONDS),
+        ),
+    ),
+)
+
+
+def judges_sheets(report: JudgesReport, *, bounds: bool = True) -> tuple[Sheet, ...]:
+    """A table for each question; columns of which nothing is known are left out where people read."""
+    return tuple(
+        Sheet(
+            title=title,
+            headings=("judge", *(heading for _, heading, _ in columns), *(("frontier",) if place == 0 else ())),
+            rows=tuple(
+                (
+                    name,
+                    *(_cell(one.estimate(measure), unit, bounds=bounds) for measure, _, unit in columns),
+                    *((("yes" if frontier else MISSING),) if place == 0 else ()),
+                )
+                for one, name, frontier in zip(report.judges, report.names, report.frontier, strict=True)
+            ),
+        )
+        for place, (title, columns) in enumerate(_PARTS)
+    )
+
+
+def _cell(of: Estimate, unit: str, *, bounds: bool) -> str:
+    if of.value is None:
+        return MISSING
+    if not bounds or of.lower is None or of.upper is None:
+        return _number(of.value, unit)
+    return f"{_number(of.value, unit)} ({_number(of.lower, unit)} to {_number(of.upper, unit)})"
+
+
+def _number(value: float, unit: str) -> str:
+    match unit:
+        case "share":
+            return per_cent(value)
+        case "effect":
+            return f"{value:+.2f}"
+        case "money":
+            return f"{value:,.2f}"
+        case "seconds":
+            return f"{value:.1f} s"
+        case _:
+            return count(round(value)) if abs(value) >= 10 else f"{value:.2f}"
+
+
+def print_judges(report: JudgesReport, console: Console, *, explain: bool) -> None:
+    first, *others = report.sentences
+    console.print(f"[bold]{escape(report.headline)}[/bold]")
+    console.print(unbroken(escape(first)) + "\n")
+    for sheet in judges_sheets(report, bounds=explain):
+        if explain or any(heading not in ("judge", _COVERAGE) for heading in sheet.known.headings):
+            print_sheet(sheet.known, console)
+    for sentence in others:
+        console.print(unbroken(escape(sentence)))
+    if explain:
+        for sentence in EXPLAINED:
+            console.print(unbroken(escape(sentence)))
+    else:
+        console.print("--explain tells every interval and what the columns mean; --json has n and reasons too.")
+
+
+EXPLAINED = (
+    "with people: how often the judge takes the side that people take, put in one person's place where several "
+    "judged the same case; people do: how often a person does in the same places.",
+    "swap kept: verdicts that stay with the same answer when the two change places; first place: what goes to "
+    "the answer shown first, 50 % is fair; where no pair was shown in both orders, what an equal answer would win "
+    "there.",
+    "length, planted, looks: what a longer answer, a planted order and the image move its verdicts by, from audits; 0 "
+    "is no effect.",
+    "$/1,000 and tokens are of 1,000 judgements and of one, as the endpoint counted; frontier: no other judge is both "
+    "as cheap and as near to people.",
+)
