@@ -106,6 +106,8 @@ class BattleTable:
     """What each row joins, where the file tells that: the same models and items, a row for each vote."""
     shown_in_vain: int = 0
     """Showings that were joined and have no vote."""
+    each_counted: Comparisons | None = None
+    """Where repeats share a weight: the rows as they are if each counts in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -148,6 +150,7 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     comparisons = _with_models(_comparisons(battles, layout, cells), in_vain)
     # Another tool's reader that gives weights has shared them already.
     shared_before = table is not given and layout.weight is not None
+    each_counted = comparisons
     comparisons, repeated = (comparisons, 0) if shared_before else _with_repeats(comparisons, repeats)
     showings = None if battles.showings is None else _showings(battles.showings, comparisons.models)
     notes = (
@@ -178,6 +181,7 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
         item_names=partial(_item_names, table, layout.item, cells.items),
         showings=showings,
         shown_in_vain=0 if battles.showings is None else len(battles.showings.in_vain),
+        each_counted=None if comparisons is each_counted else replace(each_counted, self_battles=0),
     )
 
 
@@ -202,6 +206,7 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
         item_names=lambda: dict(enumerate(names.items)),
         showings=names.stacked(shown) if several else None,
         shown_in_vain=sum(one.shown_in_vain for one in tables),
+        each_counted=None,
     )
 
 
