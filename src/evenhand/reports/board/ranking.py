@@ -217,7 +217,9 @@ def _about_repeats(made: Board, evidence: Evidence, ranking: Ranking) -> tuple[s
     counting = _weights(evidence.each_counted) > 0
     kept = _weights(evidence.shown)[counting] / _weights(evidence.each_counted)[counting]
     of = f"of {len(kept):,} rows"
-    repeat = counted(round(float((1 - kept).sum())), f"{of} repeats another and shares", f"{of} repeat others and share")
+    repeat = counted(
+        round(float((1 - kept).sum())), f"{of} repeats another and shares", f"{of} repeat others and share"
+    )
     return (f"{repeat} one weight; counted each in full (--repeats count), {would}.",)
 
 

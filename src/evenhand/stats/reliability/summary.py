@@ -124,9 +124,7 @@ def _far_from_even(order: OrderBias) -> bool:
 
 
 def _leans(order: OrderBias) -> bool:
-    return any(
-        _tells_leaning(share) for share in (order.first_position_share, order.first_position_share_without_ties)
-    )
+    return any(_tells_leaning(share) for share in (order.first_position_share, order.first_position_share_without_ties))
 
 
 def _headline(conclusion: Conclusion, order: OrderBias) -> str:
