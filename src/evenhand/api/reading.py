@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evenhand.benchmarks.files.rows import Frame
     from evenhand.exchange.battles_file import BattleColumns, Repeats
     from evenhand.exchange.judgements.replies import RawReply
+    from evenhand.exchange.winners import WinnerAs
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
     from evenhand.protocols.protocol import Protocol
@@ -117,6 +118,7 @@ def align(
     levels: Levels | None = None,
     columns: Mapping[str, str] | None = None,
     winner_words: Mapping[str, str] | None = None,
+    winner_as: "WinnerAs | None" = None,
     against: str | None = None,
     disagreements: int = 10,
     seed: int = 0,
@@ -144,7 +146,7 @@ def align(
             raise Misuse(
                 "benchmark, protocol, variant, see, run and ledger choose from a ledger: leave them out beside files."
             )
-        form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {})
+        form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {}, winner_as=winner_as)
         said = of_files(tuple(paths), levels=levels, judges=judges, form=form)
     else:
         runs = (run,) if isinstance(run, str) else tuple(run)

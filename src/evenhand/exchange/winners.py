@@ -76,7 +76,11 @@ class WinnerColumn:
                 "others: rename the model, or give --winner-as words where no winner is a model's name.",
                 code=CELL,
             )
-        said = self.said.str.strip_chars().replace(list(self.words), list(self.words.values()))
+        ours = {theirs.casefold(): word for theirs, word in self.words.items()}
+        known = {
+            word: ours[word.casefold()] for word in self.said.str.strip_chars().unique() if word.casefold() in ours
+        }
+        said = self.said.str.strip_chars().replace(list(known), list(known.values()))
         return replace(self, said=said, words={})
 
     @cached_property

@@ -52,7 +52,7 @@ def read_preference(given: object) -> Stated | None:
 
 
 def is_blank(cell: object) -> bool:
-    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())  # noqa: PLR0124: NaN
+    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
 
 
 def read_reason(given: object) -> Reason | None:

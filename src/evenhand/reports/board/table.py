@@ -103,7 +103,7 @@ def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> No
 def _doubts(board: "Board") -> list[str]:
     """What could change who leads first: verdicts that are missing, then rows that do not count in full."""
     lost = losing_sentences(board.steering)
-    missing = [" ".join((*_few_verdicts(board), *lost))] if lost or _few_verdicts(board) else []
+    missing = [" ".join((*lost, *_few_verdicts(board)))] if lost or _few_verdicts(board) else []
     marked = [sentence for sentence in board.basis if sentence.startswith(PROVISIONAL_MARK)]
     if any(outside_its_interval(one.rating) for one in board.models):
         marked.append(legend("", [OUTSIDE_MARK]))
