@@ -127,9 +127,7 @@ def report(
             )
         made = report_on_files(paths, columns or {}, winner_words or {}, winner_as, seed=seed).report
     elif columns is not None or winner_words is not None or winner_as is not None:
-        raise Misuse(
-            "columns, winner_words and winner_as say how files are read: give the files as `source`.", code=USAGE
-        )
+        raise Misuse("columns, winner_words, winner_as say how files are read: give files as `source`.", code=USAGE)
     elif isinstance(source, JudgeRun):
         made = report_on(source.ledger, choice, run, seed=seed, among=source.on_record()).report
     else:

@@ -181,8 +181,8 @@ def _print(given: RankOptions) -> None:
 
 
 _OF_A_FILE = (
-    "columns", "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column", "rater_column",
-    "repeats",
+    "columns", "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column",
+    "rater_column", "repeats",
 )  # fmt: skip
 _HOW_A_FILE_IS_READ = ("winner_as", "winner_words", "repeats")
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")
