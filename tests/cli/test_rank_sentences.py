@@ -235,7 +235,7 @@ def test_rows_that_share_a_weight_are_told_where_counting_each_would_put_another
 
 
 def test_columns_and_words_of_a_files_own_are_named_as_align_names_them(shell: Shell) -> None:
-    path = shell.battles("1,X,Y,First", "2,Y,X,SECOND", "3,X,Y,draw", header="frage,links,rechts,urteil")
+    path = shell.battles("1,X,Y,First", "2,Y,X,SECOND", "3,X,Y,tie", header="frage,links,rechts,urteil")
     words = "first=model_a,Second=model_b"
     names = "frage=item,links=model_a,rechts=model_b,urteil=winner"
     made = shell.document(path, "--columns", names, "--winner-words", words)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from evenhand.api.reporting import report_on_files
 from evenhand.exchange.battles_file import read_battles
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.preferences_file import read_preference_files
@@ -58,3 +59,11 @@ def test_a_file_in_which_nothing_was_decided_is_refused_with_what_to_do(tmp_path
         with pytest.raises(ExchangeError) as wrong:
             read(path)
         tells(str(wrong.value), f"`{column}` is empty", "Fill in")
+
+
+def test_a_report_tells_in_one_line_why_its_raters_are_not_compared(tmp_path: Path):
+    rows = [f"{item},{rater},X,Y,{won}" for item in range(3) for rater in "uv" for won in ("model_a", "model_b")]
+    made = report_on_files([written(tmp_path, "item,rater,model_a,model_b,winner", *rows)], {}, {}).report
+    assert made.people_unknown is not None
+    assert "\n" not in made.people_unknown
+    tells(made.people_unknown, "row 2", "5 more such problems", "`replicate`")
