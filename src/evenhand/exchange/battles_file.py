@@ -95,6 +95,10 @@ def _decided(battles: PeerBattles, layout: Layout) -> PeerBattles:
     lacking = np.flatnonzero(undecided).tolist()
     reasons = table.cells(table.one_of("reason") or "")
     sides = [table.take(name) for name in layout.pair]
+
+    def take(name: str) -> "pl.Series":
+        return table.take(name).gather(kept)
+
     in_vain = tuple(
         InVain(models=_names_in(table, layout.pair, sides, row), reason=_reason(table, reasons[row], row))
         for row in lacking
@@ -103,7 +107,7 @@ def _decided(battles: PeerBattles, layout: Layout) -> PeerBattles:
         battles,
         table=replace(
             table,
-            take=lambda name: table.take(name).gather(kept),
+            take=take,
             places=[row + 1 if table.places is None else table.places[row] for row in kept.tolist()],
             as_read=None
             if table.as_read is None
