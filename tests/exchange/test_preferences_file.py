@@ -148,7 +148,7 @@ def test_align_and_rank_refuse_a_winner_alike(tmp_path: Path, rows: list[str]):
 
 
 def test_a_file_without_any_winner_is_refused(tmp_path: Path):
-    with refused(EvenhandError, "`winner` is empty", code="EH-DATA-BLANK"):
+    with refused(EvenhandError, "`winner` is empty", code="EH-DATA-EMPTY"):
         read_preference_files([written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,")])
 
 
