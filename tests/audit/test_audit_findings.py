@@ -55,7 +55,7 @@ def test_a_part_of_which_nothing_was_read_is_problems_found():
     )
     unread = replace(measure("coverage_option_selection", 0.0, 0.0, 0.1), part_of="coverage")
     (said,) = findings([unread, silent])
-    assert said.startswith("Problems found: it leaves many trials under option_selection without a verdict (0.0 %")
+    assert said.startswith("Problems found: too few of its trials under option_selection have a verdict (0.0 %")
     assert said.endswith("no grade above chance could be measured (64 of 64 replies unreadable).")
 
 

@@ -40,7 +40,7 @@ def test_few_trials_decide_nothing_and_as_many_as_it_names_decide_what_it_promis
     assert told[1] == told[3]
     later, _ = audited(int(told[3]), parts=("pairs",))
     assert len(unsure(found)) - len(unsure(later)) >= int(told[2])
-    assert re.search(r"The other 2 take more items than the 22 available \(--benchmark, --data, --responses\)\.$", said)
+    assert re.search(r"The other 2 take more than the 22 items available \(--benchmark, --data, --responses\)\.$", said)
 
 
 def test_where_the_budget_is_not_what_lacks_no_budget_is_named():
@@ -48,8 +48,16 @@ def test_where_the_budget_is_not_what_lacks_no_budget_is_named():
     assert unsure(found) == {"coverage"}
     said = conclusion(found, extent(made))
     assert said.startswith("No sign of trouble so far, but ")
-    tells(said, "1 of 5 questions", "22 available")
+    tells(said, "1 of 5 questions", "22 items available")
     assert "--budget" not in said
+
+
+def test_images_of_the_audits_twins_are_not_told_as_items_of_the_benchmark():
+    found, made = audited(ALL)
+    said = conclusion(found, extent(made))
+    twins = made.whole["coverage"].of_twins
+    assert twins > 0
+    tells(said, f"{made.whole['coverage'].items - twins} items and {twins} images of the audit's twins available")
 
 
 def test_what_was_problems_found_stands_first():

@@ -147,8 +147,8 @@ def test_align_and_rank_refuse_a_winner_alike(tmp_path: Path, rows: list[str]):
     assert told == other
 
 
-def test_a_row_without_a_winner_is_refused(tmp_path: Path):
-    with refused(EvenhandError, "`winner` is empty", code="EH-DATA-BLANK"):
+def test_a_file_without_any_winner_is_refused(tmp_path: Path):
+    with refused(EvenhandError, "`winner` is empty", code="EH-DATA-EMPTY"):
         read_preference_files([written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,")])
 
 

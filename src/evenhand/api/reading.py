@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evenhand.benchmarks.files.rows import Frame
     from evenhand.exchange.battles_file import BattleColumns, Repeats
     from evenhand.exchange.judgements.replies import RawReply
+    from evenhand.exchange.winners import WinnerAs
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
     from evenhand.protocols.protocol import Protocol
@@ -118,6 +119,7 @@ def align(
     levels: Levels | None = None,
     columns: Mapping[str, str] | None = None,
     winner_words: Mapping[str, str] | None = None,
+    winner_as: "WinnerAs | None" = None,
     against: str | None = None,
     disagreements: int = 10,
     seed: int = 0,
@@ -145,7 +147,7 @@ def align(
             raise Misuse(
                 "benchmark, protocol, variant, see, run and ledger choose from a ledger: leave them out beside files."
             )
-        form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {})
+        form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {}, winner_as=winner_as)
         said = of_files(tuple(paths), levels=levels, judges=judges, form=form)
     else:
         runs = (run,) if isinstance(run, str) else tuple(run)
@@ -164,6 +166,7 @@ def judges(
     variant: str | None = None,
     judge: str | Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
+    winner_as: "WinnerAs | None" = None,
     winner_words: Mapping[str, str] | None = None,
 ) -> "JudgesReport":
     """Every judge of a benchmark in one table, and which of them to pay.
@@ -184,7 +187,7 @@ def judges(
         return judges_of_ledger(ledger_at(ledger, create=False), benchmark=benchmark, variant=variant)
     if benchmark or variant or ledger is not None:
         raise Misuse("benchmark, variant and ledger choose from a ledger: leave them out beside files.")
-    form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {})
+    form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {}, winner_as=winner_as)
     return judges_of_files(paths, judges=(judge,) if isinstance(judge, str) else tuple(judge), form=form)
 
 

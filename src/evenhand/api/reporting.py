@@ -11,6 +11,7 @@ from evenhand.domain.errors import USAGE, Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout, See
 from evenhand.exchange.judgements.preferences_file import PreferenceForm
+from evenhand.exchange.winners import WinnerAs
 from evenhand.files.outputs import Place, Target
 from evenhand.format.charts import stacked, write_out
 from evenhand.format.result import Result
@@ -87,6 +88,7 @@ def report(
     *,
     columns: Mapping[str, str] | None = None,
     winner_words: Mapping[str, str] | None = None,
+    winner_as: WinnerAs | None = None,
     benchmark: str | None = None,
     judge: str | None = None,
     protocol: str | None = None,
@@ -102,7 +104,7 @@ def report(
 
     `source` is a run or a ledger, by default the usual one; where that holds several boards the other words choose:
     `see` what the judge was shown, `run` the board that a run is part of. Or it is a file of battles, or several:
-    `columns` and `winner_words` are ours by the files' own.
+    `columns` and `winner_words` are ours by the files' own, `winner_as` says whether winners are names or words.
     A file that is there and was not written by a report is written over with `force` only.
 
     >>> page = eh.report(judged, "report.html")
@@ -123,9 +125,9 @@ def report(
             raise Misuse(
                 "benchmark, judge, protocol, readout, variant, see and run choose from a ledger; files are given."
             )
-        made = report_on_files(paths, columns or {}, winner_words or {}, seed=seed).report
-    elif columns is not None or winner_words is not None:
-        raise Misuse("columns and winner_words say how files are read: give the files as `source`.", code=USAGE)
+        made = report_on_files(paths, columns or {}, winner_words or {}, winner_as, seed=seed).report
+    elif columns is not None or winner_words is not None or winner_as is not None:
+        raise Misuse("columns, winner_words, winner_as say how files are read: give files as `source`.", code=USAGE)
     elif isinstance(source, JudgeRun):
         made = report_on(source.ledger, choice, run, seed=seed, among=source.on_record()).report
     else:
@@ -187,10 +189,15 @@ def _means_grades(
 
 
 def report_on_files(
-    paths: Sequence[Path], columns: Mapping[str, str], winner_words: Mapping[str, str], *, seed: int = 0
+    paths: Sequence[Path],
+    columns: Mapping[str, str],
+    winner_words: Mapping[str, str],
+    winner_as: WinnerAs | None = None,
+    *,
+    seed: int = 0,
 ) -> ReportMade:
     """`columns`, `winner_words`: ours by the files' own. Raises ExchangeError where a file does not fit."""
-    how = PreferenceForm(columns=columns, winner_words=winner_words)
+    how = PreferenceForm(columns=columns, winner_words=winner_words, winner_as=winner_as)
     return ReportMade(report=file_report(paths, how, seed=seed), notes=())
 
 

@@ -66,7 +66,7 @@ def conclusion(measures: Sequence[Measure], extent: Extent) -> str:
     if not unsure:
         fine = "" if faults == len(said) else "; no sign of trouble in the others"
         return f"Problems found in {_of(faults, said)}{fine}." if faults else "No sign of trouble in what was measured."
-    here = f"{counted(extent.trials, 'trial')} on {counted(_items(extent), 'item')} are too few"
+    here = f"{counted(extent.trials, 'trial')} on {_items(extent.asked)} are too few"
     if len(unsure) == len(said):
         return f"This audit decides nothing: {here}. {_to_do(unsure, extent)}"
     if not faults:
@@ -79,15 +79,17 @@ def _of(number: int, said: Sequence[Answer]) -> str:
     return f"{number} of {counted(len(said), 'question')}"
 
 
-def _items(extent: Extent) -> int:
-    return max((one.items for one in extent.asked.values()), default=0)
+def _items(offers: Mapping[str, MeasureOffer]) -> str:
+    """`12 items and 20 images of the audit's twins`: a side of a twin is no item of the benchmark."""
+    widest = max(offers.values(), key=lambda one: one.items, default=MeasureOffer(cases=0, items=0))
+    own = counted(widest.items - widest.of_twins, "item")
+    return f"{own} and {counted(widest.of_twins, 'image')} of the audit's twins" if widest.of_twins else own
 
 
 def _to_do(unsure: Sequence[Answer], extent: Extent) -> str:
     needed = [extent.needed(one.measure) for one in unsure]
     enough = [number for number in needed if number is not None]
-    at_hand = max((one.items for one in extent.whole.values()), default=0)
-    more = f"more items than the {at_hand:,} available (--benchmark, --data, --responses)"
+    more = f"more than the {_items(extent.whole)} available (--benchmark, --data, --responses)"
     if not enough or not extent.left_out:
         return f"To decide {'it' if len(unsure) == 1 else 'them'} takes {more}."
     every = len(enough) == len(unsure)

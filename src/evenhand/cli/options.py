@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast, get_args
 
 import click
 from click.core import ParameterSource
@@ -254,6 +254,15 @@ def columns(meaning: str) -> str | None:
     return option("--columns", metavar="THEIRS=OURS,…", help=meaning)
 
 
+def winner_as() -> "Literal['names', 'words'] | None":
+    return option(
+        "--winner-as",
+        type=click.Choice(["names", "words"]),
+        help="Whether winners in a file are models' names or words for a side (model_a, left, tie); by default what "
+        "all rows together say.",
+    )
+
+
 def winner_words() -> str | None:
     return option(
         "--winner-words",
@@ -278,6 +287,7 @@ class BattleFileOptions:
     """How files of battles or preferences are to be read, where they have names and words of their own."""
 
     columns: str | None = columns("What columns of FILES are: question=item,left=model_a,right=model_b,choice=winner.")
+    winner_as: "Literal['names', 'words'] | None" = winner_as()
     winner_words: str | None = winner_words()
 
     @property

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from unicodedata import normalize
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.benchmarks.data_error import COLUMN, EMPTY, lmms_eval_fault
+from evenhand.domain.verdict import Reason
 from evenhand.exchange.battle_notes import (
     in_vain_notes,
     name_notes,
@@ -35,16 +37,20 @@ from evenhand.exchange.battles.columns import (
     weights_of,
 )
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
+from evenhand.exchange.judgements.preference_words import NO_VERDICTS, REASONS, read_reason
 from evenhand.exchange.peers.alpaca_battles import alpaca_battles
 from evenhand.exchange.peers.arena_battles import arena_battles
 from evenhand.exchange.peers.arena_hard_battles import arena_hard_battles
-from evenhand.exchange.peers.battles import InVain, Peer, PeerBattles
+from evenhand.exchange.peers.battles import InVain, Peer, PeerBattles, name_in
 from evenhand.exchange.peers.judgement_battles import exported_battles, judgement_battles
 from evenhand.exchange.peers.mt_bench_battles import mt_bench_battles
 from evenhand.exchange.winners import WinnerAs
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Repeats: TypeAlias = Literal["share", "count"]
 """Whether rows that show one rater the same two answers in the same order again share one weight, as replicates in the
@@ -74,6 +80,63 @@ def battles_of(table: ColumnSource, columns: BattleColumns) -> PeerBattles:
             if found is not None:
                 return found
     return PeerBattles(table=table, columns=columns)
+
+
+def _decided(battles: PeerBattles, layout: Layout) -> PeerBattles:
+    """Without the rows of which neither winner nor verdict is told: those were shown in vain."""
+    table = battles.table
+    told = [name for name in (layout.winner, layout.verdict) if name is not None]
+    undecided = np.logical_and.reduce([_blank(table, name) for name in told])
+    if not undecided.any():
+        return battles
+    if undecided.all():
+        raise table.fault(NO_VERDICTS.format("` and `".join(told)), code=EMPTY)
+    kept = np.flatnonzero(~undecided)
+    lacking = np.flatnonzero(undecided).tolist()
+    reasons = table.cells(table.one_of("reason") or "")
+    sides = [table.take(name) for name in layout.pair]
+
+    def take(name: str) -> "pl.Series":
+        return table.take(name).gather(kept)
+
+    in_vain = tuple(
+        InVain(models=_names_in(table, layout.pair, sides, row), reason=_reason(table, reasons[row], row))
+        for row in lacking
+    )
+    return replace(
+        battles,
+        table=replace(
+            table,
+            take=take,
+            places=[row + 1 if table.places is None else table.places[row] for row in kept.tolist()],
+            as_read=None
+            if table.as_read is None
+            else {name: [cells[row] for row in kept.tolist()] for name, cells in table.as_read.items()},
+        ),
+        in_vain=(*battles.in_vain, *in_vain),
+    )
+
+
+def _blank(table: ColumnSource, name: str) -> npt.NDArray[np.bool_]:
+    import polars as pl
+
+    column = table.take(name)
+    if column.dtype == pl.String:
+        column = column.str.strip_chars().replace("", None)
+    empty = column.is_null() | column.is_nan() if column.dtype.is_float() else column.is_null()
+    return empty.to_numpy()
+
+
+def _names_in(table: ColumnSource, pair: tuple[str, str], sides: "Sequence[pl.Series]", row: int) -> tuple[str, str]:
+    one, other = (name_in(table, column, side[row], row=row + 1) for column, side in zip(pair, sides, strict=True))
+    return one.strip(), other.strip()
+
+
+def _reason(table: ColumnSource, said: object, row: int) -> Reason:
+    reason = read_reason(said)
+    if reason is None:
+        raise table.fault(f"The column `reason` is {said!r}; one of {', '.join(REASONS)} is expected.", row=row + 1)
+    return reason
 
 
 __all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "joined_tables", "read_battles"]
@@ -106,6 +169,8 @@ class BattleTable:
     """What each row joins, where the file tells that: the same models and items, a row for each vote."""
     shown_in_vain: int = 0
     """Showings that were joined and have no vote."""
+    each_counted: Comparisons | None = None
+    """Where repeats share a weight: the rows as they are if each counts in full."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -139,15 +204,18 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     if not named and (foreign := lmms_eval_fault(given.names)) is not None:
         raise given.fault(foreign, code=COLUMN)
     battles = battles_of(given, columns)
+    peer_made = battles.table is not given
+    layout = layout_of(battles.table, battles.columns)
+    battles = _decided(battles, layout)
     table, columns = battles.table, battles.columns
-    layout = layout_of(table, columns)
     # What `export --battles` wrote says it in words.
     in_words = "words" if layout.joined else None
     cells = _cells(table, layout, columns.winner_as or in_words, columns.winner_words)
     in_vain = tuple(replace(one, models=_in_one_spelling(one.models)) for one in battles.in_vain)
     comparisons = _with_models(_comparisons(battles, layout, cells), in_vain)
     # Another tool's reader that gives weights has shared them already.
-    shared_before = table is not given and layout.weight is not None
+    shared_before = peer_made and layout.weight is not None
+    each_counted = comparisons
     comparisons, repeated = (comparisons, 0) if shared_before else _with_repeats(comparisons, repeats)
     showings = None if battles.showings is None else _showings(battles.showings, comparisons.models)
     notes = (
@@ -178,6 +246,7 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
         item_names=partial(_item_names, table, layout.item, cells.items),
         showings=showings,
         shown_in_vain=0 if battles.showings is None else len(battles.showings.in_vain),
+        each_counted=None if comparisons is each_counted else replace(each_counted, self_battles=0),
     )
 
 
@@ -202,6 +271,7 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
         item_names=lambda: dict(enumerate(names.items)),
         showings=names.stacked(shown) if several else None,
         shown_in_vain=sum(one.shown_in_vain for one in tables),
+        each_counted=None,
     )
 
 

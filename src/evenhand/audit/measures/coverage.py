@@ -49,7 +49,7 @@ def _reading(measure: Measure, measures: Sequence[Measure]) -> Reading:  # noqa:
     under = f" under {measure.name.removeprefix('coverage_')}" if measure.part_of else ""
     return Reading(
         of=at_least(ENOUGH_COVERAGE),
-        fault=f"it leaves many trials{under} without a verdict",
+        fault=f"too few of its trials{under} have a verdict",
         fine=f"it gives verdicts{under}",
         open=f"whether it gives enough verdicts{under}",
     )

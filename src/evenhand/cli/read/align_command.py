@@ -92,6 +92,7 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
             levels=cast("Levels", int(given.levels)) if given.levels else None,
             columns=given.reading.by_theirs if given.files else None,
             winner_words=given.reading.words if given.files else None,
+            winner_as=given.reading.winner_as if given.files else None,
             against=given.against,
             disagreements=given.disagreements,
             seed=given.seed,
@@ -115,4 +116,4 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
 
 
 _OF_A_LEDGER = ("benchmark", "protocol", "variant", "see", "run", "store")
-_OF_A_FILE = ("levels", "columns", "winner_words")
+_OF_A_FILE = ("levels", "columns", "winner_as", "winner_words")

@@ -45,7 +45,10 @@ def command(ctx: click.Context, given: JudgesOptions) -> None:
     from evenhand.reports.judges.table import judges_sheets, print_judges
 
     options.refuse_mixture(
-        ctx, given.files, of_ledger=("benchmark", "variant", "store"), of_files=("judge", "columns", "winner_words")
+        ctx,
+        given.files,
+        of_ledger=("benchmark", "variant", "store"),
+        of_files=("judge", "columns", "winner_as", "winner_words"),
     )
     with waiting("Comparing judges"):
         report = judges(
@@ -55,6 +58,7 @@ def command(ctx: click.Context, given: JudgesOptions) -> None:
             variant=None if given.files else given.variant,
             judge=given.judge,
             columns=given.reading.by_theirs if given.files else None,
+            winner_as=given.reading.winner_as if given.files else None,
             winner_words=given.reading.words if given.files else None,
         )
     if given.plot:

@@ -11,7 +11,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ChoosingOptions, option
+from evenhand.cli.options import BattleFileOptions, ChoosingOptions, option
 from evenhand.cli.waiting import waiting
 from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
@@ -29,13 +29,7 @@ class RankOptions:
         "--model-b-column", help="Column of FILE that names the other; model_b or right by default."
     )
     winner_column: str | None = option("--winner-column", help="Column of FILE that says who won; winner by default.")
-    winner_as: Literal["names", "words"] | None = option(
-        "--winner-as",
-        type=click.Choice(["names", "words"]),
-        help="Whether winners in FILE are models' names or words for a side (model_a, left, tie); by default what all "
-        "rows together say.",
-    )
-    winner_words: str | None = options.winner_words()
+    reading: BattleFileOptions
     item_column: str | None = option(
         "--item-column", help="Column of FILE that names the items; item or id by default."
     )
@@ -187,8 +181,8 @@ def _print(given: RankOptions) -> None:
 
 
 _OF_A_FILE = (
-    "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column", "rater_column",
-    "repeats",
+    "columns", "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column",
+    "rater_column", "repeats",
 )  # fmt: skip
 _HOW_A_FILE_IS_READ = ("winner_as", "winner_words", "repeats")
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")

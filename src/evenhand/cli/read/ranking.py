@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.options import ChoosingOptions, winner_words_of
+from evenhand.cli.options import ChoosingOptions
 from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Target
@@ -55,13 +55,9 @@ def ranked(given: "RankOptions") -> Board:
         from evenhand.exchange.battles_file import BattleColumns
 
         columns = BattleColumns(
-            model_a=given.model_a_column,
-            model_b=given.model_b_column,
-            winner=given.winner_column,
-            item=given.item_column,
-            rater=given.rater_column,
-            winner_as=given.winner_as,
-            winner_words=winner_words_of(given.winner_words),
+            **_columns_of(given),
+            winner_as=given.reading.winner_as,
+            winner_words=given.reading.words,
         )
         return ranking(given.file, columns)
     from evenhand.ledger.store.record import Ledger
@@ -69,6 +65,24 @@ def ranked(given: "RankOptions") -> Board:
 
     ledger = Ledger(given.store, create=False)
     return ranking(counted_battles(ledger, studies_chosen(ledger, given.choosing)))
+
+
+_COLUMNS = ("model_a", "model_b", "winner", "item", "rater")
+
+
+def _columns_of(given: "RankOptions") -> dict[str, str]:
+    """The file's own names by ours, as --columns or the flag of each says. Raises WrongUse."""
+    found: dict[str, str] = {}
+    for theirs, ours in given.reading.by_theirs.items():
+        if ours not in _COLUMNS:
+            raise WrongUse(f"--columns calls {theirs!r} {ours!r}; of battles it can be one of {', '.join(_COLUMNS)}.")
+        found[ours] = theirs
+    for ours in _COLUMNS:
+        theirs = getattr(given, f"{ours}_column")
+        if theirs is not None and found.setdefault(ours, theirs) != theirs:
+            flag = f"--{ours.replace('_', '-')}-column"
+            raise WrongUse(f"{flag} and --columns name two columns for {ours}: {theirs!r} and {found[ours]!r}.")
+    return found
 
 
 def choice_of(choosing: ChoosingOptions) -> "Choice":

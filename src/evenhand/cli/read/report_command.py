@@ -51,4 +51,4 @@ def command(ctx: click.Context, given: ReportOptions) -> None:
 
 
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")
-_OF_A_FILE = ("columns", "winner_words")
+_OF_A_FILE = ("columns", "winner_as", "winner_words")

@@ -61,7 +61,7 @@ def _made(given: "ReportOptions") -> ReportMade:
     if given.files:
         how = given.reading
         with waiting("Reading the files"):
-            return report_on_files(given.files, how.by_theirs, how.words, seed=given.seed)
+            return report_on_files(given.files, how.by_theirs, how.words, how.winner_as, seed=given.seed)
     ledger = Ledger(given.store, create=False)
     with waiting("Reading the judgements"):
         return report_on(ledger, choice_of(given.choosing), given.choosing.run, seed=given.seed)

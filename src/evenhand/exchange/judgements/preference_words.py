@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evenhand.domain.verdict import Levels, Preference, Reason, verdict_from_json
+from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Levels, Preference, Reason, verdict_from_json
 
 EXPECTED = (
     "+2, +1, 0, -1 or -2 in favour of model_a, or A>>B, A>B, A=B, B>A, B>>A, or Left>>Right, Left>Right, "
@@ -20,6 +20,13 @@ _SYMBOLS = {
     for sign, value in _SIGNS.items()
 }
 
+REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
+UNTOLD: Reason = "unreadable"
+"""Why a row has no verdict where the file does not say."""
+NO_VERDICTS = (
+    "No row has a verdict: every cell of `{}` is empty. Fill in those that were decided; an empty cell is a "
+    "judgement without a verdict."
+)
 
 _VOTES = {"model_a": 1, "tie": 0, "model_b": -1}
 
@@ -42,6 +49,17 @@ def read_preference(given: object) -> Stated | None:
     if isinstance(given, bool) or not isinstance(given, int | float):
         return None
     return Stated(value=int(given)) if given in (-2, -1, 0, 1, 2) else None
+
+
+def is_blank(cell: object) -> bool:
+    return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
+
+
+def read_reason(given: object) -> Reason | None:
+    """Why a row has no verdict; None for a word that is no reason."""
+    if is_blank(given):
+        return UNTOLD
+    return next((one for one in REASONS if one == str(given).strip()), None)
 
 
 def _from_text(text: str) -> Stated | None:

@@ -4,16 +4,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import BLANK, CELL, COLUMN, TWICE, FilePlace, Problems, quoted
+from evenhand.benchmarks.data_error import CELL, COLUMN, EMPTY, TWICE, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows, renamed
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.file import VerdictScale, columns_fit
-from evenhand.exchange.judgements.preference_words import Stated, showings_in
+from evenhand.exchange.judgements.preference_words import NO_VERDICTS, UNTOLD, Stated, is_blank, showings_in
 from evenhand.exchange.judgements.row import RATER_COLUMNS, Kinds, PreferenceReader
 from evenhand.exchange.judgements.visit_preferences import CHOSEN
-from evenhand.exchange.winners import WinnerColumn
+from evenhand.exchange.winners import WinnerAs, WinnerColumn
 
 _JOINED = ("votes", "shown_first")
 """Columns in which `export --battles` lists what it joined to one row."""
@@ -30,6 +30,8 @@ class PreferenceForm:
     """Our name of a column by the files' own."""
     winner_words: Mapping[str, str] = field(default_factory=dict[str, str])
     """Our word for a winner (model_a, model_b, tie) by the files' own."""
+    winner_as: WinnerAs | None = None
+    """Whether winners are models' names or words for a side; None: what all rows together say."""
 
 
 AS_IT_IS = PreferenceForm()
@@ -92,7 +94,8 @@ def read_preference_files(
                 problems.add(
                     row.place,
                     f"`{row.rater.name}` already judged {quoted(row.models)} on item `{row.item}` in this order with "
-                    f"another verdict ({place.seen_from(row.place)}); keep one of the two.",
+                    f"another verdict ({place.seen_from(row.place)}); keep one of the two, or number repeats in a "
+                    "column `replicate` (0, 1, …).",
                     code=TWICE,
                 )
     problems.raise_any()
@@ -138,9 +141,10 @@ def _rows(path: Path, problems: Problems, kinds: Kinds, form: PreferenceForm) ->
     if {"winner", *_JOINED} <= found and "verdict" not in found:
         rows = [one for row in rows for one in _showings(row, problems)]
     elif "winner" in found and not found & {"verdict", "votes"}:
-        rows = _with_verdicts(rows, form.winner_words, problems)
+        rows = _with_verdicts(rows, form, problems)
     if not rows or not columns_fit(path, rows, problems):
         return []
+    rows = _with_reasons(rows, path, problems)
     return [one for row in rows if (one := _row(row, problems, kinds, named_by_file=named_by_file))]
 
 
@@ -204,31 +208,46 @@ class _Refusal(Exception):
     """Of one row: its place, the sentence and the code."""
 
 
-def _with_verdicts(rows: Sequence[Row], words: Mapping[str, str], problems: Problems) -> list[Row]:
+def _with_verdicts(rows: Sequence[Row], form: PreferenceForm, problems: Problems) -> list[Row]:
     """With what each `winner` says as a verdict, read as a board of the file reads it; none, and a problem, where one
     says nothing or two things."""
     import polars as pl
 
-    told = [row for row in rows if str(row.fields.get("winner") or "").strip()]
-    for row in rows:
-        if not str(row.fields.get("winner") or "").strip():
-            problems.add(row.place, "The field `winner` is empty; leave out rows that nobody decided.", code=BLANK)
+    told = [row for row in rows if not is_blank(row.fields.get("winner"))]
     if not told:
-        return []
+        return [Row(place=row.place, fields={**row.fields, "verdict": None}) for row in rows]
     said, one, other = (
         pl.Series([str(row.fields.get(name) or "") for row in told]) for name in ("winner", "model_a", "model_b")
     )
     models = tuple({*one.str.strip_chars(), *other.str.strip_chars()})
-    column = WinnerColumn(table=_Rows(rows=told), said=said, sides=(one, other), models=models, words=words)
+    column = WinnerColumn(table=_Rows(rows=told), said=said, sides=(one, other), models=models, words=form.winner_words)
     try:
-        signs: list[int] = column.read(None).sign.tolist()
+        signs: list[int] = column.read(form.winner_as).sign.tolist()
     except _Refusal as refusal:
         place, sentence, code = refusal.args
         problems.add(place, sentence, code=code)
         return []
+    stated = dict(zip((row.place for row in told), signs, strict=True))
     return [
-        Row(place=row.place, fields={**row.fields, "verdict": _SYMBOLS[sign]})
-        for row, sign in zip(told, signs, strict=True)
+        Row(
+            place=row.place,
+            fields={**row.fields, "verdict": _SYMBOLS[stated[row.place]] if row.place in stated else None},
+        )
+        for row in rows
+    ]
+
+
+def _with_reasons(rows: Sequence[Row], path: Path, problems: Problems) -> list[Row]:
+    """A row without a verdict that does not say why is one that could not be read; a file of only such rows is none."""
+    if rows and all(is_blank(row.fields.get("verdict")) and is_blank(row.fields.get("reason")) for row in rows):
+        named = "winner" if any("winner" in row.fields for row in rows) else "verdict"
+        problems.add(FilePlace(path=path), NO_VERDICTS.format(named), code=EMPTY)
+        return []
+    return [
+        Row(place=row.place, fields={**row.fields, "reason": UNTOLD})
+        if is_blank(row.fields.get("verdict")) and is_blank(row.fields.get("reason"))
+        else row
+        for row in rows
     ]
 
 

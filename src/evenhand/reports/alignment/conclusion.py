@@ -40,11 +40,17 @@ def people_alone(found: Ceiling) -> str:
     agreement, alpha = found.agreement, found.alpha
     if agreement.value is None:
         return f"Nothing tells how far people agree: {agreement.reason or 'no case was judged by two of them'}."
-    chance = "" if alpha.value is None else f"; Krippendorff's alpha {alpha.value:.2f}"
+    chance = "" if alpha.value is None else f"; Krippendorff's alpha {alpha.value:.2f}{_alpha_bounds(alpha)}"
     return (
         f"A person takes the side of the others in {per_cent(agreement.value)} of {_comparisons(agreement)}"
         f"{_bounds(agreement)}{chance}."
     )
+
+
+def _alpha_bounds(alpha: Estimate) -> str:
+    if alpha.lower is None or alpha.upper is None:
+        return ", without an interval"
+    return f" (95 % interval {alpha.lower:.2f} to {alpha.upper:.2f})"
 
 
 def _alone(name: str, agreement: Estimate) -> str:

@@ -109,6 +109,8 @@ class Board(Result):
     """By model, what its answers say to the judge; empty where nobody knows."""
     about_ranks: tuple[str, ...] = ()
     """Of `basis`, the sentences about which models are separated, and how that was judged; the result first."""
+    about_repeats: tuple[str, ...] = ()
+    """A sentence where rows that share a weight would put others first if each counted in full."""
     neighbours: tuple[NeighbourTest, ...] = ()
     """Each model against the next on the list; empty where there are too many to test."""
     more: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -147,7 +149,7 @@ class Board(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Every further sentence of the board."""
-        return (*self.about_missing, *self.basis, *self.remarks)
+        return (*self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
 
     def __str__(self) -> str:
         """What `evenhand rank` prints, without colours."""

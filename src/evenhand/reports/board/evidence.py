@@ -74,6 +74,8 @@ class Evidence:
     """By its number among `shown`, what an item is called. None: nobody knows."""
     joined: Comparisons | None = None
     """Of a file whose rows each join several of `shown`: its rows, which are rated. None: the rows are `shown`."""
+    each_counted: Comparisons | None = None
+    """Of a file some of whose rows share a weight: `shown` if each counted in full."""
 
 
 def of_file(table: "BattleTable") -> Evidence:
@@ -92,6 +94,7 @@ def of_file(table: "BattleTable") -> Evidence:
         missing=_in_vain(table),
         notes=table.notes,
         item_name=table.item_name,
+        each_counted=table.each_counted if table.showings is None else None,
     )
 
 

@@ -12,7 +12,7 @@ from evenhand import __version__
 from evenhand.benchmarks.data_error import near
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Joining
-from evenhand.format.words import counted
+from evenhand.format.words import counted, listed
 from evenhand.reports.board.board import Board, BoardRow, Unit
 from evenhand.reports.board.clusters import WAYS, clustered, clusters_of
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
@@ -28,6 +28,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests, with_neighbours
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.resampling import Unit as Resampled
+from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Summary, trust
 
@@ -197,7 +198,40 @@ def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
 
 def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     """Raises RankError where the evidence cannot give what `ranking` asks."""
-    ranking = ranking or Ranking()
+    made = _board(evidence, ranking or Ranking())
+    return replace(made, about_repeats=_about_repeats(made, evidence, ranking or Ranking()))
+
+
+def _about_repeats(made: Board, evidence: Evidence, ranking: Ranking) -> tuple[str, ...]:
+    """Whether those who lead would be others if rows that share a weight counted each in full."""
+    if evidence.each_counted is None or not made.findings.few:
+        return ()
+    other = _board(replace(evidence, shown=evidence.each_counted, each_counted=None), ranking)
+    leads, would_lead = made.models[0].model, other.models[0].model
+    before, after = _in_first_tier(made), _in_first_tier(other)
+    if leads == would_lead and before == after:
+        return ()
+    would = f"{would_lead} would lead"
+    if leads == would_lead:
+        would = f"tier 1 would be {listed(after, most=_NAMED)}, not {listed(before, most=_NAMED)}"
+    counting = _weights(evidence.each_counted) > 0
+    kept = _weights(evidence.shown)[counting] / _weights(evidence.each_counted)[counting]
+    of = f"of {len(kept):,} rows"
+    repeat = counted(
+        round(float((1 - kept).sum())), f"{of} repeats another and shares", f"{of} repeat others and share"
+    )
+    return (f"{repeat} one weight; counted each in full (--repeats count), {would}.",)
+
+
+def _weights(rows: Comparisons) -> FloatArray:
+    return np.ones(len(rows)) if rows.weight is None else rows.weight
+
+
+def _in_first_tier(made: Board) -> list[str]:
+    return [one.model for one in made.models if one.tier == 1]
+
+
+def _board(evidence: Evidence, ranking: Ranking) -> Board:
     by, shown = clustered(evidence.shown, ranking.by_cluster)
     rows = None if evidence.joined is None else clustered(evidence.joined, ranking.by_cluster)[1]
     evidence = replace(evidence, shown=shown, joined=rows)

@@ -29,6 +29,11 @@ _NAMED = 20
 """Models in one sentence: a few lines of a terminal."""
 
 
+def losing_sentences(found: "Mapping[str, Steering]") -> tuple[str, ...]:
+    """Of `steering_sentences` the one on models whose comparisons end without a verdict more often than others'."""
+    return _losing({model: one for model, one in found.items() if one.lost.more})
+
+
 def steering_sentences(found: "Mapping[str, Steering]", names: Mapping[str, str] | None = None) -> tuple[str, ...]:
     """One for each thing that there is to tell, the worst model first. `names`: what models are called here."""
     called = {model: (names or {}).get(model, model) for model in found}

@@ -18,8 +18,9 @@ from evenhand.reports.board.columns import BoardColumn, if_missing, interval, ou
 from evenhand.reports.board.evidence import asked_words
 from evenhand.reports.board.leaders import leaders, titled
 from evenhand.reports.board.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
+from evenhand.reports.board.steering import APART, losing_sentences
 from evenhand.stats.ratings.elo.notes import PROVISIONAL_MARK
-from evenhand.stats.reliability.summary import grounds
+from evenhand.stats.reliability.summary import ENOUGH_COVERAGE, coverage_sentence, grounds, position_shortly
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
@@ -32,8 +33,9 @@ MANY = 100
 """Models beyond which only the first SHOWN are printed."""
 SHOWN = 50
 _SENTENCES = 12
-_LEFT_OUT = "left out"
-"""In a remark about data that do not count; the others tell how a file was read."""
+_SHARED = "share one weight"
+_NOT_IN_FULL = ("left out", "without a row", _SHARED)
+"""In a remark about data that do not count, or not in full; the others tell how a file was read."""
 _DOUBTS = 2
 """Cautions under a board that is not explained: with who leads, the judge, its audit and what is left, six lines."""
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
@@ -87,14 +89,10 @@ def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> No
     """Who leads, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
     console.print(unbroken(escape(leaders(board)[0])), style="bold")
     print_trust(board, console)
-    marked = [sentence for sentence in board.basis if sentence.startswith(PROVISIONAL_MARK)]
-    if any(outside_its_interval(one.rating) for one in board.models):
-        marked.append(legend("", [OUTSIDE_MARK]))
-    lost = [sentence for sentence in board.remarks if _LEFT_OUT in sentence]
-    doubts = [*board.told, *board.about_missing, *lost, *marked, *board.clusters.sentences]
-    doubts += [sentence for sentence in board.remarks if sentence not in lost]
+    doubts = _doubts(board)
     for sentence in doubts[:_DOUBTS]:
-        console.print(unbroken(escape(sentence)), style="bold yellow" if sentence in board.told else None)
+        grave = any(told in sentence for told in board.told)
+        console.print(unbroken(escape(sentence)), style="bold yellow" if grave else None)
     for sentence in asked:
         console.print(unbroken(escape(sentence)))
     left = len(doubts) - _DOUBTS
@@ -102,11 +100,34 @@ def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> No
     console.print(f"--explain tells {more}what the columns mean and how this was worked out.", style="dim")
 
 
+def _doubts(board: "Board") -> list[str]:
+    """What could change who leads first: verdicts that are missing, then rows that do not count in full."""
+    lost = losing_sentences(board.steering)
+    missing = [" ".join((*lost, *_few_verdicts(board)))] if lost or _few_verdicts(board) else []
+    marked = [sentence for sentence in board.basis if sentence.startswith(PROVISIONAL_MARK)]
+    if any(outside_its_interval(one.rating) for one in board.models):
+        marked.append(legend("", [OUTSIDE_MARK]))
+    told = [sentence for sentence in board.told if sentence not in lost and sentence != APART]
+    reduced = [sentence for sentence in board.remarks if any(words in sentence for words in _NOT_IN_FULL)]
+    shared = [sentence for sentence in reduced if _SHARED in sentence and not board.about_repeats]
+    others = [sentence for sentence in reduced if _SHARED not in sentence]
+    counts = (*missing, *board.about_repeats, *shared)
+    first = [*counts, *told, *board.about_missing, *others, *marked, *board.clusters.sentences]
+    return [*first, *(sentence for sentence in board.remarks if sentence not in reduced)]
+
+
+def _few_verdicts(board: "Board") -> tuple[str, ...]:
+    """Of a record; a file's remarks tell of showings without a verdict."""
+    share = board.coverage.share
+    enough = share is None or share >= ENOUGH_COVERAGE
+    return () if enough or board.origin.source is not None else (coverage_sentence(board.coverage),)
+
+
 def print_trust(board: "Board", console: Console) -> None:
-    """Whether the judge can be trusted, on one line."""
+    """Whether the judge can be trusted and how far it favours a position, on one line."""
     summary = board.reliability
-    trusted = f"Can this judge be trusted? {_unknown(board) if summary is None else summary.reading[0]}"
-    console.print(unbroken(escape(trusted)), style=_style(board))
+    told = _unknown(board) if summary is None else f"{summary.reading[0]} {position_shortly(summary.order)}".rstrip()
+    console.print(unbroken(escape(f"Can this judge be trusted? {told}")), style=_style(board))
 
 
 def _style(board: "Board") -> str:
@@ -119,7 +140,7 @@ def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
     for sentence in board.told:
         console.print(unbroken(escape(sentence)), style="bold yellow")
     apart = board.about_ranks[:1] if any(one.separated for one in board.neighbours) else ()
-    first = (*apart, *board.clusters.sentences, *board.about_missing)
+    first = (*apart, *board.about_repeats, *board.clusters.sentences, *board.about_missing)
     for sentence in first:
         console.print(unbroken(escape(sentence)))
     console.print()

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -77,6 +78,7 @@ def _columns(form: PreferenceForm) -> BattleColumns:
         model_a=theirs.get("model_a"),
         model_b=theirs.get("model_b"),
         winner_words=form.winner_words,
+        winner_as=form.winner_as,
     )
 
 
@@ -89,7 +91,19 @@ def _people(
     try:
         return align(of_files(tuple(paths), levels=levels, form=form), most=PARTINGS, seed=seed), None
     except (AlignmentError, DataError) as refusal:
-        return None, str(refusal)
+        return None, _first_of(str(refusal))
+
+
+def _first_of(refusal: str) -> str:
+    """Of a refusal that lists several problems the first, and how many more there are."""
+    problems = [line.removeprefix("- ") for line in refusal.splitlines() if line.startswith("- ")]
+    if not problems:
+        return refusal
+    number = re.match(r"(\d[\d,]*) problems", refusal)
+    more = int(number[1].replace(",", "")) - 1 if number else len(problems) - 1
+    return (
+        f"{problems[0]} ({counted(more, 'more such problem')}; `evenhand align` lists them.)" if more else problems[0]
+    )
 
 
 def summary(report: FileReport) -> list[str]:

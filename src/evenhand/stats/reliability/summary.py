@@ -82,7 +82,7 @@ def trust(
         *_consistency_sentences(order),
         *_position_sentences(order),
         *_basis_sentences(order),
-        _coverage_sentence(coverage),
+        coverage_sentence(coverage),
         _UNMEASURED_OF_PEOPLE if human else _UNMEASURED if images else _UNMEASURED_WITHOUT_IMAGES,
     )
     return Summary(order=order, coverage=coverage, conclusion=conclusion, reading=reading)
@@ -124,10 +124,7 @@ def _far_from_even(order: OrderBias) -> bool:
 
 
 def _leans(order: OrderBias) -> bool:
-    return any(
-        _below(share, COIN) or (share.lower is not None and share.lower > COIN)
-        for share in (order.first_position_share, order.first_position_share_without_ties)
-    )
+    return any(_tells_leaning(share) for share in (order.first_position_share, order.first_position_share_without_ties))
 
 
 def _headline(conclusion: Conclusion, order: OrderBias) -> str:
@@ -210,6 +207,26 @@ def _position_sentences(order: OrderBias) -> list[str]:
     return sentences
 
 
+def position_shortly(order: OrderBias) -> str:
+    """How much the first position won, in one sentence, by the share that tells a leaning if one does; "" where no
+    verdict tells."""
+    share, apart = order.first_position_share, ", ties counted half" if _has_ties(order) else ""
+    if not _tells_leaning(share) and _tells_leaning(order.first_position_share_without_ties):
+        share, apart = order.first_position_share_without_ties, ", ties aside"
+    if share.value is None or share.lower is None:
+        return ""
+    won = f"{_per_cent(share.value)} % of verdicts{apart} ({100 * LEVEL:.0f} % interval {_bounds(share)})"
+    if not _tells_leaning(share):
+        return f"The answer shown first won {won}."
+    if share.lower > COIN:
+        return f"It favours the answer shown first, which won {won}."
+    return f"It favours the answer shown second: the first won {won}."
+
+
+def _tells_leaning(share: Estimate) -> bool:
+    return _below(share, COIN) or (share.lower is not None and share.lower > COIN)
+
+
 def _position_claim(share: Estimate, order: OrderBias) -> str:
     if share.lower is not None and share.lower > COIN:
         return "The judge favours the answer shown first"
@@ -237,7 +254,7 @@ def _basis_sentences(order: OrderBias) -> list[str]:
     return sentences
 
 
-def _coverage_sentence(coverage: Coverage) -> str:
+def coverage_sentence(coverage: Coverage) -> str:
     if not coverage.wanted:
         return "No verdict was asked for."
     missing = [f"{count:,} {reason}" for reason, count in sorted(coverage.reasons.items()) if count]
