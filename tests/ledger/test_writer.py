@@ -249,3 +249,18 @@ async def test_who_has_gone_before_their_turn_writes_nothing(ledger: Ledger):
     last = asyncio.create_task(shared.put(kept(ledger, 2)))
     assert await asyncio.gather(first, last) == [0, 2]
     assert stored(ledger) == 2
+
+
+async def test_a_commit_that_fails_unforeseen_is_told_to_each_and_stops_no_later_one(ledger: Ledger):
+    class Unforeseen(RuntimeError): ...
+
+    def fail(_connection: Any) -> None:
+        raise Unforeseen
+
+    shared = SharedCommits(ledger)
+    event.listen(ledger.engine, "commit", fail)
+    both = await asyncio.gather(*(shared.put(kept(ledger, number)) for number in range(2)), return_exceptions=True)
+    assert [type(one) for one in both] == [Unforeseen, Unforeseen]
+    event.remove(ledger.engine, "commit", fail)
+    assert await asyncio.wait_for(shared.put(kept(ledger, 2)), 60) == 2
+    assert stored(ledger) == 1

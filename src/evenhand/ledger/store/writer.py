@@ -33,18 +33,26 @@ class SharedCommits:
         return await done
 
     async def _write(self) -> None:
-        while self._waiting:
-            some = [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
-            some = [(write, done) for write, done in some if not done.cancelled()]
+        try:
+            while self._waiting:
+                some = [self._waiting.popleft() for _ in range(min(_TOGETHER, len(self._waiting)))]
+                await self._write_some([(write, done) for write, done in some if not done.cancelled()])
+        finally:
+            self._writing = None
+
+    async def _write_some(self, some: "list[tuple[Callable[[], Any], asyncio.Future[Any]]]") -> None:
+        made: list[Any]
+        try:
             made = await asyncio.to_thread(self._ledger.writing_together, [write for write, _ in some])
-            for (_, done), one in zip(some, made, strict=True):
-                if done.cancelled():
-                    continue
-                if isinstance(one, Exception):
-                    done.set_exception(one)
-                else:
-                    done.set_result(one)
-        self._writing = None
+        except Exception as error:  # noqa: BLE001  each of them waits for an answer
+            made = [error] * len(some)
+        for (_, done), one in zip(some, made, strict=True):
+            if done.cancelled():
+                continue
+            if isinstance(one, Exception):
+                done.set_exception(one)
+            else:
+                done.set_result(one)
 
 
 class Writer:
