@@ -28,6 +28,8 @@ from evenhand.site import api
 from evenhand.site.accounts import pages as joining
 from evenhand.site.accounts import request_api, request_pages
 from evenhand.site.boards import pages as board_pages
+from evenhand.site.cases import pages as case_pages
+from evenhand.site.cases.listing import CaseShelf
 from evenhand.site.http import pictures
 from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.figures_process import Figures, FiguresHere
@@ -61,6 +63,7 @@ from evenhand.site.submissions.checks import Checks
 
 ROUTERS = (
     board_pages.pages,
+    case_pages.pages,
     pictures.pages,
     joining.pages,
     admin_pages.pages,
@@ -133,6 +136,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         checks=Checks(ledger),
         uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
         proposals=ProposalCache(ledger),
+        cases=CaseShelf(ledger),
     )
 
     @asynccontextmanager

@@ -4,15 +4,16 @@ Instructions, images, categories, models' answers and verdicts on them are publi
 and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
 everybody does where the benchmark is a bundled sample, or the owner has opened it. What a team has not published
 only that team and the owner see, whatever is open. What people judge in a study that still runs is no part of the
-boards that others get (`listing.py`).
+boards that others get (`listing.py`). A benchmark's items can be looked through where everybody sees all of them, or a
+board that everybody sees was judged on them.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
@@ -62,6 +63,13 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
 def everybody_sees(ledger: Ledger, data: str) -> bool:
     """Whether nothing of the benchmark is withheld."""
     return data in opened_benchmarks(ledger) or any(one.sample for one in benchmarks(ledger) if one.data == data)
+
+
+def benchmarks_in_sight(ledger: Ledger, visitor: Visitor, judged: Collection[str]) -> list[BenchmarkOnRecord]:
+    """Whose items this visitor may look through, each as its `Sight` lets them. `judged`: digests of the data of the
+    boards that they see."""
+    everybody = opened_benchmarks(ledger) | set(judged)
+    return [one for one in benchmarks(ledger) if visitor.is_owner or one.sample or one.data in everybody]
 
 
 def as_compared(item: Item) -> Item:
