@@ -53,7 +53,8 @@ def _published(folder: Target, walk: Callable[[Callable[[int], None]], Walked]) 
         except PublishError as error:
             raise WrongUse(str(error)) from error
         told.words = "Writing the pages"
-        kept = keep_folder(folder, walked.files)
+        with closing(walked):
+            kept = keep_folder(folder, walked.files)
     notes = list(walked.notes)
     if kept.changed_by_others:
         shown = ", ".join(kept.changed_by_others[:3])

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from html import escape, unescape
@@ -78,7 +78,7 @@ class Address:
         assert kind is not None
         if not self.query:
             return kind.plain.format(**parts)
-        return kind.queried.format(**parts, named=named([value for _, value in self.query]))
+        return kind.queried.format(**parts, named=named(self.query))
 
 
 def _kind_of(path: str) -> tuple[_Published | None, Mapping[str, str]]:
@@ -88,12 +88,13 @@ def _kind_of(path: str) -> tuple[_Published | None, Mapping[str, str]]:
     return None, {}
 
 
-def named(values: list[str]) -> str:
-    """A file's name for texts that may hold anything: some of their letters for people, and a sign that no other texts
-    have, not even such as look the same or differ in capitals only."""
-    plain = normalize("NFKD", " ".join(values)).encode("ascii", "ignore").decode().lower()
+def named(query: Sequence[tuple[str, str]]) -> str:
+    """A file's name for what is asked, which may hold anything: some of its letters for people, and a sign that nothing
+    else has, not even what looks the same or differs in capitals only."""
+    said = " ".join(name if value == "true" else value for name, value in query)
+    plain = normalize("NFKD", said).encode("ascii", "ignore").decode().lower()
     words = "-".join(re.findall(r"[a-z0-9]+", plain))[:_WORDS_LONGEST].strip("-")
-    sign = sha256("\0".join(values).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    sign = sha256(repr(tuple(query)).encode("ascii", "backslashreplace")).hexdigest()[:16]
     return f"{words}-{sign}" if words else sign
 
 

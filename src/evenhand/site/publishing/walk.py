@@ -5,7 +5,7 @@ import mimetypes
 import tempfile
 from collections import Counter, deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import IO, Literal
 
@@ -48,11 +48,14 @@ class PublishError(EvenhandError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Walked:
+    """Closed when its files are in their folder."""
+
     files: dict[str, Content]
     """By their paths below the folder to come."""
     kinds: dict[str, int]
     """How many of each: boards, models, battles, benchmarks, items, images, other."""
     notes: tuple[str, ...]
+    close: Callable[[], None]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,10 +66,13 @@ class _Kept:
     names: dict[Address, str] = field(default_factory=dict[Address, str])
     places: dict[Address, tuple[int, int]] = field(default_factory=dict[Address, tuple[int, int]])
     """Where each begins, and its length."""
+    taken: set[str] = field(default_factory=set[str])
     pages: set[Address] = field(default_factory=set[Address])
     refused: list[Address] = field(default_factory=list[Address])
 
     def put(self, address: Address, name: str, body: bytes, *, page: bool) -> None:
+        assert name not in self.taken, f"{address} and another are both {name}"
+        self.taken.add(name)
         self.names[address] = name
         self.places[address] = self.file.seek(0, 2), len(body)
         self.file.write(body)
@@ -99,7 +105,7 @@ def walked_boards(ledger: Ledger, *, battles: bool = True, told: Callable[[int],
     if newest(ledger) == before:
         return walked
     changed = "The record changed while its pages were made, and some may tell of more than others; publish again."
-    return Walked(files=walked.files, kinds=walked.kinds, notes=(*walked.notes, changed))
+    return replace(walked, notes=(*walked.notes, changed))
 
 
 def walked_cases(ledger: Ledger, data: str, *, told: Callable[[int], None]) -> Walked:
@@ -132,7 +138,7 @@ async def _walked(ledger: Ledger, site: Site, *, front: str, battles: bool, told
     first = link_of(front)
     assert first is not None
     waiting: deque[Address] = deque([first.address])
-    known: set[Address] = {first.address}
+    known: set[Address] = {first.address, Address("/")}
     try:
         while waiting:
             address = waiting.popleft()
@@ -141,12 +147,20 @@ async def _walked(ledger: Ledger, site: Site, *, front: str, battles: bool, told
                     known.add(link.address)
                     waiting.append(link.address)
             told(len(kept.names))
+    except BaseException:
+        kept.file.close()
+        raise
     finally:
         service.figures.computed.close()
     files: dict[str, Content] = {name: partial(kept.content, address) for address, name in kept.names.items()}
     if front != "/":
         kept.names[Address("/")] = "index.html"
-    return Walked(files=files, kinds=dict(Counter(map(_kind, files))), notes=tuple(_left_out(kept.refused)))
+    return Walked(
+        files=files,
+        kinds=dict(Counter(map(_kind, files))),
+        notes=tuple(_left_out(kept.refused)),
+        close=kept.file.close,
+    )
 
 
 async def _kept_page(app: FastAPI, kept: _Kept, address: Address, *, front: bool) -> list[Link]:
