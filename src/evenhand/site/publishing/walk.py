@@ -126,9 +126,9 @@ def _no_board(ledger: Ledger) -> PublishError:
             "study, or choose to show its board, on the owner's pages (`evenhand serve`); then publish again."
         )
     return PublishError(
-        f"{ledger.where} holds no board: nothing was judged yet. `evenhand judge` asks a judge, `evenhand import "
-        "--judgements` takes verdicts made elsewhere; then publish again. The items of a benchmark alone are written "
-        "by `evenhand benchmarks show NAME --pages FOLDER`."
+        f"{ledger.where} holds no board: nothing was judged yet. `evenhand judge` asks a judge, and "
+        "`evenhand import --judgements` takes verdicts made elsewhere; then publish again. "
+        "`evenhand benchmarks show NAME --pages FOLDER` writes the items of a benchmark, which need no board."
     )
 
 
