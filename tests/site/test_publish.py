@@ -254,7 +254,7 @@ def test_cases_are_chosen_by_kind_and_page_without_a_script(ledger: Ledger):
     with served(ledger) as house:
         visitor = house.visitor()
 
-        def found(**asked: object) -> list[str]:
+        def found(**asked: str | int) -> list[str]:
             page = visitor.get(here, params=asked)
             assert page.status_code == 200
             return re.findall(r'class="cover" href="[^"]*">(c\d+)<', page.text)
