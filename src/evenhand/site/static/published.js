@@ -66,6 +66,7 @@ for (const form of document.querySelectorAll("form[data-list]")) {
 
 for (const heading of document.querySelectorAll("th [data-sort]")) {
   const cell = heading.parentElement;
+  const rows = [...cell.closest("table").tBodies[0].rows];
   const first = heading.dataset.sort === "up" ? "ascending" : "descending";
   const button = document.createElement("button");
   button.type = "button";
@@ -76,16 +77,18 @@ for (const heading of document.querySelectorAll("th [data-sort]")) {
     const order = cell.getAttribute("aria-sort") === first ? other : first;
     for (const one of cell.parentElement.children) one.removeAttribute("aria-sort");
     cell.setAttribute("aria-sort", order);
-    sort(cell.closest("table").tBodies[0], cell.cellIndex, order === "ascending" ? 1 : -1);
+    sort(rows, cell.cellIndex, order === "ascending" ? 1 : -1);
   });
 }
 
-// Within their components; what has no value stands last.
-function sort(body, column, way) {
+// `ranked` are the rows as they came: of those alike the better ranked stays above. Within their components; what has
+// no value stands last.
+function sort(ranked, column, way) {
+  const body = ranked[0].parentElement;
   const parts = [[]];
-  for (const row of [...body.rows]) {
-    if (row.matches(".component")) parts.push([row]);
-    else parts.at(-1).push(row);
+  for (const row of ranked) {
+    if (row.matches(".component")) parts.push([]);
+    parts.at(-1).push(row);
   }
   for (const part of parts) {
     const heads = part.filter((row) => row.matches(".component"));
