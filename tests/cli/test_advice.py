@@ -205,6 +205,7 @@ ELSEWHERE = {
     "evenhand {}": "the docstring of a command's own name",
     "evenhand align --benchmark {}": "run below",
     "evenhand rank --method {} --bootstrap 100": "run below",
+    "evenhand benchmarks show NAME --pages FOLDER": "tests/cli/test_publish.py",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",
     "evenhand people add NAME --role team": "tests/cli/test_owner_commands.py",
     "evenhand score {}": "tests/cli/test_rubric.py",

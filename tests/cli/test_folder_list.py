@@ -11,7 +11,7 @@ from evenhand.cli.main import evenhand
 # Looked at one by one: may a stranger choose this for somebody who did not type it? Whoever adds a flag to a command,
 # or to the list, answers that question here.
 REVIEWED = {
-    ANY: """against all anchor assume base baseline battles boards bootstrap by by_cluster category compare
+    ANY: """against all anchor assume base baseline battle_pages battles boards bootstrap by by_cluster category compare
         changes columns compare_variants descriptions_by disagreements dry_run explain family fence fit
         flips format image_detail item item_column items join json k last length levels limit
         max_characters max_image_edge max_options method model_a_column model_b_column models new
@@ -27,7 +27,7 @@ REVIEWED = {
 REFUSED = """allow_partial allow_private api_key_env base_url detector endpoint_name every extra_body extractor
     extractor_api_key_env extractor_base_url force full go_on groups host image_kinds insecure_http
     judge_api_key_env judge_base_url judge_endpoint_name link log max_bytes max_tokens mode name no_worker
-    once only_link out owner_link per_skill plot port predictions price prompts public_key public_url
+    once only_link out owner_link pages per_skill plot port predictions price prompts public_key public_url
     query_api_key_env query_base_url query_model reasoning_effort replace replicates replies retry_failed
     retry_reason showings stop team third_showing timeout token trust_folder unrelated version with_reference"""
 

@@ -61,8 +61,8 @@ WRITING: dict[tuple[str, str], tuple[str, ...]] = {
     ("submit", "--battles"): ("submit", DEAF.removesuffix("/v1"), "--status", "1", "--token", "t"),
 }
 SUFFIX = {"--plot": ".svg", "--receipt": ".json", "--questions": ".jsonl"}
-FOLDERS = {("export", "--images")}
-"""Of files named by their content."""
+FOLDERS = {("export", "--images"), ("show", "--pages")}
+"""Of files named by their content, or kept in a list."""
 READING = {
     "--criteria",
     "--policy-file",

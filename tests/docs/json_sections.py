@@ -224,6 +224,13 @@ DOCUMENTS = (
         says="One benchmark. `item_list` is there with `--items`; `sources` are the datasets that VisIT-Bench drew on.",
     ),
     Document(
+        name="benchmarks show --pages",
+        commands=("evenhand benchmarks show visit-bench-sample --pages cases --json",),
+        opened=frozenset({"kinds"}),
+        says="Files of pages: those `written` now and those `removed`, as paths below the folder, how many are as "
+        "before, and by `kinds` how many there are. `publish` has the same.",
+    ),
+    Document(
         name="benchmarks fetch",
         commands=("evenhand benchmarks fetch own.jsonl --allow-private --json",),
         says="Images given as URLs: those fetched before, those fetched now, and `failed` by reason. Of a benchmark's "

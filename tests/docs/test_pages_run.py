@@ -58,6 +58,7 @@ def test_make_demo_fetches_the_model_and_runs_the_demo() -> None:
         ("docs/how-to/add-a-protocol.md", ".evenhand/ledger.db"),
         ("docs/how-to/add-a-provider.md", ".evenhand/ledger.db"),
         ("docs/how-to/keep-the-ledger.md", "again/ledger.db"),
+        ("docs/how-to/publish.md", "cases/index.html"),
     ],
 )
 def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: str) -> None:

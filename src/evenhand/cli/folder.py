@@ -79,7 +79,7 @@ MAY_SET: Mapping[str, FolderRule] = {
             "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column",
             "rater_column", "picture",
             # How it is told.
-            "json", "format", "quiet", "all", "explain", "boards", "last", "flips", "spreadsheet",
+            "json", "format", "quiet", "all", "explain", "boards", "last", "flips", "spreadsheet", "battle_pages",
         ),
         ANY,
     ),

@@ -37,6 +37,7 @@ COMMANDS = {
     "import": "Read answers or judgements from files into the ledger.",
     "export": "Write judgements, battles, answers or a board from the ledger to a file.",
     "serve": "The boards as pages, an API, and the owner's pages.",
+    "publish": "The boards' public part as a folder of pages that needs no server.",
     "worker": "Do what people ask for on the pages: fetch images, have models answer and judge.",
     "growing": "The benchmarks that people let grow: begin one, take rows and sheets in, make versions.",
     "people": "Who has an account on the site; new accounts and tokens without a page.",
@@ -87,6 +88,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "show",
     ),
     "server": (
+        "publish",
         "serve",
         "worker",
     ),

@@ -18,7 +18,7 @@ from evenhand.format.printable import printable
 OF_LEDGER = frozenset(
     (
         "align", "answer", "audit", "correlate", "demo", "describe-images", "export", "grade", "import", "judge",
-        "ledger", "rank", "report", "runs", "sample", "score", "serve", "show", "worker",
+        "ledger", "publish", "rank", "report", "runs", "sample", "score", "serve", "show", "worker",
     )
 )  # fmt: skip
 """Commands with --store."""

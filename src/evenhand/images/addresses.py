@@ -2,6 +2,7 @@
 images, the last of a URL counts."""
 
 import json
+import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,8 @@ class ImageAddresses:
 
     def __init__(self, root: Path) -> None:
         self.path = root / FILE_NAME
+        self._read: tuple[tuple[int, int], list[FetchedAddress]] | None = None
+        """The lines, with the size and the time of the file that they were read from."""
 
     def digests(self) -> dict[str, str]:
         """SHA-256 by URL."""
@@ -92,11 +95,17 @@ class ImageAddresses:
 
     def _lines(self) -> list[FetchedAddress]:
         try:
-            lines = self.path.read_bytes().split(b"\n")
+            with self.path.open("rb") as file:
+                found = os.fstat(file.fileno())
+                # Lines are only ever added, so a file of the same size says the same.
+                state = found.st_size, found.st_mtime_ns
+                if self._read is None or self._read[0] != state:
+                    lines = file.read(found.st_size).split(b"\n")
+                    # A line that a pulled plug cut off is no JSON and says nothing.
+                    self._read = state, [parsed for line in lines if (parsed := _parsed(line)) is not None]
+                return self._read[1]
         except FileNotFoundError:
             return []
-        # A line that a pulled plug cut off is no JSON and says nothing.
-        return [parsed for line in lines if (parsed := _parsed(line)) is not None]
 
     def add(self, fetched: FetchedAddress) -> None:
         """On disk when it returns."""

@@ -107,7 +107,8 @@ async def list_battles(
     if found.of(model) is None:
         raise not_found("such model on this board")
     seen = await sight_of(serving, visiting, found.on_record)
-    played = await run_in_threadpool(listed_battles, serving.ledger, found, model, seen, battles, page)
+    wanted = None if serving.site.published else page
+    played = await run_in_threadpool(listed_battles, serving.ledger, found, model, seen, battles, wanted)
     return {
         "schema": 1,
         "model": model,

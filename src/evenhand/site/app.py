@@ -30,6 +30,8 @@ from evenhand.site import api
 from evenhand.site.accounts import pages as joining
 from evenhand.site.accounts import request_api, request_pages
 from evenhand.site.boards import pages as board_pages
+from evenhand.site.cases import pages as case_pages
+from evenhand.site.cases.listing import CaseShelf
 from evenhand.site.http import pictures
 from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.figures_process import Figures, FiguresHere
@@ -64,6 +66,7 @@ from evenhand.site.submissions.checks import Checks
 ROUTERS = (
     board_pages.pages,
     compare_pages.pages,  # early, as each is tried in turn and most requests are these two's
+    case_pages.pages,
     pictures.pages,
     joining.pages,
     admin_pages.pages,
@@ -150,6 +153,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         uploads=Uploads(ledger, watch, allowed=site.limits.addresses),
         proposals=ProposalCache(ledger),
         writes=SharedCommits(ledger),
+        cases=CaseShelf(ledger),
     )
 
     @asynccontextmanager

@@ -66,12 +66,19 @@ def _facts(info: "BenchmarkInfo") -> list[str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShowBenchmarkOptions:
+    force: bool = options.force()
     name: str = options.argument()
     source: DataOptions
     items: bool = option(
         "--items",
         is_flag=True,
         help="List every item with the name that files and --items of other commands give it.",
+    )
+    pages: Target | None = output(
+        "--pages",
+        checked=False,
+        type=click.Path(path_type=Path),
+        help="Write every item with its images to this folder, as pages that open from disk and need no server.",
     )
     as_json: bool = options.as_json()
 
@@ -80,6 +87,13 @@ class ShowBenchmarkOptions:
 @options.takes(ShowBenchmarkOptions)
 def show(_: click.Context, given: ShowBenchmarkOptions) -> None:
     """Everything about one benchmark; with --data, also about a file of your own."""
+    if given.pages is not None:
+        from evenhand.cli.server.publishing import publish_cases
+
+        document = publish_cases(given.pages, given.source.load(given.name))
+        if given.as_json:
+            click.echo(json.dumps(document, ensure_ascii=False))
+        return
     from evenhand.cli.data.benchmark_facts import benchmark_facts
 
     facts = benchmark_facts(given.name, given.source, items=given.items)

@@ -112,17 +112,16 @@ def pictures_of(ledger: Ledger, item: Item, data: str) -> tuple[BattlePicture, .
     fetched, licences, origins = addresses.digests(), addresses.licences(data), addresses.origins(data)
     found: list[BattlePicture] = []
     for name in item.images:
-        digest = fetched.get(name, name)
-        known = len(digest) == 64 and not ledger.images.missing([digest]) and ":" not in digest
-        found.append(
-            BattlePicture(
-                digest=digest if known else None,
-                name=name,
-                licence=licences.get(name),
-                origin=origins.get(name),
-            )
-        )
+        digest = stored_image(ledger, name, fetched)
+        found.append(BattlePicture(digest=digest, name=name, licence=licences.get(name), origin=origins.get(name)))
     return tuple(found)
+
+
+def stored_image(ledger: Ledger, name: str, fetched: Mapping[str, str]) -> str | None:
+    """The digest of the image of that name; None where it is not in the ledger's store. `fetched`: digests by URL."""
+    digest = fetched.get(name, name)
+    known = len(digest) == 64 and not ledger.images.missing([digest]) and ":" not in digest
+    return digest if known else None
 
 
 def _said(record: CaseRecord, on_record: BoardOnRecord, one: JudgedTrial, among: Sequence[JudgedTrial]) -> ShownVerdict:

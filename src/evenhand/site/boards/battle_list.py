@@ -156,15 +156,15 @@ class _Played:
 
 
 def listed_battles(
-    ledger: Ledger, found: Standings, model: str, seen: Sight, asked: AskedBattles, page: int
+    ledger: Ledger, found: Standings, model: str, seen: Sight, asked: AskedBattles, page: int | None
 ) -> BattleList:
-    """One page of those a visitor may see; of people's only where their verdicts may be seen."""
+    """One page of those a visitor may see, None for all; of people's only where their verdicts may be seen."""
     played = _played(ledger, found, model, seen)
     if played is None or found.index is None:
         return BattleList(total=0, battles=())
     wanted = _arranged(ledger, found, played, asked)
     opponents: list[int] = np.unique(played.opponent).tolist()
-    shown = wanted.rows(slice((page - 1) * PER_PAGE, page * PER_PAGE))
+    shown = wanted if page is None else wanted.rows(slice((page - 1) * PER_PAGE, page * PER_PAGE))
     return BattleList(
         total=len(wanted),
         battles=tuple(shown.listed()),

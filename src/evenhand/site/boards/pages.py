@@ -257,7 +257,8 @@ async def model(
     if standing is None:
         raise not_found("such model on this board")
     seen = await sight_of(serving, visiting, found.on_record)
-    played = await run_in_threadpool(listed_battles, serving.ledger, found, name, seen, battles, page)
+    wanted = None if serving.site.published else page
+    played = await run_in_threadpool(listed_battles, serving.ledger, found, name, seen, battles, wanted)
     context = {
         "board": found,
         "standing": standing,

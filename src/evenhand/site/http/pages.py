@@ -37,7 +37,8 @@ class Pages:
 
     def fragment(self, template: str, context: Mapping[str, Any]) -> Markup:
         """A part that is the same for every visitor."""
-        return Markup(self._templates.get_template(template).render(context))  # noqa: S704  escaped when rendered
+        rendered = self._templates.get_template(template).render({**context, "published": self._site.published})
+        return Markup(rendered)  # noqa: S704  escaped when rendered
 
     def page(self, request: Request, template: str, context: Mapping[str, Any], *, status: int = 200) -> HTMLResponse:
         """A page of this visitor's. Where it holds a form, they get the cookie that their form's token belongs to."""
@@ -52,6 +53,7 @@ class Pages:
                 "path": request.url.path,
                 "saved": "saved" in request.query_params,
                 "form": form,
+                "published": self._site.published,
             }
         )
         response = HTMLResponse(in_utf8(words), status)

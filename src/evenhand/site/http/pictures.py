@@ -33,6 +33,14 @@ def taken_down(at_hand: ProposalCache, digest: str) -> bool:
     return items_with_image(at_hand.ledger, digest) <= out
 
 
+def items_taken_out(at_hand: ProposalCache) -> frozenset[str]:
+    """Digests of the items that the owner took out of a growing benchmark: older versions still hold them."""
+    every = [one for growing in growing_benchmarks(at_hand.ledger) for one in at_hand.of(growing.id).proposals]
+    joined = [(one.standing.stage, one.standing.joined.item) for one in every if one.standing.joined is not None]
+    removed = {item for stage, item in joined if stage == "removed"}
+    return frozenset(removed - {item for stage, item in joined if stage == "joined"})
+
+
 def _with_image(found: Sequence[Proposal], digest: str) -> list[Proposal]:
     return [one for one in found if digest in one.standing.images]
 

@@ -29,6 +29,7 @@ from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_board
 from evenhand.site.boards.paper import paper_of, paper_scores
 from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, standings
+from evenhand.site.cases.listing import CaseShelf
 from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.kept_figures import KeptFigures
 from evenhand.site.http.pages import Pages
@@ -76,6 +77,7 @@ class Service:
     uploads: Uploads
     proposals: ProposalCache
     writes: SharedCommits
+    cases: CaseShelf
     tables: "WeakKeyDictionary[Standings, dict[str, Markup]]" = field(default_factory=WeakKeyDictionary)
     """Rendered parts of boards' pages, by template."""
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from typing import Literal
 from urllib.parse import urlsplit
 
 from evenhand.domain.errors import EvenhandError
@@ -86,6 +87,8 @@ class Site:
     proxied: bool = False
     """Whether a proxy on this machine may say who is asking."""
     limits: VisitorLimits = field(default_factory=VisitorLimits)
+    published: Literal["", "boards", "cases"] = ""
+    """Its pages become files, with nobody behind them who answers: of the boards, or of the cases of one benchmark."""
 
     @property
     def secure(self) -> bool:

@@ -4,17 +4,18 @@ Instructions, images, categories, models' answers and verdicts on them are publi
 and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
 everybody does where the benchmark is a bundled sample, or the owner has opened it. What a team has not published
 only that team and the owner see, whatever is open: everybody reads its ratings, and nothing of it and single others.
-What people judge in a study that still runs is no part of the boards that others get (`listing.py`).
+What people judge in a study that still runs is no part of the boards that others get (`listing.py`). A benchmark's
+items can be looked through where everybody sees all of them, or a board that everybody sees was judged on them.
 """
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import SubmittedModel
-from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
@@ -84,6 +85,13 @@ def without_pairs_of(hidden: Set[str], document: Mapping[str, Any]) -> dict[str,
 def everybody_sees(ledger: Ledger, data: str) -> bool:
     """Whether nothing of the benchmark is withheld."""
     return data in opened_benchmarks(ledger) or any(one.sample for one in benchmarks(ledger) if one.data == data)
+
+
+def benchmarks_in_sight(ledger: Ledger, visitor: Visitor, judged: Collection[str]) -> list[BenchmarkOnRecord]:
+    """Whose items this visitor may look through, each as its `Sight` lets them. `judged`: digests of the data of the
+    boards that they see."""
+    everybody = opened_benchmarks(ledger) | set(judged)
+    return [one for one in benchmarks(ledger) if visitor.is_owner or one.sample or one.data in everybody]
 
 
 def as_compared(item: Item) -> Item:

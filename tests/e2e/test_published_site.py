@@ -1,0 +1,193 @@
+"""What `publish` wrote in a real browser, from disk and from a plain static server: whole, silent and to be used."""
+
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, Request, expect
+
+from evenhand.ledger.store.record import Ledger
+from tests.e2e.showroom import furnished
+from tests.e2e.test_accessibility import Inspector, inspector
+from tests.e2e.workplace import Workplace
+from tests.hosting import hosting
+from tests.site.house import SECRETS, fill
+from tests.site.test_publish import broken_links
+
+pytestmark = pytest.mark.slow
+
+__all__ = ["inspector"]
+
+
+class Silent(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Nobody reads it."""
+
+
+@dataclass(kw_only=True)
+class Reader:
+    page: Page
+    start: str
+    """Where the folder is, with a slash at the end."""
+    trouble: list[str] = field(default_factory=list[str])
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda said: self.trouble.append(f"{said.type}: {said.text} at {self.page.url}"))
+        self.page.on("pageerror", lambda error: self.trouble.append(f"{error} at {self.page.url}"))
+        self.page.on("dialog", lambda dialog: self.trouble.append(dialog.message))
+        self.page.on("request", lambda asked: self.trouble.append(asked.url) if self._outside(asked.url) else None)
+        self.page.on("requestfailed", self._failed)
+
+    def _failed(self, asked: Request) -> None:
+        if asked.failure != "net::ERR_ABORTED":  # the page was left before it came
+            self.trouble.append(f"{asked.url}: {asked.failure}")
+
+    def _outside(self, url: str) -> bool:
+        return not url.startswith((self.start, "data:"))
+
+    def opens(self, name: str) -> Page:
+        self.page.goto(f"{self.start}{name}")
+        return self.page
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two samples that are open, and a benchmark of which everything is withheld that can be."""
+    here = Workplace(tmp_path_factory.mktemp("published") / "show")
+    furnished(here)
+    with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger:
+        fill(ledger)
+    ran = here.run("publish", "site", "--json")
+    assert ran.code == 0, ran.err
+    assert ran.document["kinds"]["boards"] == 3
+    again = here.run("publish", "site", "--json")
+    assert (again.document["written"], again.document["removed"]) == ([], [])
+    return here.folder / "site"
+
+
+@pytest.fixture(params=["disk", "server"])
+def reader(request: pytest.FixtureRequest, site: Path, browser: Browser) -> Iterator[Reader]:
+    context = browser.new_context()
+    if request.param == "disk":
+        yield Reader(page=context.new_page(), start=f"{site.as_uri()}/")
+    else:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Silent, directory=str(site)))
+        with hosting(server):
+            yield Reader(page=context.new_page(), start=f"http://127.0.0.1:{server.server_port}/")
+            context.close()
+        return
+    context.close()
+
+
+def files_of(site: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()}
+
+
+def the(site: Path, pattern: str, holding: str) -> str:
+    """The first page of these that holds the words."""
+    found = next(path for path in sorted(site.glob(pattern)) if holding in path.read_text())
+    return str(found.relative_to(site))
+
+
+def test_no_link_is_broken_and_nothing_withheld_is_in_any_file(site: Path):
+    files = files_of(site)
+    assert broken_links(files) == []
+    assert [(name, word) for name, body in files.items() for word in SECRETS if word.encode() in body] == []
+    assert b"I quote" not in b"".join(files.values())
+
+
+def test_pages_of_every_kind_are_silent_and_ask_nobody_else(reader: Reader, site: Path):
+    pages = sorted(str(path.relative_to(site)) for path in site.rglob("*.html"))
+    few = [name for name in pages if not re.search("/(battles|items)/", name)]
+    many = [name for name in pages if name not in few]
+    for name in (*few, *many[::12]):
+        page = reader.opens(name)
+        assert page.locator("h1").count() == 1, name
+    for name in (few[0], many[0]):
+        assert reader.opens(name).evaluate("[...document.images].every(one => one.complete)")
+    assert reader.trouble == []
+
+
+def test_a_board_is_sorted_and_its_figures_lead_to_the_battles_behind_them(reader: Reader, site: Path):
+    page = reader.opens(the(site, "boards/*/index.html", "<h1>visit-bench-sample"))
+    names = page.locator("#board-rows .name")
+    ranked = names.all_inner_texts()
+    page.get_by_role("button", name="Rank").click()
+    assert names.all_inner_texts() == ranked[::-1]
+    assert page.locator("table.board thead th").first.get_attribute("aria-sort") == "descending"
+    page.get_by_role("button", name="Rating").click()
+    assert names.all_inner_texts() == ranked
+    page.get_by_role("button", name="Model", exact=True).click()
+    assert names.all_inner_texts() == sorted(ranked)
+    page.locator("details.pairs summary").click()
+    page.locator(".matrix tbody a").first.click()
+    expect(page.locator("#b-against")).not_to_have_value("")
+    against = page.locator("#b-against option:checked").inner_text()
+    shown = page.locator("#battle-rows tr:visible .name").all_inner_texts()
+    assert shown
+    assert set(shown) == {against}
+    page.locator("#b-result").select_option("won")
+    assert {one.strip() for one in page.locator("#battle-rows tr:visible .result").all_inner_texts()} <= {"won"}
+    page.locator("#b-against").select_option("")
+    page.locator("#b-result").select_option("")
+    assert page.locator("#battle-rows tr:visible").count() == 50
+    page.get_by_role("button", name="Next").click()
+    expect(page.get_by_text(re.compile("^Page 2 of"))).to_be_visible()
+    page.locator("#battle-rows tr:visible a").first.click()
+    expect(page.get_by_role("heading", name="Verdicts")).to_be_visible()
+    page.get_by_role("link", name="The item").click()
+    expect(page.get_by_role("heading", name="Reference answer")).to_be_visible()
+    assert reader.trouble == []
+
+
+def test_items_are_chosen_by_script(reader: Reader, site: Path):
+    page = reader.opens(the(site, "benchmarks/*/index.html", "creation-mmbench-sample"))
+    every = page.locator("#case-rows > li").count()
+    page.get_by_label("Images").select_option("3")
+    some = page.locator("#case-rows > li:visible")
+    assert 0 < some.count() < every
+    assert all("3 images" in one or "three images" in one for one in some.all_inner_texts())
+    page.get_by_label("Words").fill("no such words")
+    assert some.count() == 0
+    page.get_by_label("Words").fill("")
+    page.get_by_label("Images").select_option("")
+    assert some.count() == every
+    page.get_by_label("Task").select_option(index=1)
+    some.first.get_by_role("link").click()
+    expect(page.get_by_role("heading", name="Criteria", exact=True)).to_be_visible()
+    assert reader.trouble == []
+
+
+def test_without_a_script_every_list_is_whole(site: Path, browser: Browser):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto((site / the(site, "benchmarks/*/index.html", "visit-bench-sample")).as_uri())
+    assert page.locator("#case-rows > li:visible").count() == 22
+    assert page.locator("form:visible").count() == 0
+    context.close()
+
+
+def test_axe_finds_nothing(site: Path, browser: Browser, inspector: Inspector):
+    page = browser.new_context().new_page()
+    for name, pattern, holding in (
+        ("boards", "index.html", ""),
+        ("board", "boards/*/index.html", "visit-bench-sample"),
+        ("board-withheld", "boards/*/index.html", "numbers"),
+        ("audit", "boards/*/audit.html", "visit-bench-sample"),
+        ("model", "boards/*/models/*.html", "visit-bench-sample"),
+        ("battle", "boards/*/battles/*.html", "visit-bench-sample"),
+        ("benchmarks", "benchmarks/index.html", ""),
+        ("cases", "benchmarks/*/index.html", "creation-mmbench-sample"),
+        ("case", "benchmarks/*/items/*.html", "creation-mmbench-sample"),
+        ("case-withheld", "benchmarks/*/items/*.html", "numbers"),
+    ):
+        page.goto((site / the(site, pattern, holding)).as_uri())
+        for folded in page.locator("details.view summary, details.pairs summary").all():
+            folded.click()
+        inspector.looks_at(page, f"published-{name}")
+    page.context.close()
