@@ -41,6 +41,8 @@ async def _in_sight(serving: Service, visiting: Visitor) -> tuple[list[Benchmark
 
 async def _found(serving: Service, visiting: Visitor, data: str) -> _Found:
     """Raises Refusal where there is none, or nobody but the owner may look through it."""
+    if serving.site.published and data in serving.found_cases:  # for one visitor, in one walk
+        return serving.found_cases[data]
     seen, boards = await _in_sight(serving, visiting)
     benchmark = next((one for one in seen if one.data == data), None)
     if benchmark is None:
@@ -55,7 +57,10 @@ async def _found(serving: Service, visiting: Visitor, data: str) -> _Found:
             boards=tuple(one for one in boards if one.data == data),
         )
 
-    return await run_in_threadpool(read)
+    found = await run_in_threadpool(read)
+    if serving.site.published:
+        serving.found_cases[data] = found
+    return found
 
 
 @pages.get("/benchmarks")

@@ -78,6 +78,8 @@ class Service:
     proposals: ProposalCache
     writes: SharedCommits
     cases: CaseShelf
+    found_cases: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of a site that becomes files: benchmarks as everybody sees them, looked up once and not for each item."""
     tables: "WeakKeyDictionary[Standings, dict[str, Markup]]" = field(default_factory=WeakKeyDictionary)
     """Rendered parts of boards' pages, by template."""
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))

@@ -77,13 +77,15 @@ for (const heading of document.querySelectorAll("th [data-sort]")) {
     const order = cell.getAttribute("aria-sort") === first ? other : first;
     for (const one of cell.parentElement.children) one.removeAttribute("aria-sort");
     cell.setAttribute("aria-sort", order);
-    sort(rows, cell.cellIndex, order === "ascending" ? 1 : -1);
+    // Ratings are shown rounded, and ranked by all their digits: their order is that of the rows as they came.
+    const value = heading.dataset.by ? (row) => -rows.indexOf(row) : (row) => valueOf(row.cells[cell.cellIndex]);
+    sort(rows, value, order === "ascending" ? 1 : -1);
   });
 }
 
 // `ranked` are the rows as they came: of those alike the better ranked stays above. Within their components; what has
 // no value stands last.
-function sort(ranked, column, way) {
+function sort(ranked, value, way) {
   const body = ranked[0].parentElement;
   const parts = [[]];
   for (const row of ranked) {
@@ -93,7 +95,7 @@ function sort(ranked, column, way) {
   for (const part of parts) {
     const heads = part.filter((row) => row.matches(".component"));
     const rows = part.filter((row) => !row.matches(".component"));
-    const values = new Map(rows.map((row) => [row, valueOf(row.cells[column])]));
+    const values = new Map(rows.map((row) => [row, value(row)]));
     rows.sort((one, other) => {
       const [a, b] = [values.get(one), values.get(other)];
       if (a === null || b === null) return (a === null) - (b === null);
