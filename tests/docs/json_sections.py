@@ -136,8 +136,8 @@ DOCUMENTS = (
         says="Every judge of a benchmark, or of files: `agreement` with people (in a person's place where several "
         "judged the same cases), `people_agreement` what people reach there, `first_position` the share that goes to "
         "the answer shown first, `tokens` of one judgement, `latency_seconds` the median of a call; the audit's "
-        "measures as [audit](audit.md) has them. `frontier`: no other judge is both as cheap and as near to people. `take` "
-        "is who should be paid, null where nobody knows.",
+        "measures as [audit](audit.md) has them. `frontier`: no other judge is both as cheap and as near to people. "
+        "`take` is who should be paid, null where nobody knows.",
     ),
     Document(
         name="report",
