@@ -43,7 +43,7 @@ def people_alone(found: Ceiling) -> str:
     chance = "" if alpha.value is None else f"; Krippendorff's alpha {alpha.value:.2f}{_alpha_bounds(alpha)}"
     return (
         f"A person takes the side of the others in {per_cent(agreement.value)} of {_comparisons(agreement)}"
-        f"{_bounds(agreement)}{chance}."
+        f"{interval_told(agreement)}{chance}."
     )
 
 
@@ -58,7 +58,7 @@ def _alone(name: str, agreement: Estimate) -> str:
         return f"Nothing tells how far {name} agrees with people: they share no case on which people take a side."
     return (
         f"{name} takes people's side in {per_cent(agreement.value)} of {counted(round(agreement.n), 'case')}"
-        f"{_bounds(agreement)}; no two people judged the same case, so nobody knows what they reach among themselves."
+        f"{interval_told(agreement)}; no two people judged the same case, so nobody knows what they reach among themselves."
     )
 
 
@@ -66,7 +66,7 @@ def _comparisons(share: Estimate) -> str:
     return f"{count(share.n)} comparison{'' if share.n == 1 else 's'}"
 
 
-def _bounds(share: Estimate) -> str:
+def interval_told(share: Estimate) -> str:
     if share.lower is None or share.upper is None:
         return ""
     return f" (95 % interval {per_cent(share.lower)} to {per_cent(share.upper)})"

@@ -10,6 +10,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.result import Result
 from evenhand.format.words import count, counted, listed, per_cent
+from evenhand.reports.alignment.conclusion import interval_told
 from evenhand.stats.intervals import LEVEL, Range, clustered_mean
 from evenhand.stats.reliability.agreement.alignment import ComparedVerdicts
 from evenhand.stats.reliability.summary import CONSISTENT_ENOUGH, FAR_FROM_EVEN
@@ -221,12 +222,6 @@ def _near(one: Judge) -> str:
     return f"agrees with people in {per_cent(own.value)} of {count(round(own.n))} comparisons{beside}"
 
 
-def _interval(of: Estimate) -> str:
-    if of.lower is None or of.upper is None:
-        return ""
-    return f" (95 % interval {per_cent(of.lower)} to {per_cent(of.upper)})"
-
-
 def _span(of: Estimate) -> str:
     if of.lower is None or of.upper is None:
         return "too few cases in common"
@@ -244,11 +239,11 @@ def _warnings(judges: Sequence[Judge], names: Sequence[str]) -> list[str]:
         first, swap = one.first_position, one.swap_consistency
         if first.lower is not None and first.lower > 0.5 + FAR_FROM_EVEN:
             said.append(
-                f"{name} favours the answer shown first: {per_cent(first.value)}{_interval(first)}; 50 % is fair."
+                f"{name} favours the answer shown first: {per_cent(first.value)}{interval_told(first)}; 50 % is fair."
             )
         if first.upper is not None and first.upper < 0.5 - FAR_FROM_EVEN:
             said.append(
-                f"{name} favours the answer shown second: {per_cent(first.value)} to the first{_interval(first)}."
+                f"{name} favours the answer shown second: {per_cent(first.value)} to the first{interval_told(first)}."
             )
         if swap.upper is not None and swap.upper < CONSISTENT_ENOUGH:
             said.append(f"{name} keeps only {per_cent(swap.value)} of its verdicts when the answers swap places.")
