@@ -58,7 +58,8 @@ def _alone(name: str, agreement: Estimate) -> str:
         return f"Nothing tells how far {name} agrees with people: they share no case on which people take a side."
     return (
         f"{name} takes people's side in {per_cent(agreement.value)} of {counted(round(agreement.n), 'case')}"
-        f"{interval_told(agreement)}; no two people judged the same case, so nobody knows what they reach among themselves."
+        f"{interval_told(agreement)}; no two people judged the same case, so nobody knows what they reach among "
+        "themselves."
     )
 
 
