@@ -9,6 +9,7 @@ from evenhand.exchange.battles_file import read_battles
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.preferences_file import read_preference_files
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.page.file_report import FileReport
 from tests.refusals import tells
 
 ROWS = ["1,X,Y,model_a", "2,X,Y,", "3,Y,Z,tie", "4,X,Z,  "]
@@ -64,6 +65,7 @@ def test_a_file_in_which_nothing_was_decided_is_refused_with_what_to_do(tmp_path
 def test_a_report_tells_in_one_line_why_its_raters_are_not_compared(tmp_path: Path):
     rows = [f"{item},{rater},X,Y,{won}" for item in range(3) for rater in "uv" for won in ("model_a", "model_b")]
     made = report_on_files([written(tmp_path, "item,rater,model_a,model_b,winner", *rows)], {}, {}).report
+    assert isinstance(made, FileReport)
     assert made.people_unknown is not None
     assert "\n" not in made.people_unknown
     tells(made.people_unknown, "row 2", "5 more such problems", "`replicate`")

@@ -369,7 +369,7 @@ def _comparisons(votes: Votes, wanted: set[Case], item: Mapping[str, int], model
 def change_sheets(found: RunChanges, *, most: int | None = None) -> list[Sheet]:
     """The models, the items with the most changes, and the battles that changed; `most` rows of each of the last."""
     items, changed = found.by_item(), found.changed
-    kinds = [kind for kind in _MEANT if any(counts[kind] for _, counts in items)]
+    kinds: list[Change] = [kind for kind in _MEANT if any(counts[kind] for _, counts in items)]
     sheets = [
         Sheet(
             title="Ratings",

@@ -395,9 +395,8 @@ def test_either_way_round_a_case_counts_half_each_way(weighting: Weighting):
     other = np.where(rng.random(300) < 0.6, one, other)
     item = np.arange(300) // 3
     found = cohens_kappa(one, other, item, weighting=weighting, either_way=True)
-    twice = cohens_kappa(
-        *(np.concatenate([each, -each]) for each in (one, other)), np.tile(item, 2), weighting=weighting
-    )
+    mine, theirs = (np.concatenate([each, -each]) for each in (one, other))
+    twice = cohens_kappa(mine, theirs, np.tile(item, 2), weighting=weighting)
     assert found.value == pytest.approx(twice.value)
     assert found.n == 300
     assert (found.lower, found.upper) == pytest.approx((twice.lower, twice.upper), abs=1e-6)

@@ -67,18 +67,16 @@ class Alignment:
     def models(self) -> tuple[tuple[str, AlignmentFigures], ...]:
         """Of each model on whose cases the rater can be compared. Where pairs count as models there are thousands, for
         which few readers ask."""
-        return tuple((self.names[code], figures(self._of(code))) for code in self._codes)
+        each = ((self.names[code], self.compared.only(self.compared.model == code)) for code in self._codes)
+        return tuple((name, figures(some)) for name, some in each)
 
     @property
     def model_count(self) -> int:
         return len(self._codes)
 
     @property
-    def _codes(self) -> IntArray:
-        return np.unique(self.compared.model)
-
-    def _of(self, code: int) -> "ComparedVerdicts":
-        return self.compared.only(self.compared.model == code)
+    def _codes(self) -> list[int]:
+        return [int(code) for code in np.unique(self.compared.model)]
 
     def as_json(self) -> dict[str, Json]:
         models: list[Json] = [{"model": model, **figures.as_json()} for model, figures in self.models]
