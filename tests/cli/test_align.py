@@ -99,7 +99,8 @@ def test_whole_verdicts_give_scikit_learns_weighted_kappa(shell: Shell):
     rows = [f"{n},ann,human,X,Y,{person}" for n, (person, _) in enumerate(pairs)]
     rows += [f"{n},gpt,model,X,Y,{judge}" for n, (_, judge) in enumerate(pairs)]
     (rater,) = shell.document("align", shell.file("p.csv", HEADER, *rows))["raters"]
-    person, judge = zip(*pairs, strict=True)
+    # Nothing says which of X and Y comes first: each case either way round.
+    person, judge = zip(*pairs, *((-one, -other) for one, other in pairs), strict=True)
     assert rater["kappa_weighted"] == pytest.approx(cohen_kappa_score(judge, person, weights="quadratic"))
     assert rater["both_orders"] is False
     assert rater["published_order"] is None

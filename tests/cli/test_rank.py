@@ -290,5 +290,6 @@ def test_winners_in_other_words_are_told_what_they_mean(shell: Shell) -> None:
     names = shell.battles("X,Y,X", "X,Y,X", "X,Y,Y", "Y,X,draw")
     assert ratings(shell.document(names, "--winner-words", "draw=tie")) == ratings(shell.document(usual))
     alike = shell.battles("tie,Y,tie", "Y,tie,tie", "Y,tie,draw")
-    says(shell.refused(alike, "--winner-words", "draw=tie"), "EH-DATA-CELL", "`tie`", "--winner-as words")
+    says(shell.refused(alike, "--winner-words", "draw=tie"), "EH-DATA-CELL", "`tie`", "--winner-as")
     assert shell.document(alike, "--winner-words", "draw=tie", "--winner-as", "words")["models"][0]["ties"] == 3
+    assert shell.document(alike, "--winner-words", "draw=tie", "--winner-as", "names")["models"][0]["ties"] == 1

@@ -24,7 +24,7 @@ Every reading command takes `--json` and then prints one document on standard ou
 error. `schema` is 1; fields may be added, never renamed. Shares are from 0 to 1. What else writes documents: `submit`
 and `verify` ([receipts](receipt.md)), `export` ([files](formats.md)), `growing`, `growing take`,
 `growing begin`, `growing fill`, `growing version`, `people`, `people add`, `submissions`, `submissions open`,
-`submissions approve` and `submissions refuse` ([growing](../growing.md#by-script)),
+`submissions approve`, `submissions refuse` and `submissions close` ([growing](../growing.md#by-script)),
 and `demo`: `calls`, `report`, and the
 documents of `judge` and `rank` as `judge` and `board`.
 

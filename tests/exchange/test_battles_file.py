@@ -265,7 +265,7 @@ def test_an_unknown_winner_is_never_a_tie(tmp_path: Path, winner: str, kind: str
 @pytest.mark.parametrize(
     ("text", "code", "place", "facts"),
     [
-        ("X,Y,\n", "EH-DATA-BLANK", ", row 1, line 2", ["`winner`"]),
+        ("X,Y,\n", "EH-DATA-EMPTY", "", ["`winner`"]),
         ("X,Y,tie\n,Y,tie\n", "EH-DATA-BLANK", ", row 2, line 3", ["`model_a`"]),
         ("X,Y,tie\nX, ,tie\n", "EH-DATA-BLANK", ", row 2, line 3", ["`model_b`"]),
         ("X,Y,tie\nX,Y\n", "EH-DATA-FORMAT", ", row 2, line 3", ["2 cells", "3"]),
@@ -407,10 +407,10 @@ def test_frames_without_rows_are_refused():
     says(refused(pl.DataFrame({"model_a": [], "model_b": [], "winner": []})), "EH-DATA-EMPTY")
 
 
-@pytest.mark.parametrize("verdict", ["3", "better", "A<>B", ""])
+@pytest.mark.parametrize("verdict", ["3", "better", "A<>B"])
 def test_a_verdict_that_is_none_is_refused(tmp_path: Path, verdict: str):
     path = written(tmp_path, f"model_a,verdict,model_b\nX,+1,Y\nX,{verdict},Y\n")
-    says(refused(path), "EH-DATA-CELL" if verdict else "EH-DATA-BLANK", f"{path}, row 2, line 3: ", verdict)
+    says(refused(path), "EH-DATA-CELL", f"{path}, row 2, line 3: ", verdict)
 
 
 def test_an_arena_export_is_read_as_it_is(tmp_path: Path):

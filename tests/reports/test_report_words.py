@@ -138,7 +138,7 @@ def test_who_judged_alone_is_a_number_everywhere(ledger: Ledger, tmp_path: Path)
     for text in (everything_in(page), *tables, *drawn, *documents):
         assert NAME not in text
         assert "zelda" not in text
-    tells(summary(found)[0], "person 1 under p")
+    assert noted(summary(found), "person 1 under p")
 
 
 def test_several_people_are_people_and_numbers_in_what_order_is_worth(ledger: Ledger):
@@ -197,8 +197,8 @@ def test_with_replicates_the_words_and_the_picture_are_of_one_measure(ledger: Le
     replicated(ledger, 10)
     found = report(ledger)
     said = summary(found)
-    tells(said[0], "20 of 20 showings")
-    tells(said[1], "3 times", "50 of 60 judgements")
+    assert noted(said, "20 of 20 showings")
+    assert noted(said, "3 times", "50 of 60 judgements")
     assert noted(said, "5 have a judgement")
     assert not noted(said, "have a showing")
     assert not noted(said, "has a showing")

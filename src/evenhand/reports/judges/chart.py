@@ -1,14 +1,16 @@
 """Judges by what they cost and how near to people they are."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evenhand.format.charts import ACCENT, LOSES, PAGE, ChartError, Heading, the_altair, ticks, titled
-from evenhand.reports.judges.report import JudgesReport
+
+if TYPE_CHECKING:
+    from evenhand.reports.judges.report import JudgesReport
 
 _ON, _OFF = "on the frontier", "another is as cheap and nearer"
 
 
-def judges_chart(report: JudgesReport, *, width: int = PAGE) -> Any:
+def judges_chart(report: "JudgesReport", *, width: int = PAGE) -> Any:
     alt = the_altair()
     rows = [
         {
