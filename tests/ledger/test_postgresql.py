@@ -11,6 +11,7 @@ from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
+from typing import NoReturn
 
 import pytest
 from sqlalchemy import Connection, text
@@ -41,14 +42,20 @@ def somebody() -> int | None:
     return next((one.pw_uid for one in pwd.getpwall() if one.pw_name in ("postgres", "nobody")), None)
 
 
+def _absent(why: str) -> NoReturn:
+    if os.environ.get("EVENHAND_REQUIRE_POSTGRESQL"):
+        pytest.fail(why)
+    pytest.skip(why)
+
+
 @pytest.fixture(scope="module")
 def server() -> Generator[str]:
     """Its URL."""
     programs = binaries()
     if programs is None or not (programs / "initdb").exists():
-        pytest.skip("PostgreSQL's initdb is not on this machine")
+        _absent("PostgreSQL's initdb is not on this machine")
     if find_spec("psycopg") is None:
-        pytest.skip("psycopg, by which PostgreSQL is asked, is not installed")
+        _absent("psycopg, by which PostgreSQL is asked, is not installed")
     user = somebody()
     with tempfile.TemporaryDirectory(prefix="eh-pg-") as folder:
         if user is not None:
