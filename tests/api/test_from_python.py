@@ -23,7 +23,7 @@ from evenhand.format.words import in_python
 from evenhand.ledger.read.projection import studies
 from tests.cli.shell import Shell
 from tests.refusals import refused
-from tests.scripted_server import server_process
+from tests.scripted_server import Script, ScriptedServer, server_process
 
 ANY: Any = eh
 """For calls that a type checker would refuse."""
@@ -407,3 +407,16 @@ def test_items_are_drawn_by_the_seed_and_stay_in_their_order() -> None:
     assert len(set(places)) == 4
     assert places == sorted(places)
     assert drawn[1] != drawn[2]
+
+
+async def test_replies_of_which_none_can_be_read_stop_the_call_as_they_stop_the_command(shell: Shell) -> None:
+    async with ScriptedServer(Script(judge=lambda _: "I like both.")) as server:
+        many = {"matching": eh.Matching(pairing="random", battles=40), "pacing": eh.Pacing(max_connections=1)}
+        of = {"judge": "vllm/m", "base_url": server.base_url, **many}
+        with refused(eh.Misuse, "`go_on`", "I like both.", code="EH-NOTHING-READ"):
+            await eh.judge_async(*sample(), **of)
+        asked = len(server.requests)
+        assert asked < 80
+        run = await eh.judge_async(*sample(), go_on=True, **of)
+        assert len(server.requests) > asked
+        assert run.verdicts == 0

@@ -2,9 +2,10 @@
 
 import warnings
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from evenhand.api.asking import AskedModels
 from evenhand.api.items import ItemChoice
 from evenhand.api.jobs import (
     AskedProtocol,
@@ -24,7 +25,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
-from evenhand.engine.run.calling import Pacing
+from evenhand.engine.run.calling import UNREAD_MOST, Pacing
 from evenhand.engine.tasks.judging import Matching, Showing
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.exchange.responses import remember_empty
@@ -121,6 +122,7 @@ async def judge_async(
     extractor: str | None = None,
     extractor_base_url: str | None = None,
     pacing: Pacing | None = None,
+    go_on: bool = False,
     terms: Terms | None = None,
 ) -> JudgeRun:
     """Asks what the ledger does not know yet; the same call again asks nothing.
@@ -129,9 +131,9 @@ async def judge_async(
     labels of those that are asked about, or an ItemChoice (a limit, a sample drawn with the matching's seed, a
     category); all by default. `replace` uses the given answers where the ledger holds others. `judge` is provider/model
     at `base_url`, or local/smollm2; `settings` go over the protocol's own. `ledger` is one that is open, a path or a
-    URL: by default what EVENHAND_STORE says, else .evenhand/ledger.db. `terms` holds the same settings as one value,
-    and more of them; those given by name go before it. `judge` is the plain call, which works in a notebook too, and
-    `judge_async` its twin to be awaited.
+    URL: by default what EVENHAND_STORE says, else .evenhand/ledger.db. After 20 replies of which none could be read it
+    stops, unless it is to `go_on`. `terms` holds the same settings as one value, and more of them; those given by name
+    go before it. `judge` is the plain call, which works in a notebook too, and `judge_async` its twin to be awaited.
 
     >>> bench = eh.load_benchmark("visit-bench-sample")
     >>> answers = eh.read_responses(eh.bundled_answers(bench), bench)
@@ -157,7 +159,9 @@ async def judge_async(
         benchmark=subject,
         items=choice.of(subject, seed=matching.seed if matching else 0),
         responses=[*answers_in(responses), *reference_responses(subject)],
-        protocols=_asked(asker, judge, subject, [showing] if showing else showings(subject, protocol), matching),
+        protocols=_asked(
+            asker, judge, subject, [showing] if showing else showings(subject, protocol), matching, go_on=go_on
+        ),
         settings={"benchmark": subject.name, "judge": judge, **choice.as_json()},
     )
     run = await _judged(plan, asker.ledger, replace=replace)
@@ -177,16 +181,30 @@ def showings(benchmark: Benchmark, protocol: Protocol | str | Sequence[Protocol 
 
 
 def _asked(
-    asker: NotebookAsker, judge: str, benchmark: Benchmark, showings: Sequence[Showing], matching: Matching | None
+    asker: NotebookAsker,
+    judge: str,
+    benchmark: Benchmark,
+    showings: Sequence[Showing],
+    matching: Matching | None,
+    *,
+    go_on: bool,
 ) -> list[AskedProtocol]:
     """One for each showing; without a matching, as its protocol was published."""
     asked = [asker.asked(judge, shown, benchmark) for shown in showings]
     return [
         AskedProtocol(
-            asked=one.asked, showing=one.showing, matching=matching or published_matching(one.showing.protocol)
+            asked=one.asked if go_on else _stopping_early(one.asked),
+            showing=one.showing,
+            matching=matching or published_matching(one.showing.protocol),
         )
         for one in asked
     ]
+
+
+def _stopping_early(asked: AskedModels) -> AskedModels:
+    pacing = asked.judge.pacing
+    most = UNREAD_MOST if pacing.unread_most is None else pacing.unread_most
+    return replace(asked, judge=replace(asked.judge, pacing=replace(pacing, unread_most=most)))
 
 
 async def _judged(plan: JudgingPlan, ledger: Ledger, *, replace: bool) -> JudgeRun:

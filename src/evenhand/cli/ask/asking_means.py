@@ -28,7 +28,7 @@ from evenhand.cli.options import as_given
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import Pacing
+from evenhand.engine.run.calling import UNREAD_MOST, Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.tasks.judging import Showing
@@ -65,9 +65,6 @@ def _extra_body(text: str | None) -> dict[str, Json] | None:
     if not isinstance(document, dict):
         raise WrongUse("--extra-body must be a JSON object, such as '{\"top_k\": 1}'.")
     return cast(dict[str, Json], document)
-
-
-UNREAD_MOST = 20
 
 
 def pacing(pace: PaceOptions, *, embedded: bool, go_on: bool) -> Pacing:

@@ -37,6 +37,10 @@ class Pricing(Protocol):
         ...
 
 
+UNREAD_MOST = 20
+"""Replies to a judge's first questions of which none could be read: more of them would be paid for nothing."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pacing:
     max_connections: int = 64
