@@ -411,8 +411,8 @@ def test_items_are_drawn_by_the_seed_and_stay_in_their_order() -> None:
 
 async def test_replies_of_which_none_can_be_read_stop_the_call_as_they_stop_the_command(shell: Shell) -> None:
     async with ScriptedServer(Script(judge=lambda _: "I like both.")) as server:
-        many = {"matching": eh.Matching(pairing="random", battles=40), "pacing": eh.Pacing(max_connections=1)}
-        of = {"judge": "vllm/m", "base_url": server.base_url, **many}
+        of: dict[str, Any] = {"judge": "vllm/m", "base_url": server.base_url, "pacing": eh.Pacing(max_connections=1)}
+        of["matching"] = eh.Matching(pairing="random", battles=40)
         with refused(eh.Misuse, "`go_on`", "I like both.", code="EH-NOTHING-READ"):
             await eh.judge_async(*sample(), **of)
         asked = len(server.requests)
