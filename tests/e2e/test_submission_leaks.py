@@ -29,7 +29,7 @@ from tests.site.test_serve import free_port, owner_link
 
 pytestmark = pytest.mark.slow
 
-FOLLOWED = 1500
+FOLLOWED = 2_000
 """Pages of one visitor at most: a walk that finds more has gone astray."""
 
 
