@@ -290,7 +290,7 @@ def test_a_worker_without_the_boards_judge_says_so_and_asks_nothing(here: Workpl
             (("--judge", "openai/gpt-4.1", "--judge-base-url", url), "given openai/gpt-4.1 at"),
         ):
             done = here.run("worker", "--once", *flags)
-            assert done.code == 0, done.err
+            assert done.code == 3, done.err
             with closing(opened(here)) as ledger:
                 said = worker_notes(ledger)["submissions"].sentence
             assert words in said
@@ -307,12 +307,12 @@ def test_failures_are_overcome_by_the_next_worker(here: Workplace) -> None:
         entry = estimated(here, url)
         entry.approve(budget=None)
     with server_process("--fault", "500=0.4") as url:
-        assert here.run(*worker(url, "--max-retries", "0")).code == 0
+        assert here.run(*worker(url, "--max-retries", "0")).code == 3
     stands = entry.stands
     assert stands.stage == "approved"
     assert len(stands.failures) == 1
     with server_process() as url:
-        assert here.run(*worker(url)).code == 0
+        assert here.run(*worker(url)).code == 3
         assert stats(url)["requests"] == 0  # it waits before it goes on
         entry.tell(Raised(budget=None))  # the owner's word is at once
         assert here.run(*worker(url)).code == 0
