@@ -156,3 +156,15 @@ def test_a_model_that_is_called_as_a_word_that_is_explained_is_refused():
         said = refused([("Draw", "Y", "draw")], BattleColumns(winner_as=asked, winner_words={"draw": "tie"}))
         assert "Draw" in said
         assert "--winner-words" in said
+
+
+def test_a_word_is_explained_once_in_whatever_letter_case():
+    said = refused([("X", "Y", "first")], BattleColumns(winner_words={"first": "model_a", "First ": "model_b"}))
+    assert "--winner-words" in said
+    assert "First" in said
+
+
+def test_a_models_name_is_told_from_a_word_in_either_spelling():
+    for word in ("\u00e9gal", "e\u0301gal"):
+        rows = [("\u00c9gal", "Y", "\u00c9gal"), ("E\u0301gal", "Y", "E\u0301gal")]
+        assert "--winner-words" in refused(rows, BattleColumns(winner_words={word: "tie"}))

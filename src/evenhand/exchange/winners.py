@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -70,9 +71,14 @@ class WinnerColumn:
 
     def _in_their_words(self, asked: WinnerAs | None) -> Winners:
         """What is explained is what it was said to mean, also where a model is called as the meaning is."""
-        theirs = {word.strip().lower(): ours for word, ours in self.words.items()}
+        theirs = {_plain(word): ours for word, ours in self.words.items()}
+        if len(theirs) < len(self.words):
+            raise self.table.fault(
+                f"--winner-words explains a word twice, for letter case makes no other word: {quoted(self.words)}.",
+                code=CELL,
+            )
         self._refuse_namesakes(theirs, asked)
-        known = self.said.str.strip_chars().str.to_lowercase()
+        known = self.said.str.strip_chars().str.normalize("NFC").str.to_lowercase()
         explained = known.is_in(list(theirs))
         ours = known.replace_strict(theirs, default="tie")
         # Of the rows that are explained any word may stand in for the reading of the others.
@@ -82,7 +88,7 @@ class WinnerColumn:
 
     def _refuse_namesakes(self, theirs: Mapping[str, str], asked: WinnerAs | None) -> None:
         """Raises ExchangeError where nothing tells a model from a word."""
-        both = [name for name in self.models if name.strip().lower() in theirs]
+        both = [name for name in self.models if _plain(name) in theirs]
         if both:
             raise self.table.fault(
                 f"A model is called {quoted(both[:1])}, and --winner-words explains that as a word: rename the model, "
@@ -208,3 +214,7 @@ class WinnerColumn:
 
 
 _EITHER = f"one of {_KNOWN}, or the name of one of the row's two models"
+
+
+def _plain(word: str) -> str:
+    return normalize("NFC", word.strip()).lower()

@@ -211,8 +211,9 @@ def _about_repeats(made: Board, evidence: Evidence, ranking: Ranking) -> tuple[s
     before, after = _in_first_tier(made), _in_first_tier(other)
     if leads == would_lead and before == after:
         return ()
-    would = f"{would_lead} would lead"
-    if leads == would_lead:
+    level = [one.model for one in other.models if one.rating.value == other.models[0].rating.value]
+    would = f"{would_lead} would lead" if len(level) == 1 else f"{listed(level, most=_NAMED)} would be level"
+    if leads == would_lead and len(level) == 1:
         would = f"tier 1 would be {listed(after, most=_NAMED)}, not {listed(before, most=_NAMED)}"
     counting = _weights(evidence.each_counted) > 0
     kept = _weights(evidence.shown)[counting] / _weights(evidence.each_counted)[counting]

@@ -151,16 +151,20 @@ def _of_board(board: Board) -> dict[str, Estimate]:
 
 
 def _order(votes: Sequence[Vote]) -> dict[str, Estimate]:
+    """By pairs shown in both orders, unless what all verdicts tell is surer."""
     shown = Comparisons.of_votes(votes)
     both = order_bias(shown)
-    if both.first_position_share.value is not None:
-        return {"swap_consistency": both.swap_consistency, "first_position": both.first_position_share}
     effect = order_effect(shown).overall.natural
     first = replace(effect, value=_share(effect.value), lower=_share(effect.lower), upper=_share(effect.upper))
+    swapped = both.first_position_share
     return {
-        "first_position": first,
-        "swap_consistency": Estimate(value=None, reason="no pair was shown in both orders"),
+        "swap_consistency": both.swap_consistency,
+        "first_position": swapped if first.value is None or _width(swapped) <= _width(first) else first,
     }
+
+
+def _width(of: Estimate) -> float:
+    return np.inf if of.lower is None or of.upper is None else of.upper - of.lower
 
 
 def _share(log_odds: float | None) -> float | None:

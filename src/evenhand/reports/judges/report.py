@@ -156,16 +156,25 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
             sentence="Which judge to take is not known: people judged none of these cases, and only people can tell "
             "which judge is right.",
         )
-    best = max(near, key=lambda place: judges[place].agreement.value or 0.0)
     if len(near) == 1:
+        (only,) = near
         return Choice(
-            judge=judges[best].judge,
-            sentence=f"{names[best]} {_near(judges[best])}; no other judge was compared with people.",
+            judge=judges[only].judge,
+            sentence=f"{names[only]} {_near(judges[only])}; no other judge was compared with people.",
         )
     # Which judge is nearest is found on the same cases, so any two of them may come to be compared.
     level = 1 - (1 - LEVEL) / (len(near) * (len(near) - 1) / 2)
-    apart = {place: _difference(judges[best], judges[place], level) for place in near if place != best}
-    alike = [place for place, found in apart.items() if found.lower is None or found.lower <= 0]
+    apart = {
+        (one, other): _difference(judges[one], judges[other], level) for one in near for other in near if one != other
+    }
+    # On the cases that both judged: a judge of easier cases agrees more often and may be the worse one.
+    unbeaten = [one for one in near if not any(_is_nearer(apart[other, one]) for other in near if other != one)]
+    if not unbeaten:
+        return Choice(
+            judge=None, sentence="Which judge to take is not known: each is further from people than another."
+        )
+    best = max(unbeaten, key=lambda place: judges[place].agreement.value or 0.0)
+    alike = [place for place in near if place != best and not _is_nearer(apart[best, place])]
     taken = _cheapest([best, *alike], judges)
     word = "Pay" if judges[taken].cost_per_1000_usd.value else "Take"
     if taken != best:
@@ -173,7 +182,7 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
             judge=judges[taken].judge,
             sentence=f"{word} {names[taken]}: it {_near(judges[taken])} for {_dollars(judges[taken])} per 1,000 "
             f"judgements; {names[best]} is nearest to people ({per_cent(judges[best].agreement.value)}) and costs "
-            f"{_dollars(judges[best])}, and no difference between the two is shown ({_span(apart[taken])}).",
+            f"{_dollars(judges[best])}, and no difference between the two is shown ({_span(apart[best, taken])}).",
         )
     if alike:
         others = listed(names[place] for place in alike)
@@ -184,9 +193,13 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
         )
     return Choice(
         judge=judges[best].judge,
-        sentence=f"{word} {names[best]}: it {_near(judges[best])}, more often than "
+        sentence=f"{word} {names[best]}: it {_near(judges[best])}, on the cases that both judged more often than "
         f"{listed(names[place] for place in near if place != best)}.",
     )
+
+
+def _is_nearer(difference: Estimate) -> bool:
+    return difference.lower is not None and difference.lower > 0
 
 
 def _cheapest(places: Sequence[int], judges: Sequence[Judge]) -> int:

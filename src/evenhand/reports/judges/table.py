@@ -105,8 +105,8 @@ EXPLAINED = (
     "with people: how often the judge takes the side that people take, put in one person's place where several "
     "judged the same case; people do: how often a person does in the same places.",
     "swap kept: verdicts that stay with the same answer when the two change places; first place: what goes to "
-    "the answer shown first, 50 % is fair; where no pair was shown in both orders, what an equal answer would win "
-    "there.",
+    "the answer shown first, 50 % is fair; where few pairs were shown in both orders, what an equal answer would "
+    "win there, if one strength for each model tells who wins.",
     "length, planted, looks: what a longer answer, a planted order and the image move its verdicts by, from audits; 0 "
     "is no effect.",
     "$/1,000 and tokens are of 1,000 judgements and of one, as the endpoint counted; frontier: no other judge is both "

@@ -1,0 +1,42 @@
+"""Claims about which judge is to be taken, of files that were made to mislead."""
+
+from pathlib import Path
+
+import evenhand as eh
+
+
+def written(folder: Path, rows: list[tuple[object, ...]]) -> Path:
+    path = folder / "said.csv"
+    lines = ["item,rater,rater_kind,model_a,model_b,winner", *(",".join(map(str, row)) for row in rows)]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def test_who_judged_easier_cases_is_not_taken_for_nearer_to_people(tmp_path: Path):
+    """On the hard cases, which both judged, Alpha is right in a fifth and Beta in four fifths; Alpha judged a hundred
+    easy ones besides."""
+    rows: list[tuple[object, ...]] = [(item, "ann", "human", "X", "Y", "model_a") for item in range(160)]
+    for item in range(60):
+        rows.append((item, "Alpha", "model", "X", "Y", "model_a" if item % 5 == 0 else "model_b"))
+        rows.append((item, "Beta", "model", "X", "Y", "model_b" if item % 5 == 0 else "model_a"))
+    rows += [(item, "Alpha", "model", "X", "Y", "model_a") for item in range(60, 160)]
+    rows += [(item, "Beta", "model", "X", "Y", "model_b") for item in range(60, 70)]
+    found = eh.judges(written(tmp_path, rows))
+    near = {one["judge"]: one["agreement"] for one in found.rows()}
+    assert found.choice.judge == "Beta"
+    assert "on the cases that both judged more often than Alpha" in found.choice.sentence
+    assert set(near) == {"Alpha", "Beta"}
+
+
+def test_one_pair_in_both_orders_does_not_hide_a_leaning_that_all_others_show(tmp_path: Path):
+    rows: list[tuple[object, ...]] = []
+    for item in range(200):
+        first, second = ("X", "Y") if item % 2 else ("Y", "X")
+        rows.append((item, "ann", "human", first, second, "model_a" if item % 3 else "model_b"))
+        rows.append((item, "leaning", "model", first, second, "model_a" if item % 9 else "model_b"))
+    alone = eh.judges(written(tmp_path, rows)).judges[0].first_position
+    rows.append((1, "leaning", "model", "Y", "X", "model_b"))
+    with_one = eh.judges(written(tmp_path, rows)).judges[0].first_position
+    for found in (alone, with_one):
+        assert found.lower is not None
+        assert found.lower > 0.8
