@@ -48,7 +48,7 @@ def broken_links(files: Mapping[str, bytes]) -> list[tuple[str, str]]:
         for link in links(page):
             parts = urlsplit(link)
             there = PurePosixPath(name).parent.joinpath(unquote(parts.path)) if parts.path else PurePosixPath(name)
-            whole = Path("/root/x").joinpath(there).resolve().relative_to("/root/x") if ".." in there.parts else there
+            whole = Path("/site").joinpath(there).resolve().relative_to("/site") if ".." in there.parts else there
             if parts.scheme or parts.netloc or link.startswith("/") or str(whole) not in files:
                 found.append((name, link))
     return found
