@@ -63,6 +63,8 @@ class Script:
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
     seed: int = 0
     latency: float = 0.0
+    stalls: Mapping[int, float] = field(default_factory=dict[int, float])
+    """Seconds that the answer to the first request, the second and so on takes longer."""
     retry_after: float = 0.01
     key: str | None = None
     """Where set, any other is refused, and repeated in the refusal."""
@@ -178,6 +180,7 @@ class ScriptedServer:
             digest = hashlib.sha256(raw).hexdigest()
             attempt = self.attempts[digest]
             self.attempts[digest] += 1
+            stall = self.script.stalls.get(self.attempts.total(), 0.0)
             if self.script.keep:
                 headers = {name: value for name, value in request.headers.items() if name != "Authorization"}
                 self.requests.append(Seen(digest=digest, attempt=attempt, at=time.time(), headers=headers, raw=raw))
@@ -186,8 +189,8 @@ class ScriptedServer:
                 asked = orjson.loads(raw)
                 sent, said = self._used(asked, self._completion(asked, None)["choices"][0]["message"]["content"])
                 self.billed.update(input=sent, output=said)
-            if self.script.latency:
-                await asyncio.sleep(self.script.latency)
+            if self.script.latency or stall:
+                await asyncio.sleep(self.script.latency + stall)
             if self._canned:
                 canned = self._canned.popleft()
                 content = canned.body if isinstance(canned.body, bytes) else orjson.dumps(canned.body)

@@ -413,6 +413,15 @@ async def test_an_endpoint_that_counts_more_tokens_than_others_is_held_to_the_bu
         assert most / 3 < it.server.billed.total() <= most
 
 
+@pytest.mark.parametrize("most", [24_000.0, 24_600.0, 25_200.0])
+async def test_what_the_first_reply_teaches_holds_for_the_call_beside_it_too(tmp_path: Path, most: float) -> None:
+    """The second call comes back when all that it was not thought to cost could have been spent on others."""
+    async with bench(tmp_path, Script(bills=True, latency=0.01, per_character=3.0, stalls={2: 1.0})) as it:
+        ended = await it.run(it.study(items=40), budget=Budget(most), price=A_DOLLAR_A_TOKEN)
+        assert ended.over_budget
+        assert most / 3 < it.server.billed.total() <= most
+
+
 @pytest.mark.parametrize("reports", ["zero", "no-output", "huge"])
 async def test_tokens_that_cannot_be_so_do_not_switch_the_budget_off(tmp_path: Path, reports: Reports) -> None:
     async with bench(tmp_path, Script(bills=True, latency=0.01, reports=reports)) as it:

@@ -106,6 +106,11 @@ class Budget:
         async with self._taking:
             return purse.free >= most or await self._work(purse.take, most)
 
+    def set_more_aside(self, estimate: float, most: float) -> None:
+        """For a call under way that can cost more than was set aside for it, whether there is room or not."""
+        if self._purse is not None:
+            self._purse.unbind(billionths(estimate), billionths(most))
+
     def settle(self, estimate: float | None, actual: float | None) -> None:
         """The call is over: what it cost replaces what was set aside; a failed call costs what is known, or nothing."""
         self.spent += actual or 0.0

@@ -73,11 +73,11 @@ FIRST_CALLS = 2
 """In flight on a budget until a reply has shown what the endpoint counts: what it may cost beyond was not set aside."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reserved:
     """For the try that is under way."""
 
-    estimate: float | None
+    estimate: float | None = None
     """In dollars; None where there is no limit."""
 
 
@@ -111,41 +111,46 @@ class Caller:
         """Keys of the requests under way that were sent at least once."""
         self.cut_off: set[str] = set()
         """Keys of the requests that were given up while they were on their way."""
-        self._set_aside = 0
-        """Tries for which something is set aside and that are not over."""
+        self._set_aside: dict[Reserved, Request] = {}
+        """Tries for which something is set aside, or that wait for it, and that are not over."""
         self._over = asyncio.Event()
         self._lessons = 0
         """How many replies have shown that calls can cost more than was thought."""
 
     async def reserve(self, request: Request) -> "Reserved | None":
         """What the call may cost, set aside; None where it could take the run over its budget."""
+        reserved = Reserved()
+        return reserved if await self._reserve_try(request, reserved) else None
+
+    async def _reserve_try(self, request: Request, reserved: Reserved) -> bool:
         # Without a limit nobody asks: an estimate counts bytes, and decodes the images that are shown.
         if not self._context.budget.limited:
-            return Reserved(None)
-        while not self.heard and self._set_aside >= FIRST_CALLS:
+            return True
+        while not self.heard and len(self._set_aside) >= FIRST_CALLS:
             self._over.clear()
             await self._over.wait()
-        self._set_aside += 1
-        reserved: Reserved | None = None
+        reserved.estimate = None
+        self._set_aside[reserved] = request
         try:
-            reserved = await self._room(request)
+            reserved.estimate = await self._room(request)
         finally:
-            if reserved is None:
-                self._end_try()
-        return reserved
+            if reserved.estimate is None:
+                self._end_try(reserved)
+        return reserved.estimate is not None
 
-    async def _room(self, request: Request) -> "Reserved | None":
+    async def _room(self, request: Request) -> float | None:
+        """Dollars that are set aside for the call; None where there are not enough."""
         budget, pricing = self._context.budget, self._context.pricing
         while True:
             most, lessons = pricing.most(request), self._lessons
             if not await budget.reserve(most):
                 return None
             if lessons == self._lessons:
-                return Reserved(most)
+                return most
             budget.settle(most, 0.0)  # while it waited a reply came that shows it to be too little
 
-    def _end_try(self) -> None:
-        self._set_aside -= 1
+    def _end_try(self, reserved: Reserved) -> None:
+        del self._set_aside[reserved]
         self._over.set()
 
     def cost(self, reply: Reply) -> float | None:
@@ -170,44 +175,44 @@ class Caller:
         async def once() -> Reply:
             nonlocal tries
             tries += 1
-            if tries > 1:
-                again = await self.reserve(request)
-                if again is None:
-                    raise CallFailure("The budget does not allow another try.", reason="over-budget")
-                reserved.estimate = again.estimate
-            return await self._paid(request, reserved.estimate)
+            if tries > 1 and not await self._reserve_try(request, reserved):
+                raise CallFailure("The budget does not allow another try.", reason="over-budget")
+            return await self._paid(request, reserved)
 
         return await with_retries(
             once, rule=self._context.pacing.retry, concurrency=self._concurrency, heard=lambda: self.heard
         )
 
-    async def _paid(self, request: Request, estimate: float | None) -> Reply:
+    async def _paid(self, request: Request, reserved: Reserved) -> Reply:
         paid = 0.0
         try:
             reply = await self._in_turn(request)
-            paid = self.paid_for(request, reply, estimate)
-            if estimate is not None:
-                self._hold_against(estimate, paid, request, self._context.pricing.shown(request, reply))
+            paid = self.paid_for(request, reply, reserved.estimate)
+            self._hold_against(reserved, paid, request, self._context.pricing.shown(request, reply))
             self.heard = True
         except (CallFailure, Misuse) as failure:
-            paid = self._paid_in_vain(failure, estimate)
-            if estimate is not None:
-                self._hold_against(estimate, paid, request, failure.usage or Usage())
+            paid = self._paid_in_vain(failure, reserved.estimate)
+            self._hold_against(reserved, paid, request, failure.usage or Usage())
             # Before another try: what it cost must not be forgotten while the next is under way.
             await self._charge(paid)
             raise
         except asyncio.CancelledError:
-            paid = off_the_budget(None, estimate) if request.key in self.cut_off else 0.0
+            paid = off_the_budget(None, reserved.estimate) if request.key in self.cut_off else 0.0
             raise
         finally:
-            self._context.budget.settle(estimate, paid)
-            if estimate is not None:
-                self._end_try()
+            self._context.budget.settle(reserved.estimate, paid)
+            if reserved.estimate is not None:
+                self._end_try(reserved)
         return reply
 
-    def _hold_against(self, estimate: float, paid: float, request: Request, usage: Usage) -> None:
+    def _hold_against(self, reserved: Reserved, paid: float, request: Request, usage: Usage) -> None:
         """Learns from what a call used, or ends the run where that cannot help."""
-        self._lessons += self._context.pricing.learn(request, usage)
+        estimate = reserved.estimate
+        if estimate is None:
+            return
+        if self._context.pricing.learn(request, usage):
+            self._lessons += 1
+            self._set_more_aside(beside=reserved)
         allowed, written = _most_output(request), usage.output or 0
         if allowed is not None and written > allowed and paid > in_whole_billionths(estimate):
             self._context.budget.stop(
@@ -215,6 +220,15 @@ class Caller:
                 f"where ${estimate:.4g} was set aside: no budget can be kept with an endpoint that does not keep to "
                 "the limit of tokens."
             )
+
+    def _set_more_aside(self, *, beside: Reserved) -> None:
+        """For the other calls under way: what they can cost beyond what was thought must not be spent on new ones."""
+        for reserved, request in self._set_aside.items():
+            most = self._context.pricing.most(request)
+            if reserved is beside or reserved.estimate is None or most is None or most <= reserved.estimate:
+                continue
+            self._context.budget.set_more_aside(reserved.estimate, most)
+            reserved.estimate = most
 
     def _paid_in_vain(self, failure: CallFailure | Misuse, estimate: float | None) -> float:
         """A reply that cannot be used is billed all the same; one that never came may have been."""
