@@ -157,7 +157,7 @@ def test_a_good_judge_passes_a_gate_of_three_rules_at_the_planned_numbers():
     assert times / 1_000 >= 0.95
 
 
-@pytest.mark.parametrize("place", range(3))
+@pytest.mark.parametrize("place", [0, pytest.param(1, marks=pytest.mark.slow), pytest.param(2, marks=pytest.mark.slow)])
 def test_with_much_fewer_than_planned_a_good_judge_passes_too_seldom(place: int):
     one = plan(THREE_RULES, STEADY)[place]
     rng = np.random.default_rng(4)
@@ -248,7 +248,10 @@ def test_the_pairs_planned_for_first_position_give_the_power_that_is_told(kept: 
     assert power_of_pairs(needed.rule, kept, needed.cases - 1) < needed.power
 
 
-@pytest.mark.parametrize(("low", "high"), [(0.3, 0.7), (0.42, None), (None, 0.66)])
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [(0.3, 0.7), pytest.param(0.42, None, marks=pytest.mark.slow), pytest.param(None, 0.66, marks=pytest.mark.slow)],
+)
 def test_the_power_counted_out_is_that_of_a_judge_drawn_at_random(low: float | None, high: float | None):
     judge = JudgeModel.of(0.55, 0.8)
     rng = np.random.default_rng(5)
@@ -268,7 +271,7 @@ def test_a_judge_that_leans_more_than_its_steady_pairs_allow_is_less_steady():
 
 
 @pytest.mark.parametrize("low", [0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35])
-@pytest.mark.parametrize("n", [5, 9, 14])
+@pytest.mark.parametrize("n", [5, pytest.param(9, marks=pytest.mark.slow), pytest.param(14, marks=pytest.mark.slow)])
 def test_the_power_counted_out_is_that_of_the_evaluation_itself(n: int, low: float):
     rule = GateRule(name="first_position", low=low)
     assert JudgeModel.of(0.5, 0.4).power(low, None, n) == pytest.approx(power_of_pairs(rule, 0.4, n), abs=1e-5)

@@ -44,7 +44,9 @@ ledger.close()
 """
 
 
-@pytest.mark.parametrize("umask", ["000", "022", "077", "277"])
+@pytest.mark.parametrize(
+    "umask", ["000", pytest.param("022", marks=pytest.mark.slow), pytest.param("077", marks=pytest.mark.slow), "277"]
+)
 def test_what_is_kept_is_the_owners_alone_whatever_the_umask(tmp_path: Path, umask: str):
     command = [sys.executable, "-c", FILLS, str(tmp_path), umask]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=scene.ROOT)

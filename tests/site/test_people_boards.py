@@ -48,7 +48,7 @@ def human_boards(visitor: httpx.Client) -> list[str]:
     return [one["board"] for one in visitor.get("/api/boards").json()["boards"] if one["judge"] == "people"]
 
 
-@pytest.mark.parametrize("role", [None, "annotator", "team"])
+@pytest.mark.parametrize("role", [None, "annotator", pytest.param("team", marks=pytest.mark.slow)])
 def test_nobody_but_the_owner_reads_a_board_while_people_judge(stocked: Stocked, role: str | None):
     owner = stocked.house.signed_in("owner")
     study = judged(stocked, owner, person="Ada")
