@@ -190,7 +190,9 @@ def _people(ledger: Ledger, studies: ReportStudies, seed: int) -> tuple[Alignmen
 def _judges(ledger: Ledger, judged: JudgedBattles) -> JudgesReport | None:
     of = judged.study
     found = [
-        one for one in studies_on_record(ledger, benchmark=of.benchmark) if (one.data, one.variant) == (of.data, of.variant)
+        one
+        for one in studies_on_record(ledger, benchmark=of.benchmark)
+        if (one.data, one.variant) == (of.data, of.variant)
     ]
     report = judges_of_studies(ledger, found)
     return report if len(report.judges) > 1 else None

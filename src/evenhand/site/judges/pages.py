@@ -9,11 +9,12 @@ from fastapi import APIRouter, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
-from evenhand.format.charts import ChartError
+from evenhand.format.charts import PAGE, PHONE, ChartError
 from evenhand.format.figure import figure
 from evenhand.format.sheet import Sheet
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.judges.chart import judges_chart
 from evenhand.reports.judges.gathering import judges_of_studies
 from evenhand.reports.judges.report import JudgesReport
 from evenhand.reports.judges.table import EXPLAINED, judges_sheets
@@ -37,7 +38,7 @@ class _Compared:
     report: JudgesReport
     sheets: tuple[Sheet, ...]
     chart: str
-    """As a picture for a page; empty where prices or people are unknown."""
+    """As pictures for a page, wide and narrow; empty where prices or people are unknown."""
 
 
 def _compared(ledger: Ledger, studies: Sequence[StudyOnRecord]) -> tuple[_Compared, ...]:
@@ -51,7 +52,8 @@ def _of_variant(ledger: Ledger, variant: str, studies: Sequence[StudyOnRecord]) 
         # The reason may name them.
         report = replace(report, people_unknown="their verdicts are of several kinds, or only one of them judged.")
     try:
-        chart = str(figure(report.chart()))
+        wide, narrow = (judges_chart(report, width=width) for width in (PAGE, PHONE))
+        chart = f"{figure(wide)}{figure(narrow, kind='narrow')}"
     except ChartError:
         chart = ""
     known = (one.known for one in judges_sheets(report))
