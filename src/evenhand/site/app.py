@@ -44,6 +44,7 @@ from evenhand.site.http.request_guard import RequestGuard, SecurityHeaders
 from evenhand.site.http.service import Owner, Service, Serving, service_of, visitor_of
 from evenhand.site.http.settings import Site
 from evenhand.site.http.uploads import Uploads
+from evenhand.site.judges import pages as judge_pages
 from evenhand.site.living import api as grow_api
 from evenhand.site.living import owner_api as growing_admin_api
 from evenhand.site.living import owner_pages as growing_admin
@@ -67,6 +68,7 @@ ROUTERS = (
     board_pages.pages,
     compare_pages.pages,  # early, as each is tried in turn and most requests are these two's
     case_pages.pages,
+    judge_pages.pages,
     pictures.pages,
     joining.pages,
     admin_pages.pages,
@@ -80,6 +82,7 @@ ROUTERS = (
     data_requests.pages,
     submission_admin.pages,
     api.routes,
+    judge_pages.routes,
     compare_api.routes,
     grow_api.routes,
     writing_api.routes,

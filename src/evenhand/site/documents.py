@@ -24,6 +24,21 @@ class BoardsDocument(Versioned):
     boards: list[BoardListed]
 
 
+class JudgesOfVariant(Versioned):
+    """As `evenhand judges --json` prints them; an estimate `x` of a judge comes with `x_lower`, `x_upper`, `x_n`."""
+
+    variant: str
+    about: str
+    judges: list[dict[str, Any]]
+    take: str | None
+    conclusion: str
+    notes: list[str]
+
+
+class JudgesDocument(Versioned):
+    variants: list[JudgesOfVariant]
+
+
 class BoardModel(TypedDict):
     """A row. An estimate `x` comes with `x_lower`, `x_upper`, `x_n`, and `x_reason` where it has no value."""
 

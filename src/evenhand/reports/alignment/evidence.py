@@ -184,7 +184,7 @@ def of_ledger(ledger: Ledger, wanted: AlignmentChoice) -> Testimony:
         models = models if wanted.protocol else boards_among(models)
         models = fitting(models, Choice(protocol=wanted.protocol, see=wanted.see))
     models = _named(models, wanted.judges)
-    return _testimony(ledger, human, models)
+    return of_studies(ledger, human, models)
 
 
 def of_board(ledger: Ledger, board: Sequence[StudyOnRecord]) -> Testimony | None:
@@ -195,7 +195,7 @@ def of_board(ledger: Ledger, board: Sequence[StudyOnRecord]) -> Testimony | None
     models = [one for one in board if one.rater.kind == "model"]
     if not human or (not models and len({one.rater.key for one in human}) < 2):
         return None
-    return _testimony(ledger, human, models)
+    return of_studies(ledger, human, models)
 
 
 def _board(ledger: Ledger, found: Sequence[StudyOnRecord], run: str, wanted: AlignmentChoice) -> list[StudyOnRecord]:
@@ -277,7 +277,12 @@ def _named(models: list[StudyOnRecord], judges: Sequence[str]) -> list[StudyOnRe
     return [one for one in models if not judges or one.rater.name in judges]
 
 
-def _testimony(ledger: Ledger, human: list[StudyOnRecord], models: list[StudyOnRecord]) -> Testimony:
+def of_studies(ledger: Ledger, human: Sequence[StudyOnRecord], models: Sequence[StudyOnRecord]) -> Testimony:
+    """Of people and judges who judged the same answers; raises AlignmentError where there are no people."""
+    if not human:
+        raise AlignmentError(
+            "No person's verdict on these answers is on record; `evenhand import --judgements` takes some in."
+        )
     results: dict[str, list[JudgedTrial]] = {}
     groups = _by_rater(human, models)
     for label, group in groups.items():
@@ -318,7 +323,7 @@ def _testimony(ledger: Ledger, human: list[StudyOnRecord], models: list[StudyOnR
     )
 
 
-def _by_rater(human: list[StudyOnRecord], models: list[StudyOnRecord]) -> dict[str, list[StudyOnRecord]]:
+def _by_rater(human: Sequence[StudyOnRecord], models: Sequence[StudyOnRecord]) -> dict[str, list[StudyOnRecord]]:
     """People by name; a judge by name, and by how it was asked where it was asked in several ways."""
     groups: dict[str, list[StudyOnRecord]] = {}
     for study in human:

@@ -15,7 +15,7 @@ from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.spending import JudgementCost, judgement_costs
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.alignment.evidence import AlignmentChoice, of_files, of_ledger
+from evenhand.reports.alignment.evidence import of_files, of_studies
 from evenhand.reports.alignment.report import Aligned, align
 from evenhand.reports.board.audit_on_record import latest_audits
 from evenhand.reports.board.board import Board
@@ -57,8 +57,9 @@ def judges_of_files(
 
 def judges_of_ledger(ledger: Ledger, *, benchmark: str | None = None, variant: str | None = None) -> JudgesReport:
     """Every model that judged the benchmark, as it was asked. Raises MixedError where one benchmark must be chosen."""
-    found = [one for one in studies(ledger, benchmark=benchmark) if one.decided and one.rater.kind == "model"]
-    found = [one for one in boards_among(found) if variant is None or (one.variant or "default") == variant]
+    every = [one for one in studies(ledger, benchmark=benchmark) if one.decided]
+    every = [one for one in every if variant is None or (one.variant or "default") == variant]
+    found = [one for one in boards_among(every) if one.rater.kind == "model"]
     if not found:
         raise MixedError(
             "No model has judged comparisons here, so there is no judge to tell of; `evenhand judge` asks one.",
@@ -66,16 +67,25 @@ def judges_of_ledger(ledger: Ledger, *, benchmark: str | None = None, variant: s
         )
     _refuse_several("benchmarks", "benchmark", {one.benchmark for one in found})
     _refuse_several("variants of the answers", "variant", {one.variant or "default" for one in found})
-    newest = found[-1].data
+    newest = found[-1]
+    report = judges_of_studies(
+        ledger, [one for one in every if (one.data, one.variant) == (newest.data, newest.variant)]
+    )
+    if len({one.data for one in found}) == 1:
+        return report
+    return replace(report, notes=(f"Of several states of {newest.benchmark} the newest is told.",))
+
+
+def judges_of_studies(ledger: Ledger, found: Sequence[StudyOnRecord]) -> JudgesReport:
+    """The judges among studies on the same answers, beside the people among them."""
+    among = boards_among([one for one in found if one.decided])
+    models, people = ([one for one in among if one.rater.kind == kind] for kind in ("model", "human"))
     groups: dict[tuple[str, str], list[StudyOnRecord]] = {}
-    for one in found:
-        if one.data == newest:
-            groups.setdefault((one.rater.key, one.condition.key), []).append(one)
-    beside, notes = _people(ledger, found[-1])
+    for one in models:
+        groups.setdefault((one.rater.key, one.condition.key), []).append(one)
+    beside, unknown = _beside(ledger, people, models)
     judges = [_of_record(ledger, group, beside.get(key)) for key, group in groups.items()]
-    if len({one.data for one in found}) > 1:
-        notes = (*notes, f"Of several states of {found[-1].benchmark} the newest is told.")
-    return JudgesReport(about=found[-1].benchmark, judges=tuple(_ordered(judges)), notes=notes)
+    return JudgesReport(about=found[0].benchmark, judges=tuple(_ordered(judges)), people_unknown=unknown)
 
 
 def _refuse_several(what: str, flag: str, values: set[str]) -> None:
@@ -93,15 +103,16 @@ def _ordered(judges: Iterable[Judge]) -> list[Judge]:
     )
 
 
-def _people(ledger: Ledger, study: StudyOnRecord) -> tuple[dict[tuple[str, str], Aligned], tuple[str, ...]]:
-    """Each judge beside people, by its key and condition; or why there is none."""
-    wanted = AlignmentChoice(benchmark=study.benchmark, variant=study.variant or "default")
+def _beside(
+    ledger: Ledger, people: Sequence[StudyOnRecord], models: Sequence[StudyOnRecord]
+) -> tuple[dict[tuple[str, str], Aligned], str | None]:
+    """Each judge beside people, by its key and condition; or why none can be."""
     try:
-        report = align(of_ledger(ledger, wanted), most=0)
-    except (MixedError, AlignmentError) as refusal:
-        return {}, (f"Nobody can be compared with people: {refusal}",)
+        report = align(of_studies(ledger, people, models), most=0)
+    except AlignmentError as refusal:
+        return {}, str(refusal)
     known = ((one.way.rater, one.way.condition, one) for one in report.judges)
-    return {(rater, condition.key): one for rater, condition, one in known if rater and condition}, ()
+    return {(rater, condition.key): one for rater, condition, one in known if rater and condition}, None
 
 
 def _of_record(ledger: Ledger, group: Sequence[StudyOnRecord], aligned: Aligned | None) -> Judge:

@@ -81,6 +81,8 @@ class JudgesReport(Result):
     """The benchmark, or the files."""
     judges: tuple[Judge, ...]
     """Nearest to people first; those nobody compared with people last, by name."""
+    people_unknown: str | None = None
+    """Why none could be compared with people; of the ledger."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -114,7 +116,14 @@ class JudgesReport(Result):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return (self.choice.sentence, *_warnings(self.judges, self.names), *self.notes)
+        return (self.choice.sentence, *self._beside)
+
+    @property
+    def _beside(self) -> list[str]:
+        """What to know beside the conclusion."""
+        unknown = self.people_unknown
+        without = [] if unknown is None else [f"Nobody can be compared with people: {unknown}"]
+        return [*_warnings(self.judges, self.names), *without, *self.notes]
 
     def as_json(self) -> dict[str, Json]:
         rows: list[Json] = []
@@ -138,7 +147,7 @@ class JudgesReport(Result):
             "judges": rows,
             "take": self.choice.judge,
             "conclusion": self.choice.sentence,
-            "notes": [*_warnings(self.judges, self.names), *self.notes],
+            "notes": [*self._beside],
         }
 
     def chart(self) -> "alt.LayerChart":

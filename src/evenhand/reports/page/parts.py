@@ -16,6 +16,7 @@ from evenhand.reports.alignment.table import lead_sheet
 from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.judges.table import judges_sheets
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import BoardReport, Report
@@ -103,6 +104,8 @@ def page_values(report: Report) -> dict[str, Any]:
         "reading": None if found is None else grounds(found, more=more),
         "audit_sentences": None if audits is None else audit_sentences(audits, origin, command=_audit(report)),
         "audits": [] if audits is None else [audit_section(one.report) for one in audits.told],
+        "judges": report.judges,
+        "judges_sheet": None if report.judges is None else judges_sheets(report.judges)[0],
         "coverage": sheets.coverage_sheet(report),
         "cost": sheets.cost_sheet(report) if report.runs else None,
         "settings": sheets.settings(report),

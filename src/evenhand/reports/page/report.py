@@ -7,6 +7,7 @@ from functools import cached_property
 from evenhand.domain.item import Item
 from evenhand.domain.rater import PEOPLE
 from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.projection import studies as studies_on_record
 from evenhand.ledger.read.spending import (
     DataTerms,
     JudgementSources,
@@ -29,6 +30,8 @@ from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.win_rates_by import by_category
 from evenhand.reports.errors import AlignmentError
+from evenhand.reports.judges.gathering import judges_of_studies
+from evenhand.reports.judges.report import JudgesReport
 from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.cases import MOST, CaseList, case_list
 from evenhand.reports.page.reading import ReadingList, reading_list, without_names
@@ -101,6 +104,8 @@ class Report(BoardReport):
     """Of the same items' answers graded alone by criteria, a table for each judging."""
     audits: Audits | None
     """None where people judged."""
+    judges: JudgesReport | None
+    """All that judged the same answers; None where there is one."""
     runs: tuple[RunOnRecord, ...]
     """Of the studies, the oldest first."""
     spent: Mapping[str, Spent]
@@ -155,6 +160,7 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
         scores=tuple(replace(one, judge=judge) for one in _scores(ledger, studies, judged, items, seed)),
         grades=_grades(ledger, judged),
         audits=None if board.origin.human else latest_audits(ledger, board.origin),
+        judges=_judges(ledger, judged),
         runs=ran,
         spent=spending(ledger, names),
         endpoints=endpoints_said(ledger, names),
@@ -179,6 +185,17 @@ def _people(ledger: Ledger, studies: ReportStudies, seed: int) -> tuple[Alignmen
     if found is None or (found.judges and not found.judges[0].alignment.pooled.kappa.n):
         return None, None
     return found, None
+
+
+def _judges(ledger: Ledger, judged: JudgedBattles) -> JudgesReport | None:
+    of = judged.study
+    found = [
+        one
+        for one in studies_on_record(ledger, benchmark=of.benchmark)
+        if (one.data, one.variant) == (of.data, of.variant)
+    ]
+    report = judges_of_studies(ledger, found)
+    return report if len(report.judges) > 1 else None
 
 
 def _grades(ledger: Ledger, judged: JudgedBattles) -> tuple[ScoredTable, ...]:

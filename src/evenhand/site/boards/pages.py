@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import re
 from base64 import b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
@@ -39,7 +39,8 @@ from evenhand.site.http.pages import in_utf8
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.request_guard import policy
 from evenhand.site.http.service import Service, Serving, Visiting
-from evenhand.site.http.visibility import Sight, sight
+from evenhand.site.http.visibility import Sight, judges_in_sight, sight
+from evenhand.site.http.visitor import Visitor
 from evenhand.stats.reliability.summary import grounds
 
 pages = APIRouter(include_in_schema=False)
@@ -100,8 +101,26 @@ async def boards(request: Request, serving: Serving, visiting: Visiting) -> Resp
     refused = {
         one.id: str(standings) for one, standings in zip(found, seen, strict=False) if isinstance(standings, RankError)
     }
-    context = {"benchmarks": benchmarks, "working": working, "refused": refused}
+    context = {
+        "benchmarks": benchmarks,
+        "working": working,
+        "refused": refused,
+        "compared": _compared(found, visiting, await serving.figures.opened()),
+    }
     return serving.pages.page(request, "boards.html", context)
+
+
+def _compared(found: Sequence[BoardOnRecord], visiting: Visitor, opened: Set[str]) -> dict[str, list[str]]:
+    """By benchmark, the data on which this visitor may see several judges side by side."""
+    judges: dict[tuple[str, str], list[BoardOnRecord]] = {}
+    for one in found:
+        if not one.human and judges_in_sight(visiting, sample=one.sample, opened=one.data in opened):
+            judges.setdefault((one.benchmark, one.data), []).append(one)
+    named: dict[str, list[str]] = {}
+    for (benchmark, data), some in judges.items():
+        if len(some) > 1:
+            named.setdefault(benchmark, []).append(data)
+    return named
 
 
 @pages.get("/boards")

@@ -94,6 +94,12 @@ def benchmarks_in_sight(ledger: Ledger, visitor: Visitor, judged: Collection[str
     return [one for one in benchmarks(ledger) if visitor.is_owner or one.sample or one.data in everybody]
 
 
+def judges_in_sight(visitor: Visitor, *, sample: bool, opened: bool) -> bool:
+    """Whether this visitor may see how judges compare: of agreement with people as it grows, single verdicts could be
+    told, and people's verdicts are withheld where anything is."""
+    return visitor.is_owner or sample or opened
+
+
 def as_compared(item: Item) -> Item:
     """What a person sees of an item whose answers they compare: its criteria too, by which they judge.
 

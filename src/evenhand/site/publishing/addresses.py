@@ -42,9 +42,11 @@ _KINDS = tuple(
         (r"/benchmarks", (), "benchmarks/index.html", ""),
         (_DATA, (), "benchmarks/{data}/index.html", ""),
         (f"{_DATA}/case", ("item",), "", "benchmarks/{data}/items/{named}.html"),
+        (f"{_DATA}/judges", (), "benchmarks/{data}/judges.html", ""),
         (r"/images/(?P<image>[0-9a-f]{64})", (), "images/{image}", ""),
         (r"/static/(?P<static>[a-z]+\.[a-z]+)", (), "static/{static}", ""),
         (r"/api/boards", (), "api/boards.json", ""),
+        (f"/api{_DATA}/judges", (), "api/benchmarks/{data}/judges.json", ""),
         (f"/api{_BOARD}/battles", ("model", "study"), "", "api/boards/{board}/battles/{named}.json"),
         (f"/api{_BOARD}/battle", ("item", "a", "b", "study"), "", "api/boards/{board}/battle/{named}.json"),
     )

@@ -1,0 +1,1 @@
+"""The page on which a benchmark's judges are compared: `pages.py`."""

@@ -1,0 +1,108 @@
+"""The judges of a benchmark side by side: which one to pay."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+from fastapi import APIRouter, Request
+from markupsafe import Markup
+from starlette.responses import Response
+
+from evenhand.format.charts import PAGE, PHONE, ChartError
+from evenhand.format.figure import figure
+from evenhand.format.sheet import Sheet
+from evenhand.ledger.read.projection import StudyOnRecord
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.judges.chart import judges_chart
+from evenhand.reports.judges.gathering import judges_of_studies
+from evenhand.reports.judges.report import JudgesReport
+from evenhand.reports.judges.table import EXPLAINED, judges_sheets
+from evenhand.site.boards.listing import BoardOnRecord
+from evenhand.site.documents import JudgesDocument
+from evenhand.site.http.refusal import Refusal, not_found
+from evenhand.site.http.service import Service, Serving, Visiting
+from evenhand.site.http.visibility import judges_in_sight
+from evenhand.site.http.visitor import Visitor
+from evenhand.site.openapi import PUBLIC, DocumentRouter
+
+pages = APIRouter(include_in_schema=False)
+routes = DocumentRouter(prefix="/api", tags=["Evenhand"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """The judges of one variant of the answers."""
+
+    variant: str
+    report: JudgesReport
+    sheets: tuple[Sheet, ...]
+    chart: str
+    """As pictures for a page, wide and narrow; empty where prices or people are unknown."""
+
+
+def _compared(ledger: Ledger, studies: Sequence[StudyOnRecord]) -> tuple[_Compared, ...]:
+    variants = dict.fromkeys(one.variant for one in studies if one.rater.kind == "model")
+    return tuple(_of_variant(ledger, name, [one for one in studies if one.variant == name]) for name in variants)
+
+
+def _of_variant(ledger: Ledger, variant: str, studies: Sequence[StudyOnRecord]) -> _Compared:
+    report = judges_of_studies(ledger, studies)
+    if report.people_unknown is not None and any(one.rater.kind == "human" for one in studies):
+        # The reason may name them.
+        report = replace(report, people_unknown="their verdicts are of several kinds, or only one of them judged.")
+    try:
+        wide, narrow = (judges_chart(report, width=width) for width in (PAGE, PHONE))
+        chart = f"{figure(wide)}{figure(narrow, kind='narrow')}"
+    except ChartError:
+        chart = ""
+    known = (one.known for one in judges_sheets(report))
+    return _Compared(
+        variant=variant, report=report, sheets=tuple(one for one in known if len(one.headings) > 1), chart=chart
+    )
+
+
+async def _found(serving: Service, visiting: Visitor, data: str) -> tuple[BoardOnRecord, tuple[_Compared, ...]]:
+    """Raises Refusal where there are none, or they are not to be seen; StillWorking."""
+    boards = [one for one in await serving.boards(running=visiting.is_owner) if one.data == data]
+    judged = [one for one in boards if not one.human]
+    if not judged:
+        raise not_found("such benchmark with a judge")
+    opened = data in await serving.figures.opened()
+    if not judges_in_sight(visiting, sample=judged[0].sample, opened=opened):
+        raise Refusal(
+            404,
+            "How the judges of this benchmark compare is shown when its owner opens it: people's verdicts on it are "
+            "withheld.",
+            code="EH-BOARD-WITHHELD",
+        )
+    studies = tuple(study for one in boards for study in one.studies)
+    compared = await serving.figures.kept(
+        ("judges", data, visiting.is_owner), partial(_compared, studies=studies), serving.site.limits.patience
+    )
+    return judged[0], compared
+
+
+@pages.get("/benchmarks/{data}/judges")
+async def judges(request: Request, serving: Serving, visiting: Visiting, data: str) -> Response:
+    board, compared = await _found(serving, visiting, data)
+    context = {
+        "on": board,
+        "compared": compared,
+        "charts": [Markup(one.chart) for one in compared],  # noqa: S704  escaped where it is drawn
+        "explained": EXPLAINED,
+    }
+    return serving.pages.page(request, "judges.html", context)
+
+
+@routes.get(
+    "/benchmarks/{data}/judges",
+    summary="A benchmark's judges side by side, for each variant of the answers, as `evenhand judges --json` prints them",
+    openapi_extra=PUBLIC,
+)
+async def get_judges(serving: Serving, visiting: Visiting, data: str) -> JudgesDocument:
+    _, compared = await _found(serving, visiting, data)
+    return {
+        "schema": 1,
+        "variants": [{"variant": one.variant or "default", **json.loads(one.report.to_json())} for one in compared],
+    }
