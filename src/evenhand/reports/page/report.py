@@ -27,6 +27,7 @@ from evenhand.reports.alignment.evidence import of_board
 from evenhand.reports.alignment.report import AlignmentReport, align
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.board import Board
+from evenhand.reports.board.choosing import boards_among
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.win_rates_by import by_category
 from evenhand.reports.errors import AlignmentError
@@ -192,10 +193,10 @@ def _judges(ledger: Ledger, judged: JudgedBattles) -> JudgesReport | None:
     found = [
         one
         for one in studies_on_record(ledger, benchmark=of.benchmark)
-        if (one.data, one.variant) == (of.data, of.variant)
+        if one.decided and (one.data, one.variant) == (of.data, of.variant)
     ]
-    report = judges_of_studies(ledger, found)
-    return report if len(report.judges) > 1 else None
+    judges = {(one.rater.key, one.condition.key) for one in boards_among(found) if one.rater.kind == "model"}
+    return judges_of_studies(ledger, found) if len(judges) > 1 else None
 
 
 def _grades(ledger: Ledger, judged: JudgedBattles) -> tuple[ScoredTable, ...]:

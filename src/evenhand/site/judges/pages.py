@@ -97,7 +97,7 @@ async def judges(request: Request, serving: Serving, visiting: Visiting, data: s
 
 @routes.get(
     "/benchmarks/{data}/judges",
-    summary="A benchmark's judges side by side, for each variant of the answers, as `evenhand judges --json` prints them",
+    summary="A benchmark's judges side by side, by variant of the answers, as `evenhand judges --json` prints them",
     openapi_extra=PUBLIC,
 )
 async def get_judges(serving: Serving, visiting: Visiting, data: str) -> JudgesDocument:
