@@ -41,6 +41,15 @@ def listed(names: Iterable[str], *, most: int = NAMED) -> str:
     return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
 
 
+def spelling_notes(names: Iterable[str]) -> tuple[str, ...]:
+    """`names`: those that stand in the file in two spellings."""
+    every = list(names)
+    if not every:
+        return ()
+    are = "is one model" if len(every) == 1 else "are one model each"
+    return (f"{listed(every, most=3)} {are}, in two spellings of one name (Unicode's NFC and NFD).",)
+
+
 _PARAMETERS: Mapping[str, str] = {
     "allow-partial": '`gaps="allow"`',
     "data": "`path`",
