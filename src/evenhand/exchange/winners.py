@@ -99,7 +99,8 @@ class WinnerColumn:
         if self._alike and asked is None:
             raise self.table.fault(
                 f"A model is called {quoted(self._alike[:1])}, which is a word for a winner too, and --winner-words "
-                "explains others: rename the model, or say with --winner-as whether the other winners are names or words.",
+                "explains others: rename the model, or say with --winner-as whether the other winners are names or "
+                "words.",
                 code=CELL,
             )
 

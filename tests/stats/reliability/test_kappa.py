@@ -315,7 +315,7 @@ def test_ac1_by_hand():
 
 
 def _ac1_by_gwets_formulas(pairs: Pairs, classes: list[int]) -> tuple[float, float, float]:
-    """Value, variance and skew as his book has them (Handbook of Inter-Rater Reliability, 4th ed., 5.3.2), case by case."""
+    """Value, variance and skew, case by case as in his book (Handbook of Inter-Rater Reliability, 4th ed., 5.3.2)."""
     n, q = len(pairs), len(classes)
     pi = {k: sum(((a == k) + (b == k)) / 2 for a, b in pairs) / n for k in classes}
     pe = sum(pi[k] * (1 - pi[k]) for k in classes) / (q - 1)
