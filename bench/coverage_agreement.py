@@ -173,6 +173,8 @@ UNEQUAL: dict[str, Errors] = {
     "errors 0.1 to 0.8, other models": ((0.1, 0.8), (0.8, 0.1)),
 }
 
+WEIGHTINGS: dict[str, Weighting] = {"kappa": "none", "weighted kappa": "quadratic"}
+
 DESIGNS: dict[str, Drawn] = {
     **{
         f"kappa, {margins}, agreement {alike}, {cases} cases": partial(of_kappa, margins, alike, cases)
@@ -214,7 +216,7 @@ DESIGNS: dict[str, Drawn] = {
         f"{told}, a judge that fails on {failing:.0%} of {items} whole items, kept {kept}": partial(
             of_failing, weighting, failing, kept, items
         )
-        for told, weighting in (("kappa", "none"), ("weighted kappa", "quadratic"))
+        for told, weighting in WEIGHTINGS.items()
         for items in (30, 40)
         for failing in (0.06, 0.1)
         for kept in (0.8, 1.0)

@@ -298,8 +298,8 @@ def _with_failing_items(value: float, spread: ItemSpread, throughout: float, lev
     seen as a bound of one side allows, half of them failing by chance and half throughout."""
     items, quantile = spread.basis.effective, reach(spread.basis.effective, level)
     failing = (1 / throughout - 1) / 2
-    unseen = reach(items, 2 * level - 1) ** 2 * (value + failing) / items
-    pull = max(quantile**2 * spread.skew, unseen)
+    none_seen, _ = wilson(1.0, items, reach(items, 2 * level - 1))
+    pull = max(quantile**2 * spread.skew, (1 - none_seen) * (value + failing))
     return value - (pull + math.sqrt(pull**2 + 4 * (quantile * spread.error) ** 2)) / 2
 
 
