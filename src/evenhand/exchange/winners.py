@@ -23,7 +23,7 @@ WinnerAs: TypeAlias = Literal["names", "words"]
 _OfSides: TypeAlias = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 
 LETTERS = {"a": 1, "b": -1}
-"""Words for the two sides, in either letter case, unless a model of the table is called so and nobody asked for words."""
+"""Words for the two sides, in either letter case, unless a model is called so and nobody asked for words."""
 _OTHERWISE: dict[WinnerAs, WinnerAs] = {"names": "words", "words": "names"}
 
 
