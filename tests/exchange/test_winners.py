@@ -198,3 +198,13 @@ def test_letters_are_words_where_the_user_says_so_and_are_proposed_only_where_th
     assert ", A, B is expected" in refused([("A", "x", "x")], BattleColumns(winner_as="words"))
     assert "bothbad), or the name" in refused(rows)
     assert "bothbad), A, B, or the name" in refused([("y", "x", "c")])
+
+
+def test_align_and_judges_say_how_such_winners_were_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    shell = Shell(tmp_path, monkeypatch, capsys)
+    rows = [f"{item},{who},{row}" for item, row in enumerate(map(",".join, NAMED)) for who in ("ann,human", "j,model")]
+    file = shell.file("verdicts.csv", "item,rater,rater_kind,model_a,model_b,winner", *rows)
+    for command in ("align", "judges"):
+        assert [note for note in shell.document(command, file)["notes"] if "--winner-as words" in note]

@@ -465,3 +465,15 @@ def test_a_weighted_kappa_without_a_flaw_leaves_room_for_items_that_say_the_oppo
     found = cohens_kappa(person, person, np.repeat(np.arange(40), 10), weighting="quadratic")
     # Wilson's bound of none in 40 with Student's t is 4.09 / 44.09; such items are 2 below the others.
     assert found.lower == pytest.approx(1 - 2 * 4.09 / 44.09, abs=1e-3)
+
+
+def test_items_that_all_disagree_alike_leave_room_for_some_that_fail():
+    """In each of 40 items two of ten verdicts are exchanged: kappa is 0.75, and single cases alone reach 0.06 down."""
+    person = np.tile([2.0, 1.0, 0.0, -1.0, -2.0] * 2, 40)
+    judge = person.reshape(40, 10).copy()
+    for number, row in enumerate(judge):
+        places = [number % 10, (number + 1) % 10]
+        row[places] = row[places[::-1]]
+    found = cohens_kappa(judge.ravel(), person, np.repeat(np.arange(40), 10))
+    assert found.value == pytest.approx(0.75)
+    assert found.lower == pytest.approx(0.66, abs=0.008)
