@@ -8,7 +8,7 @@ import numpy as np
 from bench.coverage_designs import Drawn, Found
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import Range, clustered_share
-from evenhand.stats.reliability.agreement.kappa import cohens_kappa, gwets_ac1
+from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from evenhand.stats.reliability.board_correlation import board_correlation
 from evenhand.stats.reliability.latent_correlation import TwoBoards
@@ -83,6 +83,32 @@ def of_bound(items: int, largest: float, kept: float, rng: np.random.Generator) 
     return Found.of([cohens_kappa(one, other, item)], kept**2)
 
 
+FIVE = ((-2.0, -1.0, 0.0, 1.0, 2.0), (0.15, 0.25, 0.2, 0.25, 0.15))
+
+
+def of_failing(weighting: Weighting, failing: float, kept: float, items: int, rng: np.random.Generator) -> Found:
+    """A judge that says the opposite on whole items, a share `failing` of them; on the others what a person says in a
+    share `kept` of 10 cases each, else a draw of its own."""
+    found = cohens_kappa(*_failing(rng, failing, kept, items), weighting=weighting)
+    return Found.of([found], _failing_truth(weighting, failing, kept))
+
+
+def _failing(rng: np.random.Generator, failing: float, kept: float, items: int) -> tuple[np.ndarray, ...]:
+    item = np.repeat(np.arange(items), 10)
+    person, own = rng.choice(FIVE[0], (2, len(item)), p=FIVE[1])
+    fails = (rng.random(items) < failing)[item]
+    judge = np.where(rng.random(len(item)) < kept, person, own)
+    return np.where(fails, -person, judge), person, item
+
+
+def _failing_truth(weighting: Weighting, failing: float, kept: float) -> float:
+    """Both raters' shares are the same on either kind of items, for the opposite of a share is as frequent."""
+    share = np.array(FIVE[1])
+    # Only 0 is its own opposite.
+    opposite = -1.0 if weighting == "quadratic" else 1 - (1 - share[2]) / (1 - float(share @ share))
+    return (1 - failing) * kept + failing * opposite
+
+
 def of_boards(models: int, latent: float, error: Errors, rng: np.random.Generator) -> Found:
     """Ratings with a fixed correlation over the models at hand; errors in units of their spread, of either board."""
     one = _unit(rng.normal(size=models))
@@ -147,6 +173,8 @@ UNEQUAL: dict[str, Errors] = {
     "errors 0.1 to 0.8, other models": ((0.1, 0.8), (0.8, 0.1)),
 }
 
+WEIGHTINGS: dict[str, Weighting] = {"kappa": "none", "weighted kappa": "quadratic"}
+
 DESIGNS: dict[str, Drawn] = {
     **{
         f"kappa, {margins}, agreement {alike}, {cases} cases": partial(of_kappa, margins, alike, cases)
@@ -183,6 +211,15 @@ DESIGNS: dict[str, Drawn] = {
         for items in (12, 24, 60)
         for largest in (0.45, 0.8)
         for kept in (0.5, 0.9)
+    },
+    **{
+        f"{told}, a judge that fails on {failing:.0%} of {items} whole items, kept {kept}": partial(
+            of_failing, weighting, failing, kept, items
+        )
+        for told, weighting in WEIGHTINGS.items()
+        for items in (30, 40)
+        for failing in (0.06, 0.1)
+        for kept in (0.8, 1.0)
     },
     **{
         f"boards of {models}, latent {latent}, errors {error}": partial(of_boards, models, latent, ((error,), (error,)))

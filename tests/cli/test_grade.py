@@ -72,6 +72,7 @@ async def test_one_prompt_gives_the_documented_document(here: Workplace):
     assert first["positions"] == pytest.approx([1 / 3] * 3)
     assert first["coverage"] == {"wanted": 18, "with_verdict": 18, "reasons": {}}
     assert first["one_option"] == 1
+    assert [note for note in first["notes"] if note.startswith("6 items: the interval is wide")]
     # The longest output is the one that people ranked last.
     assert first["human_agreement"] == 0
     assert {**again, "runs": None} == {**first, "runs": None}

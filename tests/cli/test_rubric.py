@@ -69,6 +69,7 @@ def test_each_answer_is_graded_alone_and_the_table_has_means_with_intervals_by_i
             assert told[f"{field}_upper"] == pytest.approx(estimate.upper)
             assert told[f"{field}_n"] == 4
         assert row["coverage"] == {"wanted": 4, "with_verdict": 4, "reasons": {}}
+    assert [note for note in table["notes"] if note.startswith("4 items: the interval is wide")]
 
 
 def test_the_judge_sees_the_image_one_answer_and_the_criteria(shell: Shell):

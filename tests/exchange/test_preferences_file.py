@@ -1,5 +1,6 @@
 """Files of preferences by themselves: who was shown first, how many levels, and what is said twice."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -25,7 +26,7 @@ def test_a_verdict_speaks_for_the_model_shown_first(tmp_path: Path):
         "2,ann,X,Y,2,Y",
         "3,ann,X,Y,A>B,model_b",
     )
-    read = read_preference_files([path])
+    read = read_preference_files([path]).given
     assert [(one.models, one.verdict) for one in read] == [
         (("X", "Y"), Preference(value=2, levels=5)),
         (("Y", "X"), Preference(value=-2, levels=5)),
@@ -39,10 +40,12 @@ def test_each_file_has_levels_of_its_own_unless_they_are_given(tmp_path: Path):
     one = written(tmp_path, header, "1,ann,X,Y,2", name="one.csv")
     other = written(tmp_path, header, "1,bob,X,Y,1", name="other.csv")
     levels = [
-        given.verdict.levels for given in read_preference_files([one, other]) if isinstance(given.verdict, Preference)
+        given.verdict.levels
+        for given in read_preference_files([one, other]).given
+        if isinstance(given.verdict, Preference)
     ]
     assert levels == [5, 3]
-    (given,) = read_preference_files([other], levels=2)
+    (given,) = read_preference_files([other], levels=2).given
     assert given.verdict == Preference(value=1, levels=2)
     with refused(EvenhandError, "one.csv, row 1, line 2: ", "+2", "2 levels +1 or -1", code="EH-DATA-CELL"):
         read_preference_files([one], levels=2)
@@ -51,12 +54,12 @@ def test_each_file_has_levels_of_its_own_unless_they_are_given(tmp_path: Path):
 def test_what_is_said_again_counts_once_and_a_replicate_for_itself(tmp_path: Path):
     header = "item,rater,model_a,model_b,verdict,replicate"
     path = written(tmp_path, header, "1,ann,X,Y,1,0", "1,ann,X,Y,1,0", "1,ann,X,Y,-1,1")
-    assert [one.replicate for one in read_preference_files([path, path])] == [0, 1]
+    assert [one.replicate for one in read_preference_files([path, path]).given] == [0, 1]
 
 
 def test_no_verdict_keeps_its_reason(tmp_path: Path):
     path = written(tmp_path, "item,rater,model_a,model_b,verdict,reason", "1,gpt,X,Y,,refused", "2,gpt,X,Y,1,")
-    first, _ = read_preference_files([path])
+    first, _ = read_preference_files([path]).given
     assert first.verdict == NoVerdict(reason="refused")
 
 
@@ -72,7 +75,7 @@ EXPORTED = "item,rater,rater_kind,model_a,model_b,verdict,benchmark,variant,cond
 def test_exports_of_two_benchmarks_variants_or_settings_are_never_mixed(tmp_path: Path):
     judge = "q0,gpt,model,X,Y,1,cats,default,c1,s1"
     path = written(tmp_path, EXPORTED, judge, "q0,ann,human,X,Y,1,cats,default,c2,")
-    assert len(read_preference_files([path])) == 2
+    assert len(read_preference_files([path]).given) == 2
     for other, what in (
         ("q0,ann,human,X,Y,1,dogs,default,c2,", "dogs"),
         ("q0,ann,human,X,Y,1,cats,text-only,c2,", "text-only"),
@@ -88,14 +91,14 @@ def test_a_file_that_is_no_export_may_name_several_benchmarks(tmp_path: Path):
     path = written(
         tmp_path, "item,rater,model_a,model_b,verdict,benchmark", "1,ann,X,Y,1,cats", "2,ann,X,Y,1,dogs", "3,ann,X,Y,1,"
     )
-    assert len(read_preference_files([path])) == 3
+    assert len(read_preference_files([path]).given) == 3
 
 
 def test_a_winner_is_a_verdict_and_a_file_without_raters_is_one_raters(tmp_path: Path):
     winners = ("model_a", "B", "tie", "right", "Left", "Y", "x y")
     rows = [f"{item},X,Y,{winner}" for item, winner in enumerate(winners)]
     rows[-1] = "6,X,x y,x y"
-    read = read_preference_files([written(tmp_path, "item,left,right,winner", *rows, name="ann.csv")])
+    read = read_preference_files([written(tmp_path, "item,left,right,winner", *rows, name="ann.csv")]).given
     assert [one.verdict for one in read] == [Preference(value=value, levels=3) for value in (1, -1, 0, -1, 1, -1, -1)]
     assert {one.rater.name for one in read} == {"ann"}
 
@@ -104,7 +107,7 @@ def test_columns_and_winners_of_other_names(tmp_path: Path):
     path = written(tmp_path, "Question ID,left model,right model,choice,who", "1,X,Y,first,ann", "2,X,Y,=,bob")
     columns = {"Question ID": "item", "left model": "model_a", "right model": "model_b", "choice": "winner"}
     form = PreferenceForm(columns={**columns, "who": "rater"}, winner_words={"first": "model_a", "=": "tie"})
-    read = read_preference_files([path], form=form)
+    read = read_preference_files([path], form=form).given
     assert [(one.item, one.rater.name, one.verdict) for one in read] == [
         ("1", "ann", Preference(value=1, levels=3)),
         ("2", "bob", Preference(value=0, levels=3)),
@@ -132,7 +135,9 @@ def test_columns_and_winners_of_other_names(tmp_path: Path):
 def test_align_and_rank_read_a_winner_alike(tmp_path: Path, rows: list[str], signs: list[int]):
     """A and B are the sides, unless a model is called so: then they are its name."""
     path = written(tmp_path, "item,model_a,model_b,winner", *rows)
-    assert [one.verdict.value for one in read_preference_files([path]) if isinstance(one.verdict, Preference)] == signs
+    assert [
+        one.verdict.value for one in read_preference_files([path]).given if isinstance(one.verdict, Preference)
+    ] == signs
     assert read_battles(path).comparisons.sign.tolist() == signs
 
 
@@ -159,3 +164,53 @@ def test_two_files_of_one_name_are_not_taken_for_one_raters(tmp_path: Path):
         paths.append(written(tmp_path / name, "item,model_a,model_b,winner", f"{name},X,Y,A", name="battles.csv"))
     with refused(EvenhandError, paths[0], "`rater`", code="EH-DATA-COLUMN"):
         read_preference_files(paths)
+
+
+def test_how_winners_were_read_is_told_where_they_could_be_read_otherwise(tmp_path: Path):
+    header = "item,model_a,model_b,winner"
+    named = written(tmp_path, header, "1,right,wrong,right", "2,wrong,right,wrong", name="ann.csv")
+    plain = written(tmp_path, header, "1,right,wrong,model_a", name="bob.csv")
+    (note,) = read_preference_files([named]).notes
+    assert note.startswith("Winners are read as models' names")
+    assert "--winner-as words" in note
+    assert read_preference_files([plain]).notes == ()
+    assert [one.split(": ")[0] for one in read_preference_files([plain, named]).notes] == [str(named)]
+
+
+def test_a_name_in_two_spellings_is_one_model_and_one_rater(tmp_path: Path):
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    path = written(
+        tmp_path,
+        "item,rater,model_a,model_b,verdict,first_shown",
+        f"1,{composed},{composed},tea,1,{decomposed}",
+        f"2,{decomposed},tea,{decomposed},1,{composed}",
+    )
+    read = read_preference_files([path])
+    assert [(one.models, one.rater.name) for one in read.given] == [((composed, "tea"), composed)] * 2
+    assert read.notes == ("caf\u00e9 is one model, in two spellings of one name (Unicode's NFC and NFD).",)
+    listed = tmp_path / "listed.jsonl"
+    listed.write_text(
+        "\n".join(
+            json.dumps({"item": item, "rater": "ann", "models": [name, "tea"], "verdict": 1})
+            for item, name in (("1", composed), ("2", decomposed))
+        ),
+        encoding="utf-8",
+    )
+    assert {one.models for one in read_preference_files([listed]).given} == {(composed, "tea")}
+
+
+@pytest.mark.parametrize("rows", [("1,X,Y,", "1,X,Y,Y"), ("1,X,Y,Y", "1,X,Y,"), ("1,X,Y,", "1,X,Y,Y", "1,X,Y,")])
+def test_a_row_without_a_winner_is_a_failed_try_beside_one_of_the_same_showing(tmp_path: Path, rows: tuple[str, ...]):
+    read = read_preference_files([written(tmp_path, "item,model_a,model_b,winner", *rows, "2,X,Y,")])
+    assert [(one.item, one.verdict) for one in read.given] == [
+        ("1", Preference(value=-1, levels=3)),
+        ("2", NoVerdict(reason="unreadable")),
+    ]
+    (note,) = read.notes
+    assert note.startswith(f"{len(rows) - 1} row")
+
+
+def test_two_verdicts_beside_a_failed_try_are_still_refused(tmp_path: Path):
+    path = written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,Y", "1,X,Y,", "1,X,Y,X")
+    with pytest.raises(EvenhandError, match="already judged"):
+        read_preference_files([path])

@@ -49,7 +49,7 @@ def test_where_it_stands_in_the_file_is_told_of_a_row_after_one_without_a_winner
 
 
 def test_people_and_judges_are_compared_with_such_rows_as_without_a_verdict(tmp_path: Path):
-    found = read_preference_files([written(tmp_path, "item,model_a,model_b,winner", *ROWS)])
+    found = read_preference_files([written(tmp_path, "item,model_a,model_b,winner", *ROWS)]).given
     assert [getattr(one.verdict, "reason", None) for one in found] == [None, "unreadable", None, "unreadable"]
 
 

@@ -168,3 +168,43 @@ def test_a_models_name_is_told_from_a_word_in_either_spelling():
     for word in ("\u00e9gal", "e\u0301gal"):
         rows = [("\u00c9gal", "Y", "\u00c9gal"), ("E\u0301gal", "Y", "E\u0301gal")]
         assert "--winner-words" in refused(rows, BattleColumns(winner_words={word: "tie"}))
+
+
+def test_a_word_in_other_letters_than_a_models_name_is_that_name_where_all_rows_fit_as_names():
+    rows = [("Left", "x", "left"), ("x", "Left", "left"), ("x", "Left", "x"), ("Left", "x", "LEFT")]
+    assert signs(rows) == [1, -1, 1, 1]
+    assert any("read as models' names" in note and "1 of 4 rows" in note for note in read(rows).notes)
+    assert signs(rows, BattleColumns(winner_as="names")) == [1, -1, 1, 1]
+    assert any("read as words" in note for note in read([("x", "Left", "left"), ("x", "y", "right")]).notes)
+
+
+def test_a_word_in_other_letters_than_a_models_name_is_refused_where_rows_fit_differently():
+    rows = [("x", "Left", "left"), ("x", "Left", "x"), ("x", "Left", "right")]
+    assert "Give --winner-as names or --winner-as words" in refused(rows)
+    # Of two models it may be either, and as a name it is neither.
+    twins = [("LEFT", "Left", "left"), ("LEFT", "Left", "Left")]
+    assert "Give --winner-as names or --winner-as words" in refused(twins)
+    assert "the name of one of the row's two models" in refused(twins, BattleColumns(winner_as="names"))
+
+
+def test_a_name_in_other_letters_is_no_name_where_it_is_no_word():
+    assert "'X'; one of model_a" in refused([("x", "Left", "X"), ("x", "Left", "left")])
+
+
+def test_letters_are_words_where_the_user_says_so_and_are_proposed_only_where_they_are_taken():
+    rows = [("A", "x", "A"), ("x", "A", "A"), ("x", "A", "b")]
+    assert signs(rows, BattleColumns(winner_as="words")) == [1, 1, -1]
+    assert signs(rows[:2]) == [1, -1]
+    assert ", A, B is expected" in refused([("A", "x", "x")], BattleColumns(winner_as="words"))
+    assert "bothbad), or the name" in refused(rows)
+    assert "bothbad), A, B, or the name" in refused([("y", "x", "c")])
+
+
+def test_align_and_judges_say_how_such_winners_were_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    shell = Shell(tmp_path, monkeypatch, capsys)
+    rows = [f"{item},{who},{row}" for item, row in enumerate(map(",".join, NAMED)) for who in ("ann,human", "j,model")]
+    file = shell.file("verdicts.csv", "item,rater,rater_kind,model_a,model_b,winner", *rows)
+    for command in ("align", "judges"):
+        assert [note for note in shell.document(command, file)["notes"] if "--winner-as words" in note]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.format.words import counted, listed
+from evenhand.format.words import counted, listed, wide_notes
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,13 @@ def test_a_noun_agrees_with_its_number(number: int, nouns: tuple[str, ...], word
 )
 def test_the_first_names_are_listed_and_the_others_counted(names: str, words: str) -> None:
     assert listed(names, most=3) == words
+
+
+@pytest.mark.parametrize(
+    ("items", "told"),
+    [((5,), "5 items: "), ((0, 9, 3, 40), "3 to 9 items: "), ((1,), "1 item: "), ((10, 40), None), ((0,), None)],
+)
+def test_few_items_are_told_as_the_reason_of_a_wide_interval(items: tuple[int, ...], told: str | None) -> None:
+    notes = wide_notes(items)
+    assert len(notes) == (told is not None)
+    assert all(told is not None and note.startswith(f"{told}the interval is wide") for note in notes)

@@ -8,7 +8,7 @@ import numpy as np
 from evenhand.exchange.battles.columns import Sides
 from evenhand.exchange.battles.layout import LENGTHS, BattleColumns, Layout
 from evenhand.exchange.peers.battles import InVain
-from evenhand.format.words import counted, listed
+from evenhand.format.words import counted
 from evenhand.stats.ratings.comparisons import Comparisons
 
 # What other people's files call the thing that was asked.
@@ -152,14 +152,6 @@ def space_notes(spaced: dict[str, int]) -> tuple[str, ...]:
     """`spaced`: rows with spaces around a cell, by what the cell names."""
     where = [f"{what} in {counted(rows, 'row')}" for what, rows in spaced.items() if rows]
     return (f"Spaces around names are left out: {', '.join(where)}.",) if where else ()
-
-
-def spelling_notes(names: Sequence[str]) -> tuple[str, ...]:
-    """`names`: those that stand in the file in two spellings."""
-    if not names:
-        return ()
-    are = "is one model" if len(names) == 1 else "are one model each"
-    return (f"{listed([*names], most=_TOLD)} {are}, in two spellings of one name (Unicode's NFC and NFD).",)
 
 
 def order_notes(sides: Sides, layout: Layout, *, told: bool = False) -> tuple[str, ...]:

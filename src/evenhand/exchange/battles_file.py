@@ -20,7 +20,6 @@ from evenhand.exchange.battle_notes import (
     partner_notes,
     repeat_notes,
     space_notes,
-    spelling_notes,
     twice_notes,
     unit_notes,
 )
@@ -45,6 +44,7 @@ from evenhand.exchange.peers.battles import InVain, Peer, PeerBattles, name_in
 from evenhand.exchange.peers.judgement_battles import exported_battles, judgement_battles
 from evenhand.exchange.peers.mt_bench_battles import mt_bench_battles
 from evenhand.exchange.winners import WinnerAs
+from evenhand.format.words import spelling_notes
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     import polars as pl
 
 WinnerAs: TypeAlias = Literal["names", "words"]
+_OfSides: TypeAlias = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 
 LETTERS = {"a": 1, "b": -1}
-"""Words for the two sides, in either letter case, unless a model of the table is called so."""
-_KNOWN = ", ".join((*WINNERS, *(letter.upper() for letter in LETTERS)))
+"""Words for the two sides, in either letter case, unless a model is called so and nobody asked for words."""
 _OTHERWISE: dict[WinnerAs, WinnerAs] = {"names": "words", "words": "names"}
 
 
@@ -54,6 +54,8 @@ class WinnerColumn:
     """All names there are."""
     words: Mapping[str, str] = field(default_factory=dict[str, str])
     """Ours by the file's own, where it has other ones."""
+    letters: bool = False
+    """Whether A and B are words also where a model is called so."""
 
     def read(self, asked: WinnerAs | None) -> Winners:
         """`asked`: names or words; None: what the rows say. Raises ExchangeError where they do not say it, and where a
@@ -61,11 +63,10 @@ class WinnerColumn:
         if self.words:
             return self._in_their_words(asked)
         if asked == "words":
-            return self._words_only()
+            return replace(self, letters=True)._words_only()
         if asked == "names":
             return self._names_only()
-        alike = any(name.strip().lower() in WINNERS for name in self.models)
-        if not alike or not self._two_ways.any():
+        if not self._alike or not self._two_ways.any():
             return self._either()
         return self._told_by_all()
 
@@ -95,18 +96,34 @@ class WinnerColumn:
                 "or give the column another word.",
                 code=CELL,
             )
-        alike = [name for name in self.models if name.strip().lower() in WINNERS]
-        if alike and asked is None:
+        if self._alike and asked is None:
             raise self.table.fault(
-                f"A model is called {quoted(alike[:1])}, which is a word for a winner too, and --winner-words explains "
-                "others: rename the model, or say with --winner-as whether the other winners are names or words.",
+                f"A model is called {quoted(self._alike[:1])}, which is a word for a winner too, and --winner-words "
+                "explains others: rename the model, or say with --winner-as whether the other winners are names or "
+                "words.",
                 code=CELL,
             )
 
     @cached_property
+    def _alike(self) -> list[str]:
+        """Models that are called as a word is."""
+        return [name for name in self.models if _plain(name) in WINNERS]
+
+    @cached_property
+    def _takes_letters(self) -> bool:
+        return self.letters or not {name.strip().casefold() for name in self.models} & LETTERS.keys()
+
+    @cached_property
     def _words(self) -> WinnerWords:
-        named = {name.strip().casefold() for name in self.models}
-        return winner_words(self.said, {} if named & LETTERS.keys() else LETTERS)
+        return winner_words(self.said, LETTERS if self._takes_letters else {})
+
+    @property
+    def _either_expected(self) -> str:
+        return f"one of {self._known}, or the name of one of the row's two models"
+
+    @property
+    def _known(self) -> str:
+        return ", ".join((*WINNERS, *(letter.upper() for letter in LETTERS if self._takes_letters)))
 
     @cached_property
     def _is_word(self) -> npt.NDArray[np.bool_]:
@@ -114,11 +131,17 @@ class WinnerColumn:
         return np.ones(len(self.said), dtype=np.bool_) if unknown is None else ~unknown
 
     @cached_property
-    def _is_side(self) -> "tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]":
-        # In one spelling, as the models' own names are.
-        named, *sides = (column.str.strip_chars().str.normalize("NFC") for column in (self.said, *self.sides))
-        one, other = ((named == side).to_numpy() for side in sides)
-        return one, other
+    def _is_side(self) -> _OfSides:
+        """By name; a word that is the name but for its letter case is it too, where it is that of one model only."""
+        one, other = _same(*(_spelled(column) for column in (self.said, *self.sides)))
+        if not self._alike:
+            return one, other
+        loosely = self._is_word & ~(one | other) & (self._loosely[0] != self._loosely[1])
+        return one | (loosely & self._loosely[0]), other | (loosely & self._loosely[1])
+
+    @cached_property
+    def _loosely(self) -> _OfSides:
+        return _same(*(_spelled(column).str.to_lowercase() for column in (self.said, *self.sides)))
 
     @cached_property
     def _is_name(self) -> npt.NDArray[np.bool_]:
@@ -134,18 +157,24 @@ class WinnerColumn:
     def _two_ways(self) -> npt.NDArray[np.bool_]:
         """Rows that say one thing as a word and another as a name; a model against itself says nothing."""
         against_itself = self._is_side[0] & self._is_side[1]
-        return self._is_word & self._is_name & (self._words.sign != self._by_name) & ~against_itself
+        one_of_them = self._is_name & (self._words.sign != self._by_name) & ~against_itself
+        return (self._is_word & one_of_them) | self._of_twins
+
+    @cached_property
+    def _of_twins(self) -> npt.NDArray[np.bool_]:
+        """Words that are no name and yet, but for letter case, those of both models."""
+        return self._is_word & ~self._is_name & self._loosely[0]
 
     def _either(self) -> Winners:
         """Words, and names where there is no such word: no row can be read in two ways."""
         words = self._words
         if words.unknown is None:
             return Winners(sign=words.sign, spaced=words.spaced)
-        self._refuse(~self._is_word & ~self._is_name, _EITHER)
+        self._refuse(~self._is_word & ~self._is_name, self._either_expected)
         return Winners(sign=np.where(self._is_word, words.sign, self._by_name).astype(np.int8), spaced=words.spaced)
 
     def _words_only(self) -> Winners:
-        self._refuse(~self._is_word, f"one of {_KNOWN}")
+        self._refuse(~self._is_word, f"one of {self._known}")
         return Winners(sign=self._words.sign, spaced=self._words.spaced)
 
     def _names_only(self) -> Winners:
@@ -156,16 +185,17 @@ class WinnerColumn:
 
     def _told_by_all(self) -> Winners:
         """Some rows can be read in two ways: what the others can be read as decides."""
-        self._refuse(~self._is_word & ~self._is_name, _EITHER)
-        only_word, only_name = self._is_word & ~self._is_name, self._is_name & ~self._is_word
+        self._refuse(~self._is_word & ~self._is_name, self._either_expected)
+        twins = self._of_twins
+        only_word, only_name = self._is_word & ~self._is_name & ~twins, self._is_name & ~self._is_word
         ties = only_word & (self._words.sign == 0)
         told_sides = bool((only_word & ~ties).any())
-        if not only_word.any():
+        if not only_word.any() and not twins.any():
             return self._with_note("names")
         if not only_name.any() and told_sides:
             return self._with_note("words")
         model_called_tie = bool((self._two_ways & (self._words.sign == 0)).any())
-        if only_name.any() and not told_sides and not model_called_tie:
+        if only_name.any() and not told_sides and not model_called_tie and not twins.any():
             return self._with_note("names")
         raise self._undecided(only_word, only_name)
 
@@ -187,7 +217,7 @@ class WinnerColumn:
     def _undecided(self, only_word: npt.NDArray[np.bool_], only_name: npt.NDArray[np.bool_]) -> Exception:
         row = int(self._two_ways.argmax())
         parts = [self._example(only_word, "a word"), self._example(only_name, "a name")]
-        told = " and ".join(part for part in parts if part)
+        told = " and ".join(part for part in parts if part) or "each can be either"
         return self.table.fault(
             f"The winner is {str(self.said[row])!r}, a word for a side or a tie and also a model of its row, and the "
             f"rows do not say which is meant: {told}. Give --winner-as names or --winner-as words.",
@@ -213,7 +243,13 @@ class WinnerColumn:
         raise self.table.fault(f"The winner is {word!r}; {expected} is expected.{more}{hint}", row=row + 1)
 
 
-_EITHER = f"one of {_KNOWN}, or the name of one of the row's two models"
+def _same(said: "pl.Series", one: "pl.Series", other: "pl.Series") -> _OfSides:
+    return (said == one).to_numpy(), (said == other).to_numpy()
+
+
+def _spelled(column: "pl.Series") -> "pl.Series":
+    """In one spelling, as the models' own names are."""
+    return column.str.strip_chars().str.normalize("NFC")
 
 
 def _plain(word: str) -> str:

@@ -7,6 +7,8 @@ from evenhand.domain.estimate import whole
 
 NAMED = 5
 """Names that a sentence lists."""
+FEW_ITEMS = 10
+"""Below this many an interval is wide, however alike the items are."""
 
 
 def per_cent(share: float | None) -> str:
@@ -39,6 +41,24 @@ def listed(names: Iterable[str], *, most: int = NAMED) -> str:
     if len(every) > most:
         return f"{', '.join(every[:most])} and {len(every) - most:,} more"
     return " and ".join(filter(None, (", ".join(every[:-1]), *every[-1:])))
+
+
+def wide_notes(items: Iterable[int]) -> tuple[str, ...]:
+    """`items`: behind each of some intervals; 0 where there is none."""
+    few = sorted({number for number in items if 0 < number < FEW_ITEMS})
+    if not few:
+        return ()
+    least = f"{few[0]} to " if len(few) > 1 else ""
+    return (f"{least}{counted(few[-1], 'item')}: the interval is wide, and may reach beyond the items' own means.",)
+
+
+def spelling_notes(names: Iterable[str]) -> tuple[str, ...]:
+    """`names`: those that stand in the file in two spellings."""
+    every = list(names)
+    if not every:
+        return ()
+    are = "is one model" if len(every) == 1 else "are one model each"
+    return (f"{listed(every, most=3)} {are}, in two spellings of one name (Unicode's NFC and NFD).",)
 
 
 _PARAMETERS: Mapping[str, str] = {

@@ -14,7 +14,7 @@ from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import seen
 from evenhand.domain.verdict import Grades, NoVerdict, Reason, Verdict
 from evenhand.format.sheet import MISSING, Sheet
-from evenhand.format.words import counted, listed
+from evenhand.format.words import counted, listed, wide_notes
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.steering import Steering, steering_of
@@ -259,6 +259,7 @@ def _notes(models: Sequence[GradedModel], coverage: Coverage, judged: JudgedBatt
         fewer = [f"{one.model} on {len(one.by_item):,}" for one in models if len(one.by_item) < most]
         told = listed(fewer) or "each on as many, but not on the same"
         yield f"Not all models have grades on the same items ({told}; the most is {most:,}): means are of other items."
+    yield from wide_notes(one.overall.clusters for one in models)
     if judged.replaced:
         yield f"Left out: {counted(judged.replaced, 'result')} on answers that were replaced since."
 

@@ -219,3 +219,14 @@ def test_rows_with_and_without_an_unrelated_option_share_the_level_of_their_n():
 def test_json_tells_level_and_error():
     score = grade_score([OptionRow(item="a", selected_positions=(0, 1))]).as_json()
     assert (score["chance"], score["chance_standard_error"], score["above_chance"]) == (0.5, 0, 1)
+
+
+def test_nobody_is_further_above_chance_than_who_is_never_moved():
+    """Few rows leave a score's interval open up to 1, also where no judge can have more than 0.8."""
+    seen = Estimate(value=0.7, lower=0.5, upper=0.95, n=5, clusters=5, one_sided=(0.9, 0.8))
+    lifted = above_chance(seen, 0.4, attainable=0.8)
+    assert (lifted.value, lifted.lower, lifted.upper) == pytest.approx((0.75, 0.25, 1.0))
+    # Its bound for the upper side alone, 0.9, is beyond the end as well.
+    assert lifted.one_sided == pytest.approx((0.9, 1.0))
+    assert above_chance(seen, 0.4, attainable=0.6).upper == pytest.approx(1.5), "never below the value"
+    assert above_chance(seen, 0.4).upper == pytest.approx(0.55 / 0.6)

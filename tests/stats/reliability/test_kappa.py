@@ -14,7 +14,7 @@ from sklearn.metrics import cohen_kappa_score
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import Basis, reach, wilson
 from evenhand.stats.reliability.agreement.alpha import krippendorff_alpha
-from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, fisher_estimate, gwets_ac1
+from evenhand.stats.reliability.agreement.kappa import ItemSpread, Weighting, cohens_kappa, fisher_estimate, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from tests.refusals import refused
 
@@ -36,6 +36,12 @@ def test_twenty_five_cases_by_hand():
     assert (kappa.n, kappa.clusters) == (25, 25)
 
 
+def _skew(moved: np.ndarray) -> float:
+    """Of cases that each move the coefficient by so much over their number, as if each had had no say in it."""
+    apart = (moved - moved.mean()) / (len(moved) - 1)
+    return max(-float((apart**3).sum()) / float((apart**2).sum()), 0.0) if apart.any() else 0.0
+
+
 def test_the_standard_error_is_the_published_one():
     # Fleiss, Cohen and Everitt 1969, Psychological Bulletin 72, 323, equation 13.
     pairs = [(1, 1)] * 24 + [(1, 0)] * 6 + [(0, 1)] * 4 + [(0, 0)] * 16
@@ -48,7 +54,10 @@ def test_the_standard_error_is_the_published_one():
     b = (1 - k) ** 2 * sum(table[i, j] * (cols[i] + rows[j]) ** 2 for i in range(2) for j in range(2) if i != j)
     c = (k - pe * (1 - k)) ** 2
     error = math.sqrt((a + b - c) / 50 * 50 / 49) / (1 - pe)
-    expected = fisher_estimate(k, error, Basis.of(np.ones(50)), n=50)
+    # The same equation's terms, of each case.
+    moved = [((1 - pe) * (i == j) - (1 - po) * (cols[i] + rows[j]) - po * pe + 2 * pe - po) for i, j in pairs]
+    spread = ItemSpread(error=error, basis=Basis.of(np.ones(50)), skew=_skew(np.array(moved) / (1 - pe) ** 2))
+    expected = fisher_estimate(k, spread, n=50, throughout=1 - pe)
     assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-9)
 
 
@@ -118,7 +127,9 @@ def test_items_that_are_all_alike_do_not_make_agreement_certain(coefficient: str
     assert cases.upper is not None
     # As if Wilson's bound of none seen in so many items had gone all one way, or as if cases had nothing in common.
     single = min(8 * 1.96**2 / (items + 1.96**2), 1.0) ** 0.5
-    assert found.upper - found.lower == pytest.approx(single * (cases.upper - cases.lower), rel=0.1)
+    assert found.upper - 0.5 == pytest.approx(single * (cases.upper - 0.5), rel=0.1)
+    # As many items may fail as a bound of one side leaves, half of them by chance and half throughout (at -1).
+    assert found.lower < 0.5 - 1.645**2 / items * (0.5 + 0.5)
 
 
 @pytest.mark.parametrize("items", [8, 30, 300])
@@ -180,7 +191,7 @@ def test_items_of_unequal_size_get_the_error_of_leaving_each_out():
     # CR3 is the jackknife around the value itself, less what items alike would add.
     basis = Basis.of(size.astype(float))
     error = math.sqrt((1 - 1 / basis.effective) * ((left - kappa.value) ** 2).sum())
-    expected = fisher_estimate(kappa.value, error, basis, n=len(item))
+    expected = fisher_estimate(kappa.value, ItemSpread(error=error, basis=basis), n=len(item))
     assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=0.006)
 
 
@@ -303,8 +314,8 @@ def test_ac1_by_hand():
     assert gwets_ac1(*columns(pairs)).value == pytest.approx(0.892899, abs=1e-6)
 
 
-def _ac1_by_gwets_formulas(pairs: Pairs, classes: list[int]) -> tuple[float, float]:
-    """Value and variance as his book has them (Handbook of Inter-Rater Reliability, 4th ed., 5.3.2), case by case."""
+def _ac1_by_gwets_formulas(pairs: Pairs, classes: list[int]) -> tuple[float, float, float]:
+    """Value, variance and skew, case by case as in his book (Handbook of Inter-Rater Reliability, 4th ed., 5.3.2)."""
     n, q = len(pairs), len(classes)
     pi = {k: sum(((a == k) + (b == k)) / 2 for a, b in pairs) / n for k in classes}
     pe = sum(pi[k] * (1 - pi[k]) for k in classes) / (q - 1)
@@ -315,23 +326,22 @@ def _ac1_by_gwets_formulas(pairs: Pairs, classes: list[int]) -> tuple[float, flo
         pe_of = sum(((a == k) + (b == k)) / 2 * (1 - pi[k]) for k in classes) / (q - 1)
         of_case = (float(a == b) - pe) / (1 - pe)
         starred.append(of_case - 2 * (1 - ac1) * (pe_of - pe) / (1 - pe))
-    return ac1, sum((one - ac1) ** 2 for one in starred) / (n * (n - 1))
+    return ac1, sum((one - ac1) ** 2 for one in starred) / (n * (n - 1)), _skew(np.array(starred))
 
 
 @given(st.lists(st.tuples(st.integers(-1, 1), st.integers(-1, 1)), min_size=2, max_size=60))
 def test_gwets_own_formulas_find_the_same_ac1_and_the_same_error(pairs: Pairs):
     one, other, item = columns(pairs)
     found = gwets_ac1(one, other, item)
-    value, variance = _ac1_by_gwets_formulas(pairs, [-1, 0, 1])
+    value, variance, skew = _ac1_by_gwets_formulas(pairs, [-1, 0, 1])
     assert found.value == pytest.approx(value, abs=1e-9)
     share = np.bincount(np.array(pairs).ravel() + 1, minlength=3) / (2 * len(pairs))
     faults = sum(one != other for one, other in pairs)
     # Verdicts that were not met differ by chance less often than they did, by the items that have met such.
     differ = 1 - float(share @ (1 - share)) / 2
     apart = 1 / (1 + (1 / differ - 1) * (1 - faults / len(pairs)))
-    expected = fisher_estimate(
-        value, math.sqrt(variance), Basis.of(np.ones(len(pairs))), n=len(pairs), apart=apart, differ=differ
-    )
+    spread = ItemSpread(error=math.sqrt(variance), basis=Basis.of(np.ones(len(pairs))), skew=skew)
+    expected = fisher_estimate(value, spread, n=len(pairs), apart=apart, throughout=differ, differ=differ)
     assert (found.lower, found.upper) == pytest.approx((expected.lower, expected.upper), abs=1e-6)
 
 
@@ -424,3 +434,46 @@ def test_of_forced_choices_either_way_round_chance_is_one_half():
     other = np.array([1.0] * 28 + [-1.0] * 12)
     # 38 of 40 alike: 2 * 0.95 - 1, however many are of one side.
     assert cohens_kappa(one, other, np.arange(40), either_way=True).value == pytest.approx(0.9)
+
+
+def _lower(failing: int, *, items: int = 40, weighting: Weighting = "quadratic") -> float:
+    """Of a judge that says what people do, but for the opposite on so many items, and one small slip in each."""
+    person = np.tile([2.0, 1.0, 0.0, -1.0, -2.0] * 2, items)
+    item = np.repeat(np.arange(items), 10)
+    judge = np.where(item < failing, -person, person)
+    judge[np.arange(items) * 10 + np.arange(items) % 10] *= -1 if weighting == "none" else 0.5
+    found = cohens_kappa(judge, person, item, weighting=weighting)
+    assert found.lower is not None
+    return found.lower
+
+
+@pytest.mark.parametrize("weighting", ["none", "quadratic"])
+def test_where_no_item_failed_as_a_whole_as_many_may_as_one_sided_bound_leaves(weighting: Weighting):
+    # 2.7 of 40 items at the least, half failing by chance and half throughout; each item's slip moves little.
+    worst = 0.0 if weighting == "none" else -0.5
+    assert _lower(0, weighting=weighting) < 1 - 2.7 / 40 * (0.8 - worst)
+
+
+def test_an_item_that_failed_may_be_one_of_nearly_six():
+    """Garwood's bound of one seen is 5.57, of two 7.22; an item that says the opposite is 2 below the others."""
+    assert _lower(1) == pytest.approx(1 - 2 * 5.57 / 40, abs=0.03)
+    assert _lower(2) == pytest.approx(1 - 2 * 7.22 / 40, abs=0.03)
+
+
+def test_a_weighted_kappa_without_a_flaw_leaves_room_for_items_that_say_the_opposite():
+    person = np.tile([2.0, 1.0, 0.0, -1.0, -2.0] * 2, 40)
+    found = cohens_kappa(person, person, np.repeat(np.arange(40), 10), weighting="quadratic")
+    # Wilson's bound of none in 40 with Student's t is 4.09 / 44.09; such items are 2 below the others.
+    assert found.lower == pytest.approx(1 - 2 * 4.09 / 44.09, abs=1e-3)
+
+
+def test_items_that_all_disagree_alike_leave_room_for_some_that_fail():
+    """In each of 40 items two of ten verdicts are exchanged: kappa is 0.75, and single cases alone reach 0.06 down."""
+    person = np.tile([2.0, 1.0, 0.0, -1.0, -2.0] * 2, 40)
+    judge = person.reshape(40, 10).copy()
+    for number, row in enumerate(judge):
+        places = [number % 10, (number + 1) % 10]
+        row[places] = row[places[::-1]]
+    found = cohens_kappa(judge.ravel(), person, np.repeat(np.arange(40), 10))
+    assert found.value == pytest.approx(0.75)
+    assert found.lower == pytest.approx(0.66, abs=0.008)

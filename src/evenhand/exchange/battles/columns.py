@@ -1,10 +1,8 @@
 """What each column of a table of battles says, as arrays; a cell that does not fit is told with its place."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
-from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +18,7 @@ from evenhand.stats.ratings.codes import (
     Signs,
     coded_items,
     coded_names,
+    respelled,
     without_spaces,
 )
 from evenhand.stats.ratings.comparisons import HEAVIEST, LIGHTEST
@@ -44,9 +43,9 @@ class Sides:
     order_untold: int | None
     """Rows in which the column first_shown is empty; None: there is no such column."""
     spaced: int
+    """Rows in which a name has spaces around it."""
     respelled: tuple[str, ...] = ()
     """Models whose name stands in the file in two spellings that look alike."""
-    """Rows in which a name has spaces around it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -133,12 +132,6 @@ def sides_of(table: ColumnSource, layout: Layout) -> Sides:
         spaced=_spaced(as_written),
         respelled=respelled(as_written.names),
     )
-
-
-def respelled(names: Sequence[str]) -> tuple[str, ...]:
-    """Names that stand there in two spellings: a letter with a mark as one character, and as two."""
-    plain = Counter(normalize("NFC", name) for name in {name.strip() for name in names})
-    return tuple(sorted(name for name, count in plain.items() if count > 1))
 
 
 def _spaced(coded: Codebook) -> int:

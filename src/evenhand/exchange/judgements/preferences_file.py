@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from unicodedata import normalize
 
 from evenhand.benchmarks.data_error import CELL, COLUMN, EMPTY, TWICE, FilePlace, Problems, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows, renamed
@@ -14,11 +15,14 @@ from evenhand.exchange.judgements.preference_words import NO_VERDICTS, UNTOLD, S
 from evenhand.exchange.judgements.row import RATER_COLUMNS, Kinds, PreferenceReader
 from evenhand.exchange.judgements.visit_preferences import CHOSEN
 from evenhand.exchange.winners import WinnerAs, WinnerColumn
+from evenhand.format.words import counted, spelling_notes
+from evenhand.stats.ratings.codes import respelled
 
 _JOINED = ("votes", "shown_first")
 """Columns in which `export --battles` lists what it joined to one row."""
 _SIDES = {"left": "model_a", "right": "model_b"}
 """What files of battles call the two models otherwise."""
+_LABELS = (*RATER_COLUMNS, "item", "id")
 _SYMBOLS = {1: "A>B", 0: "A=B", -1: "B>A"}
 
 
@@ -49,6 +53,13 @@ class GivenPreference:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Preferences:
+    given: tuple[GivenPreference, ...]
+    notes: tuple[str, ...] = ()
+    """How the files were read, where they could have been read otherwise."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Row:
     place: FilePlace
     item: str
@@ -66,18 +77,29 @@ class _Row:
         return self.item, self.models, self.rater.name, self.replicate
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Met:
+    """What is known so far of all files together."""
+
+    kinds: Kinds = field(default_factory=Kinds)
+    spellings: set[str] = field(default_factory=set[str])
+    """Of models' names."""
+    winners: dict[str, str] = field(default_factory=dict[str, str])
+    """How those of a file were read, where that could be told otherwise."""
+
+
 def read_preference_files(
     paths: Sequence[Path], *, levels: Levels | None = None, form: PreferenceForm = AS_IT_IS
-) -> tuple[GivenPreference, ...]:
+) -> Preferences:
     """All rows of all files, or ExchangeError with all that is wrong with them; rows that say the same again once.
 
     A `winner` is a verdict of three levels, and where no column says who judged, the file's name does. `levels` None:
-    of each file 5 where a 2 occurs in it, else 3.
+    of each file 5 where a 2 occurs in it, else 3. A row without a verdict is a failed try where another row of the same
+    showing has one.
     """
-    problems = Problems(ExchangeError)
-    kinds: Kinds = {}
+    problems, met, tries = Problems(ExchangeError), _Met(), 0
     found: dict[tuple[str, tuple[str, str], str, int], tuple[GivenPreference, FilePlace]] = {}
-    files = [_rows(path, problems, kinds, form) for path in dict.fromkeys(paths)]
+    files = [_rows(path, problems, met, form) for path in dict.fromkeys(paths)]
     _refuse_namesakes(files, problems)
     _refuse_unlike((row for rows in files for row in rows), problems)
     for rows in files:
@@ -90,7 +112,11 @@ def read_preference_files(
                 item=row.item, models=row.models, rater=row.rater, replicate=row.replicate, verdict=verdict
             )
             before, place = found.setdefault(row.showing, (given, row.place))
-            if before != given:
+            failed = [one for one in (before, given) if isinstance(one.verdict, NoVerdict)]
+            if before != given and failed:
+                tries += 1
+                found[row.showing] = (given, row.place) if failed == [before] else (before, place)
+            elif before != given:
                 problems.add(
                     row.place,
                     f"`{row.rater.name}` already judged {quoted(row.models)} on item `{row.item}` in this order with "
@@ -99,7 +125,16 @@ def read_preference_files(
                     code=TWICE,
                 )
     problems.raise_any()
-    return tuple(given for given, _ in found.values())
+    return Preferences(given=tuple(given for given, _ in found.values()), notes=_notes(met, tries, files=len(files)))
+
+
+def _notes(met: _Met, tries: int, *, files: int) -> tuple[str, ...]:
+    """`tries`: rows without a verdict that another row of the same showing stands for."""
+    notes = [f"{path}: {note}" if files > 1 else note for path, note in met.winners.items()]
+    if tries:
+        told = counted(tries, "row without a verdict is a failed try", "rows without a verdict are failed tries")
+        notes.append(f"{told}: another row of the same item, pair, rater and order counts.")
+    return (*notes, *spelling_notes(respelled(met.spellings)))
 
 
 def _refuse_unlike(rows: Iterable[_Row], problems: Problems) -> None:
@@ -128,7 +163,7 @@ def _refuse_namesakes(files: Sequence[Sequence[_Row]], problems: Problems) -> No
             problems.add(FilePlace(path=path), sentence, code=COLUMN)
 
 
-def _rows(path: Path, problems: Problems, kinds: Kinds, form: PreferenceForm) -> list[_Row]:
+def _rows(path: Path, problems: Problems, met: _Met, form: PreferenceForm) -> list[_Row]:
     rows = _renamed(path, read_rows(path, problems), form.columns, problems)
     if rows and any(name in rows[0].fields for name in CHOSEN):
         sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
@@ -141,11 +176,11 @@ def _rows(path: Path, problems: Problems, kinds: Kinds, form: PreferenceForm) ->
     if {"winner", *_JOINED} <= found and "verdict" not in found:
         rows = [one for row in rows for one in _showings(row, problems)]
     elif "winner" in found and not found & {"verdict", "votes"}:
-        rows = _with_verdicts(rows, form, problems)
+        rows = _with_verdicts(rows, form, problems, met)
     if not rows or not columns_fit(path, rows, problems):
         return []
     rows = _with_reasons(rows, path, problems)
-    return [one for row in rows if (one := _row(row, problems, kinds, named_by_file=named_by_file))]
+    return [one for row in rows if (one := _row(row, problems, met, named_by_file=named_by_file))]
 
 
 def _renamed(path: Path, rows: Sequence[Row], columns: Mapping[str, str], problems: Problems) -> list[Row]:
@@ -208,7 +243,7 @@ class _Refusal(Exception):
     """Of one row: its place, the sentence and the code."""
 
 
-def _with_verdicts(rows: Sequence[Row], form: PreferenceForm, problems: Problems) -> list[Row]:
+def _with_verdicts(rows: Sequence[Row], form: PreferenceForm, problems: Problems, met: _Met) -> list[Row]:
     """With what each `winner` says as a verdict, read as a board of the file reads it; none, and a problem, where one
     says nothing or two things."""
     import polars as pl
@@ -222,12 +257,14 @@ def _with_verdicts(rows: Sequence[Row], form: PreferenceForm, problems: Problems
     models = tuple({*one.str.strip_chars(), *other.str.strip_chars()})
     column = WinnerColumn(table=_Rows(rows=told), said=said, sides=(one, other), models=models, words=form.winner_words)
     try:
-        signs: list[int] = column.read(form.winner_as).sign.tolist()
+        winners = column.read(form.winner_as)
     except _Refusal as refusal:
         place, sentence, code = refusal.args
         problems.add(place, sentence, code=code)
         return []
-    stated = dict(zip((row.place for row in told), signs, strict=True))
+    if winners.note is not None:
+        met.winners[str(rows[0].place.path)] = winners.note
+    stated = dict(zip((row.place for row in told), winners.sign.tolist(), strict=True))
     return [
         Row(
             place=row.place,
@@ -251,8 +288,22 @@ def _with_reasons(rows: Sequence[Row], path: Path, problems: Problems) -> list[R
     ]
 
 
-def _row(row: Row, problems: Problems, kinds: Kinds, *, named_by_file: bool) -> _Row | None:
-    reader = PreferenceReader(row, problems, kinds)
+class _OneSpelling(PreferenceReader):
+    """A name whose letters with marks are one character each or two is one name (NFC), as on a board."""
+
+    def __init__(self, row: Row, problems: Problems, met: _Met) -> None:
+        texts = ((name, row.fields.get(name)) for name in _LABELS)
+        plain = {name: normalize("NFC", text) for name, text in texts if isinstance(text, str)}
+        super().__init__(Row(place=row.place, fields={**row.fields, **plain}), problems, met.kinds)
+        self._spellings = met.spellings
+
+    def known_name(self, model: str) -> str:
+        self._spellings.add(model)
+        return super().known_name(normalize("NFC", model))
+
+
+def _row(row: Row, problems: Problems, met: _Met, *, named_by_file: bool) -> _Row | None:
+    reader = _OneSpelling(row, problems, met)
     rater, item, models = reader.rater(), reader.label(("item", "id")), reader.models()
     shown = reader.shown(models)
     stated = reader.stated(turned=shown != models)

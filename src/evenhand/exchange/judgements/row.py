@@ -113,10 +113,14 @@ class PreferenceReader(FieldReader):
             named = pair
         if self.faulty:
             return None
-        named = (_known_name(named[0]), _known_name(named[1]))
+        named = (self.known_name(named[0]), self.known_name(named[1]))
         if named[0] == named[1]:
             self.fault(f"`{named[0]}` is compared with itself; two different models are expected.")
         return named
+
+    def known_name(self, model: str) -> str:
+        """The reference plays under a longer name in what VisIT-Bench's authors publish."""
+        return REFERENCE if is_reference(model) else model
 
     def shown(self, models: tuple[str, str] | None) -> tuple[str, str] | None:
         """In the order shown: model_a first unless `first_shown` names the other."""
@@ -124,7 +128,7 @@ class PreferenceReader(FieldReader):
             return models
         first = self.label(("first_shown",))
         # The column's own name for the model is accepted as well as the model's.
-        first = {"model_a": models[0], "model_b": models[1]}.get(first, _known_name(first))
+        first = {"model_a": models[0], "model_b": models[1]}.get(first, self.known_name(first))
         if first not in models:
             self.fault(f"The field `first_shown` is `{first}`; expected `{models[0]}` or `{models[1]}`.")
         return models if first == models[0] else (models[1], models[0])
@@ -264,11 +268,6 @@ class RowReader(PreferenceReader):
             self.fault(f"The field `at` is `{text}`; expected a time such as 2026-03-01T12:30:00Z.")
             return None
         return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
-
-
-def _known_name(model: str) -> str:
-    """The reference plays under a longer name in what VisIT-Bench's authors publish."""
-    return REFERENCE if is_reference(model) else model
 
 
 def _blank(value: object) -> bool:

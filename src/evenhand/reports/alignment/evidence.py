@@ -62,6 +62,8 @@ class Testimony:
     instructions: Mapping[str, str] = field(default_factory=dict[str, str])
     texts: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
     """What each model answered to each item, where that is known."""
+    notes: tuple[str, ...] = ()
+    """How files were read, where they could have been read otherwise."""
 
     def __post_init__(self) -> None:
         if not self.people:
@@ -100,7 +102,8 @@ def of_files(
     form: PreferenceForm = AS_IT_IS,
 ) -> Testimony:
     """`judges`: who is compared with people; none given, all raters that are models."""
-    given = read_preference_files(paths, levels=levels, form=form)
+    read = read_preference_files(paths, levels=levels, form=form)
+    given = read.given
     raters = {one.rater.name: one.rater.kind for one in given}
     for name in judges:
         if name not in raters:
@@ -120,6 +123,7 @@ def of_files(
         people=people,
         coverage=_coverage(verdicts, people),
         shown={name: frozenset(each) for name, each in shown.items()},
+        notes=read.notes,
     )
 
 

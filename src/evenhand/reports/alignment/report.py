@@ -187,7 +187,7 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
     levels = said.levels(said.people)
     people = in_any_order(case_table.showings(said.votes, said.people, levels))
     counted = np.unique(people.case)
-    notes: list[str] = []
+    notes = list(said.notes)
     judges: list[Aligned] = []
     heard: list[JudgeHeard] = []
     for name in said.judges:

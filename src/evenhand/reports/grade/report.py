@@ -9,6 +9,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout
 from evenhand.engine.tasks.grading import PreparedGrade, TiedRow, third_showings
 from evenhand.format.result import Result
+from evenhand.format.words import wide_notes
 from evenhand.ledger.read.projection import adaptations
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.grade.claims import Claim, Graded, claims
@@ -221,7 +222,9 @@ def graded_cell(
         people=modal_agreement(score, best),
         coverage=prepared.coverage(found),
         spread=run_spread(rows, policy=policy) if study.replicates > 1 else None,
-        notes=_notes(asking.deviations, sorted(adaptations(ledger, study.rater))),
+        notes=_notes(
+            wide_notes([score.grade_score.clusters]), asking.deviations, sorted(adaptations(ledger, study.rater))
+        ),
         ties=_ties(prepared, ledger, score, best) if third else None,
         highest=None if grades is None else highest_graded(_graded_choices(rows, grades)),
         grades=tuple(grades or ()),

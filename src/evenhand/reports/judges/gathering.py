@@ -52,7 +52,8 @@ def judges_of_files(
         )
         for one in align(said, most=0).judges
     ]
-    return JudgesReport(about=" and ".join(path.name for path in paths), judges=tuple(_ordered(found)))
+    about = " and ".join(path.name for path in paths)
+    return JudgesReport(about=about, judges=tuple(_ordered(found)), notes=said.notes)
 
 
 def judges_of_ledger(ledger: Ledger, *, benchmark: str | None = None, variant: str | None = None) -> JudgesReport:

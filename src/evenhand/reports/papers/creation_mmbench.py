@@ -51,7 +51,7 @@ from evenhand.reports.papers.scores.creation_score import (
     told_once,
     with_groups,
 )
-from evenhand.reports.papers.scores.creation_sheets import By, board_sheets, breakdown_sheets
+from evenhand.reports.papers.scores.creation_sheets import By, board_sheets, breakdown_sheets, part_notes
 from evenhand.reports.papers.scores.creation_variants import (
     VISION,
     VariantScores,
@@ -80,10 +80,11 @@ def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
     score = creation_score(evidence)
     ranked = None if evidence.preference is None else reliability_board(evidence.preference, asked.seed)
     score = with_groups(score, evidence, asked.groups)
+    of_parts = part_notes(score, cast("By", asked.by)) if asked.by else ()
     return ScoredTable(
         document={**score.as_json(), "reliability": reliability_json(ranked)},
         sheets=_sheets(score, asked),
-        sentences=(*steering_sentences(score.steering), score.heading, *score.notes),
+        sentences=(*steering_sentences(score.steering), score.heading, *score.notes, *of_parts),
         heading=score.heading,
         lead=_best(score) or "",
         explaining=explaining(score.notes),

@@ -1,6 +1,7 @@
 """Columns of names as integer codes, made once, without a loop over rows."""
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 from unicodedata import normalize
@@ -134,6 +135,12 @@ def without_spaces(coded: Codebook) -> Codebook:
     place = {name: number for number, name in enumerate(names)}
     code = np.array([place[name] for name in plain], dtype=np.int32)
     return Codebook(names=tuple(names), columns=tuple(code.take(column) for column in coded.columns))
+
+
+def respelled(names: Iterable[str]) -> tuple[str, ...]:
+    """Names that stand there in two spellings: a letter with a mark as one character, and as two."""
+    plain = Counter(normalize("NFC", name) for name in {name.strip() for name in names})
+    return tuple(sorted(name for name, count in plain.items() if count > 1))
 
 
 def _series(column: Column) -> "pl.Series":

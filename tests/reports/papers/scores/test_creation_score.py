@@ -146,6 +146,7 @@ def test_a_model_that_answered_too_little_is_not_ranked_and_its_band_counts_the_
     assert sparse.whole.unanswered_worst == (2 * 100 - 6 * 100) / 8
     assert full.whole.unanswered_worst == full.whole.dual.preference.reward.value
     assert "Not ranked, because fewer than 95 % of the 4 items are answered: sparse (1)." in score.notes
+    assert [note for note in score.notes if note.startswith("1 to 4 items: the interval is wide")]
 
 
 def test_a_model_judged_on_a_few_of_its_answers_is_not_ranked_beside_one_judged_on_all(ledger: Ledger):

@@ -77,6 +77,11 @@ class CreationFigures:
     preference: Coverage
     factuality: Coverage
 
+    @property
+    def clusters(self) -> tuple[int, int]:
+        """Items behind the Reward and behind the grades."""
+        return self.dual.preference.reward.clusters, self.dual.vfs.clusters
+
     def as_json(self) -> dict[str, Json]:
         preference = self.dual.preference
         return {

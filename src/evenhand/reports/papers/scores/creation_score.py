@@ -10,6 +10,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.trial import seen
+from evenhand.format.words import wide_notes
 from evenhand.ledger.read.projection import StudyOnRecord, items_of
 from evenhand.ledger.read.steering import Steering, steering_of
 from evenhand.ledger.read.votes import JudgedBattles
@@ -280,6 +281,7 @@ _COUNTS = "Each showing of two answers in one order counts as"
 def _notes(evidence: CreationEvidence, records: Sequence[ModelRecord], models: Sequence[ModelScore]) -> Iterable[str]:
     yield _what_counts(evidence)
     yield f"{_BASELINE} {evidence.baseline}; its Reward is 0 by definition."
+    yield from wide_notes(clusters for one in models for clusters in one.whole.clusters)
     yield from _not_ranked(models, preferred=evidence.preference is not None)
     yield from _gaps_by_model(evidence, records, models)
     yield _read(evidence)

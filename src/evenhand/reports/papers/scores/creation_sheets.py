@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from evenhand.benchmarks.creation_mmbench.tasks import categories
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.words import wide_notes
 from evenhand.reports.papers.scores.creation_figures import CreationFigures, CreationVerdicts
 from evenhand.reports.papers.scores.creation_score import CreationScore, ModelScore, ScoredPart
 from evenhand.stats.ratings.reward import Reward
@@ -135,6 +136,12 @@ def _otherwise(figures: CreationFigures) -> tuple[str, ...]:
         two_decimals(preference.band.worst),
         two_decimals(preference.band.best),
         two_decimals(figures.unanswered_worst),
+    )
+
+
+def part_notes(score: CreationScore, by: By) -> tuple[str, ...]:
+    return wide_notes(
+        clusters for one in score.models for part in _parts(one, by) for clusters in part.figures.clusters
     )
 
 

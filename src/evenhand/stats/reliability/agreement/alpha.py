@@ -42,8 +42,9 @@ def krippendorff_alpha(matrix: RaterMatrix, *, level: float = LEVEL) -> Estimate
     spread = ItemSpread.of(influence, of_case[paired], matrix.cases.item[paired])
     shares = met.sum(axis=1) / n
     faults = np.count_nonzero(counts, axis=1) > 1
-    apart = spread.hidden(faults, matrix.cases.item[paired], 1 - float(shares @ shares))
-    return fisher_estimate(_alpha(met), spread.error, spread.basis, n=n, apart=apart, level=level)
+    throughout = 1 - float(shares @ shares)
+    apart = spread.hidden(faults, matrix.cases.item[paired], throughout)
+    return fisher_estimate(_alpha(met), spread, n=n, apart=apart, throughout=throughout, level=level)
 
 
 def _alpha(met: FloatArray) -> float:

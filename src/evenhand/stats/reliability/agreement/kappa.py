@@ -89,12 +89,13 @@ def cohens_kappa(
     spread = ItemSpread.of(table.influence()[row, column] / len(one), np.ones(len(one)), item)
     basis = _items_that_tell(spread.basis, outside)
     differ = 1 - float(table.shares.sum(axis=1) @ table.shares.sum(axis=0))
+    throughout = differ if weighting == "none" else table.expected / _opposed(values, table.shares)
     return fisher_estimate(
         value,
-        spread.error,
-        basis,
+        replace(spread, basis=basis),
         n=len(one),
-        apart=spread.hidden(row != column, item, differ),
+        apart=spread.hidden(row != column, item, throughout),
+        throughout=throughout,
         differ=differ if weighting == "none" else None,
         level=level,
     )
@@ -149,12 +150,23 @@ def gwets_ac1(
     influence = (alike - agreed - (1 - value) * of_chance) / (1 - chance)
     spread = ItemSpread.of(influence / len(one), np.ones(len(one)), item)
     apart = spread.hidden(row != column, item, 1 - chance)
-    return fisher_estimate(value, spread.error, spread.basis, n=len(one), apart=apart, differ=1 - chance, level=level)
+    return fisher_estimate(
+        value, spread, n=len(one), apart=apart, throughout=1 - chance, differ=1 - chance, level=level
+    )
 
 
 def _refuse_lengths(one: FloatArray, other: FloatArray, item: IntArray) -> None:
     if not one.shape == other.shape == item.shape or one.ndim != 1:
         raise ValueError("The two raters' verdicts and the items are three lists of one length.")
+
+
+def _opposed(values: FloatArray, shares: FloatArray) -> float:
+    """What quadratic costs are where the higher one rater's verdict is, the lower is the other's."""
+    one, other = np.cumsum(shares.sum(axis=1)), np.cumsum(shares.sum(axis=0)[::-1])
+    ends = np.sort(np.concatenate([[0.0], one, other])).clip(max=1.0)
+    middle = (ends[1:] + ends[:-1]) / 2
+    apart = values[np.searchsorted(one[:-1], middle)] - values[::-1][np.searchsorted(other[:-1], middle)]
+    return float(np.diff(ends) @ apart**2)
 
 
 def _too_few_outside(raters: Sequence[FloatArray], item: IntArray) -> str | None:
@@ -200,6 +212,8 @@ class ItemSpread:
 
     error: float
     basis: Basis
+    skew: float = 0.0
+    """By how much the variance rises while the coefficient falls, where few items draw it down."""
 
     @classmethod
     def of(cls, influence: FloatArray, weight: FloatArray, item: IntArray) -> "ItemSpread":
@@ -221,7 +235,8 @@ class ItemSpread:
         shown = float(apart @ apart) * (basis.effective - 1) / basis.effective
         rows, alone = weight / size.sum(), float(influence @ influence)
         one_way = alone / float(rows @ rows) * UNSEEN / (basis.effective + UNSEEN) / basis.effective
-        return cls(error=math.sqrt(max(shown, min(one_way, alone))), basis=basis)
+        skew = -float(np.sum(apart**3)) / float(apart @ apart) if apart.any() else 0.0
+        return cls(error=math.sqrt(max(shown, min(one_way, alone))), basis=basis, skew=max(skew, 0.0))
 
     def hidden(self, faults: npt.NDArray[np.bool_], item: IntArray, apart: float) -> float:
         """How often verdicts may be taken to differ by chance, for what was not seen; in truth they do `apart`.
@@ -237,11 +252,11 @@ class ItemSpread:
 
 def fisher_estimate(
     value: float,
-    error: float,
-    basis: Basis,
+    spread: ItemSpread,
     *,
     n: float,
     apart: float = 1.0,
+    throughout: float = 1.0,
     differ: float | None = None,
     level: float = LEVEL,
 ) -> Estimate:
@@ -250,9 +265,11 @@ def fisher_estimate(
     Student's t counts the effective items, as many of equal weight as would tell as much. A record without a flaw
     shows no spread. As many disagreements as Wilson's bound of none in so many items leaves may be there all the same,
     and the lower bound stays at or below what the coefficient then is: `apart` (`ItemSpread.hidden`) is how often such
-    verdicts would differ by chance. So does the upper one where raters never agreed, if every disagreement costs the
-    same: `differ` is how often verdicts differ by chance.
+    verdicts would differ by chance, and `throughout` what chance costs where disagreement throughout costs 1. So does
+    the upper one where raters never agreed, if every disagreement costs the same: `differ` is how often verdicts differ
+    by chance.
     """
+    error, basis = spread.error, spread.basis
     quantile = reach(basis.effective, level)
     flawless, _ = wilson(1.0, basis.effective, quantile)
     highest_lower = 1 - (1 - flawless) / apart
@@ -262,7 +279,8 @@ def fisher_estimate(
     lower = upper = value
     if abs(value) < 1:
         z, half = math.atanh(value), quantile * error / (1 - value**2)
-        lower, upper = math.tanh(z - half), max(math.tanh(z + half), _with_fewest_faults(value, error, quantile, level))
+        lower = min(math.tanh(z - half), _with_failing_items(value, spread, throughout, level))
+        upper = max(math.tanh(z + half), _with_fewest_faults(value, error, quantile, level))
     return Estimate(
         value=value,
         # There and back through Fisher's z rounding leaves a bound a hair beside the value.
@@ -272,6 +290,17 @@ def fisher_estimate(
         clusters=basis.clusters,
         effective=basis.effective,
     )
+
+
+def _with_failing_items(value: float, spread: ItemSpread, throughout: float, level: float) -> float:
+    """The lower bound of Wilson's kind: the lower the coefficient, the more items there are that fail as a whole, and
+    the more it varies. Items that failed show how much, by their skew. Where none did, so many may be among those not
+    seen as a bound of one side allows, half of them failing by chance and half throughout."""
+    items, quantile = spread.basis.effective, reach(spread.basis.effective, level)
+    failing = (1 / throughout - 1) / 2
+    none_seen, _ = wilson(1.0, items, reach(items, 2 * level - 1))
+    pull = max(quantile**2 * spread.skew, (1 - none_seen) * (value + failing))
+    return value - (pull + math.sqrt(pull**2 + 4 * (quantile * spread.error) ** 2)) / 2
 
 
 def _with_fewest_faults(value: float, error: float, quantile: float, level: float) -> float:

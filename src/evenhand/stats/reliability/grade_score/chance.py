@@ -67,7 +67,14 @@ def above_chance(score: Estimate, chance: float, *, attainable: float = 1.0) -> 
     def lifted(value: float | None) -> float | None:
         return None if value is None else (value - chance) / (attainable - chance)
 
-    return replace(score, value=lifted(score.value), lower=lifted(score.lower), upper=lifted(score.upper), cases=None)
+    found = replace(score, value=lifted(score.value), lower=lifted(score.lower), upper=lifted(score.upper), cases=None)
+    if found.value is None or found.upper is None or found.upper <= max(found.value, 1.0):
+        return found
+    # No judge is above one who is never moved; what holds for the upper side alone then ends there too, at the latest.
+    capped = max(found.value, 1.0)
+    down, up = found.one_sided or (1.0, 1.0)
+    reached = up * (found.upper - found.value) / (capped - found.value) if capped > found.value else 1.0
+    return replace(found, upper=capped, one_sided=(down, min(reached, 1.0)))
 
 
 def expected(pattern: ChancePattern, *, seed: int = 0) -> Simulated:
