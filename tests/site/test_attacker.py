@@ -8,10 +8,11 @@ a row of which it is true.
 import csv
 import io
 import random
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
@@ -31,9 +32,10 @@ from evenhand.reports.board.released import FEWEST, Released
 from evenhand.reports.receipts.row import without_few_against_reference
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, released_of
-from tests.site.house import CONDITION, JUDGE, served
+from tests.site.house import CONDITION, JUDGE, served, url_in
 
 MODELS = ("amber", "blue")
+PAIR = ("amber", REFERENCE)
 SKILLS = ("counting", "reading")
 EACH = 8
 """Items of a skill."""
@@ -253,6 +255,53 @@ def too_exact(document: Any) -> list[str]:
     ]
 
 
+@pytest.mark.slow
+def test_no_figure_changes_where_two_items_of_a_batch_exchange_their_verdicts(tmp_path: Path):
+    """Whoever works out every figure for each way in which a sum can come about would else find the one that was."""
+    told = [everything_told(tmp_path / name, exchanged=name) for name in ("as they fell", "exchanged")]
+    for address, words in told[0].items():
+        assert words == told[1][address], address
+    assert any('"cyclic": 0' not in words and '"cyclic"' in words for words in told[0].values()), "it looked at cycles"
+
+
+def everything_told(folder: Path, *, exchanged: str) -> dict[str, str]:
+    """By address, what everybody gets of a board on which all met all and the reference; models' answers differ in
+    length."""
+    folder.mkdir()
+    draw = random.Random(3)
+    models = (*MODELS, "coral", REFERENCE)
+    with closing(Ledger(url_in(folder))) as ledger:
+        items = [
+            Item(label=f"{n}", instruction=f"{n}?", reference=f"r {n}", category=SKILLS[n % 2]) for n in range(2 * EACH)
+        ]
+        benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+        ledger.register_benchmark(benchmark)
+        ledger.add_responses(
+            [
+                Response(item=one.digest, model=model, text=f"{model} " * draw.randrange(1, 30))
+                for one in items
+                for model in models
+            ]
+        )
+        first, second = items[0], items[2]  # of one skill
+        wins = {(one.digest, *pair): draw.random() < 0.5 for one in items for pair in combinations(sorted(models), 2)}
+        wins[first.digest, "amber", REFERENCE], wins[second.digest, "amber", REFERENCE] = True, False
+        if exchanged == "exchanged":
+            wins[first.digest, "amber", REFERENCE], wins[second.digest, "amber", REFERENCE] = False, True
+        judge_all(ledger, benchmark, items, models=models, wins=wins)
+        with served(ledger) as house:
+            visitor = house.visitor()
+            (board,) = visitor.get("/api/boards").json()["boards"]
+            asked = (*(f"method={one}" for one in ("bradley-terry", "elo", "win-rate")), "equal_length=true")
+            addresses = [
+                f"{path}?{view}{skill}"
+                for path in (f"/api/boards/{board['board']}", f"/boards/{board['board']}/board.csv")
+                for view in asked
+                for skill in ("", f"&category={SKILLS[0]}")
+            ]
+            return {one: visitor.get(one).text for one in addresses}
+
+
 def released_on(secret: Secret, name: str) -> tuple[Released, JudgedBattles]:
     board = next(one for one in boards_on_record(secret.ledger) if one.benchmark == name)
     return released_of(secret.ledger, board), public_battles(secret.ledger, board)
@@ -355,23 +404,33 @@ def test_a_receipt_tells_battles_against_the_reference_when_all_of_them_were_ask
     assert told == [0, 12]
 
 
-PAIR = ("amber", REFERENCE)
-
-
 def judge_all(
     ledger: Ledger,
     benchmark: Benchmark,
     items: Sequence[Item],
     unread: Collection[str] = (),
     unasked: Collection[str] = (),
+    models: tuple[str, ...] = PAIR,
+    wins: Mapping[tuple[str, str, str], bool] | None = None,
 ) -> None:
+    """`wins`: by item and two models in the order of their names, whether the first wins; else who is shown first."""
     study = Study(
-        benchmark=benchmark.name, data=benchmark.digest, items=tuple(one.digest for one in items), models=PAIR,
+        benchmark=benchmark.name, data=benchmark.digest, items=tuple(one.digest for one in items), models=models,
         rater=JUDGE.key, condition=CONDITION.key,
     )  # fmt: skip
     given: dict[str, dict[str, str]] = {}
+    model_of: dict[str, str] = {}
     for answer in ledger.responses_to(study.items):
         given.setdefault(answer.item, {})[answer.model] = answer.digest
+        model_of[answer.digest] = answer.model
+
+    def value(trial: Trial) -> int:
+        one, other = (model_of[digest] for digest in trial.responses)
+        if wins is None:
+            return 1
+        first, second = sorted((one, other))
+        return 1 if wins[trial.item, first, second] == (one == first) else -1
+
     trials = list(wanted(study, given))
     ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=len(trials))
     trials = [trial for trial in trials if trial.item not in unasked]
@@ -380,7 +439,7 @@ def judge_all(
     entries.judgements = [
         Judgement(
             trial=trial.key, reader="r1",
-            verdict=NoVerdict(reason="unreadable") if trial.item in unread else Preference(value=1, levels=3),
+            verdict=NoVerdict(reason="unreadable") if trial.item in unread else Preference(value=value(trial), levels=3),
             calls=(), run="run", at=1.0,
         )
         for trial in trials

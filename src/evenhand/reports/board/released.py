@@ -30,6 +30,7 @@ from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.dealt import dealt
 
 FEWEST = 5
 """Items."""
@@ -93,18 +94,20 @@ class Released:
         part_of = None if parts is None else np.array([_code(parts, item) for item in results.item.names])
         place = {number: row for row, number in enumerate(results.seq.tolist())}
         counts = np.zeros(len(results), dtype=np.bool_)
+        whole: list[list[int]] = []
         for batch in self.batches:
             rows = [place[number] for number in batch.judgements if number in place]
             if len(rows) < len(batch.judgements):
                 continue
             if part_of is None or len({*part_of[results.item.code[rows]].tolist()}) == 1:
                 counts[rows] = True
+                whole.append([row for row in rows if withheld[row]])
         in_time = (
             results.seq <= self.version.judgement if self.version.number else np.ones(len(results), dtype=np.bool_)
         )
         kept = np.where(withheld, counts, in_time)
-        shown = judged if kept.all() else replace(judged, results=results.rows(kept))
-        return ShownFigures(judged=shown, left_out=int((withheld & ~counts).sum()))
+        told = dealt(results, filter(None, whole)).rows(kept)
+        return ShownFigures(judged=replace(judged, results=told), left_out=int((withheld & ~counts).sum()))
 
 
 def _code(parts: Mapping[str, str | None], item: str) -> str:
