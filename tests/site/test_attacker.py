@@ -284,7 +284,9 @@ def everything_told(folder: Path, *, exchanged: str) -> dict[str, str]:
             ]
         )
         first, second = items[0], items[2]  # of one skill
-        wins = {(one.digest, *pair): draw.random() < 0.5 for one in items for pair in combinations(sorted(models), 2)}
+        wins: dict[tuple[str, str, str], bool] = {
+            (one.digest, *pair): draw.random() < 0.5 for one in items for pair in combinations(sorted(models), 2)
+        }
         wins[first.digest, "amber", REFERENCE], wins[second.digest, "amber", REFERENCE] = True, False
         if exchanged == "exchanged":
             wins[first.digest, "amber", REFERENCE], wins[second.digest, "amber", REFERENCE] = False, True
@@ -439,7 +441,8 @@ def judge_all(
     entries.judgements = [
         Judgement(
             trial=trial.key, reader="r1",
-            verdict=NoVerdict(reason="unreadable") if trial.item in unread else Preference(value=value(trial), levels=3),
+            verdict=NoVerdict(reason="unreadable") if trial.item in unread
+            else Preference(value=value(trial), levels=3),
             calls=(), run="run", at=1.0,
         )
         for trial in trials

@@ -9,24 +9,28 @@ which order of showing and by whom, and not of which item.
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from math import isnan, nan
+from statistics import fmean
 
 import numpy as np
 
 from evenhand.domain.identity import canonical_draw, canonical_json
 from evenhand.ledger.read.results import Results
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.stats.ratings.sums import FloatArray
 
 
-def dealt(results: Results, batches: Iterable[Sequence[int]]) -> Results:
-    """`batches`: rows, each of two models. What is said of one item stays together. The same rows dealt again lie where
-    they lay."""
-    deal = _Deal(results)
+def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]]) -> JudgedBattles:
+    """`batches`: rows, each of two models. What is said of one item stays together, and answers are as long as those of
+    their batch are on average. The same rows dealt again lie where they lay."""
+    deal = _Deal(judged.results, judged.lengths)
     for rows in batches:
         deal.batch(sorted(rows))
-    return deal.results()
+    return replace(judged, results=deal.results())
 
 
 class _Deal:
-    def __init__(self, results: Results) -> None:
+    def __init__(self, results: Results, lengths: FloatArray) -> None:
         self._before = results
         self._first_model, self._second_model = results.first_model, results.second_model
         by_words = sorted(range(len(results.endings)), key=lambda code: repr(results.endings[code]))
@@ -37,12 +41,15 @@ class _Deal:
         self._taken = np.arange(len(results))
         self._item, self._remark = results.item.code.copy(), results.remark.copy()
         self._first, self._second = results.first.copy(), results.second.copy()
+        self._by_words, self._longer = lengths[results.first] - lengths[results.second], results.longer.copy()
 
     def results(self) -> Results:
         """The rows in their new places, each with the item and the answers that it stands for now."""
         moved = self._before.rows(self._taken)
         item = replace(moved.item, code=self._item)
-        return replace(moved, item=item, first=self._first, second=self._second, remark=self._remark)
+        return replace(
+            moved, item=item, first=self._first, second=self._second, remark=self._remark, longer=self._longer
+        )
 
     def batch(self, rows: Sequence[int]) -> None:
         blocks: dict[int, list[int]] = {}
@@ -54,10 +61,23 @@ class _Deal:
         for item, block in zip(by_lot, said, strict=True):
             for *_, row in block:
                 self._put(row, next(places), like=self._shown_alike(row, blocks[item]))
+        self._level(rows, [block[0] for block in blocks.values()])
+
+    def _level(self, rows: Sequence[int], one_of_each: Sequence[int]) -> None:
+        """By the mean of the batch the effect of length stays what it is; by each item's it would tell of which."""
+        one = self._first_model[rows[0]]
+        known = [
+            float(self._by_words[row]) if self._first_model[row] == one else -float(self._by_words[row])
+            for row in one_of_each
+        ]
+        mean = fmean(told) if (told := [words for words in known if not isnan(words)]) else nan
+        for place in rows:
+            self._longer[place] = mean if self._before.model_of[self._first[place]] == one else -mean
 
     def _lot(self, row: int) -> Callable[[int], bytes]:
         """Another one for each two models, so that what is dealt of several does not come to lie on the same items."""
-        models = sorted((self._before.models[self._first_model[row]], self._before.models[self._second_model[row]]))
+        shown = (int(self._first_model[row]), int(self._second_model[row]))
+        models = sorted(self._before.models[code] for code in shown)
         names = self._before.item.names
         return lambda item: canonical_draw(canonical_json(["dealt", *models, names[item]]))
 

@@ -106,8 +106,10 @@ class Released:
             results.seq <= self.version.judgement if self.version.number else np.ones(len(results), dtype=np.bool_)
         )
         kept = np.where(withheld, counts, in_time)
-        told = dealt(results, filter(None, whole)).rows(kept)
-        return ShownFigures(judged=replace(judged, results=told), left_out=int((withheld & ~counts).sum()))
+        told = dealt(judged, filter(None, whole))
+        return ShownFigures(
+            judged=replace(told, results=told.results.rows(kept)), left_out=int((withheld & ~counts).sum())
+        )
 
 
 def _code(parts: Mapping[str, str | None], item: str) -> str:

@@ -107,8 +107,8 @@ def told_by_the_record(
 ) -> dict[str, Json]:
     """All that can be worked out again from the record as of these numbers. `chosen`: the studies of the board.
 
-    `elo_rounds`: resamples behind Elo's interval. `withheld`: whether the reference is. `deal`: whether verdicts against
-    it then are dealt among their items. Raises LedgerError where the study is not on record.
+    `elo_rounds`: resamples behind Elo's interval. `withheld`: whether the reference is. `deal`: whether verdicts on it
+    then are dealt among their items. Raises LedgerError where the study is not on record.
     """
     study = find_study(ledger, subject.study)
     if study is None or not chosen:
