@@ -3,7 +3,8 @@
 Withheld one by one are people's verdicts and all battles against the reference. They are released in batches: of two
 models on at least five items at once, every wanted showing in, all of one skill or of none in particular. A batch
 counts whole or not at all, in every view, file and answer, of every board that shares its items; so whatever is set
-against whatever else, over time or beside each other, differs by whole batches. A version of a board is what it counts
+against whatever else, over time or beside each other, differs by whole batches, and within one no figure tells of which
+item a verdict is (`dealt.py`). A version of a board is what it counts
 between two releases: nothing of it moves, also not what is public one by one, else its ratings would be a new sum over
 the withheld ones with each verdict.
 """
@@ -84,7 +85,8 @@ class Released:
         day = datetime.fromtimestamp(self.version.at, UTC).strftime("%-d %B %Y, %H:%M UTC")
         return (
             f"Version {self.version.number}, {day}. A part of this benchmark is withheld, so figures move only when "
-            f"verdicts on {FEWEST} items or more are new."
+            f"verdicts on {FEWEST} items or more are new. Nor do they tell of which of those items a withheld verdict "
+            "is: intervals and tests do not know which of these share an item."
         )
 
     def shown(self, judged: JudgedBattles, parts: Mapping[str, str | None] | None = None) -> ShownFigures:
