@@ -7,7 +7,10 @@ a row of which it is true.
 
 import csv
 import io
+import multiprocessing
+import os
 import random
+import signal
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -18,6 +21,7 @@ from typing import Any
 import httpx2 as httpx
 import numpy as np
 import pytest
+from sqlalchemy import event
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
@@ -25,13 +29,14 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.ledger.read.board_versions import released_so_far
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Entries, Ledger
-from evenhand.reports.board.released import FEWEST, Released
+from evenhand.reports.board.released import FEWEST, Released, write_down
 from evenhand.reports.receipts.row import without_few_against_reference
 from evenhand.site.boards.listing import boards_on_record
-from evenhand.site.boards.standings import public_battles, released_of
+from evenhand.site.boards.standings import public_battles, release_of, released_of
 from tests.site.house import CONDITION, JUDGE, served, url_in
 
 MODELS = ("amber", "blue")
@@ -376,6 +381,48 @@ def test_what_becomes_of_one_item_changes_the_sums_by_whole_batches_only(ledger:
     for sums in ([one.whole for one in counted], [one.by_skill & early for one in counted]):
         for one, other in combinations(sums, 2):
             assert not one ^ other or len(one ^ other) >= FEWEST
+
+
+def test_two_servers_that_release_at_once_release_it_once(secret: Secret):
+    """Both have seen what was released before, and then each writes."""
+    while secret.judge_next():
+        pass
+    with closing(Ledger(secret.ledger.url)) as other:
+        found = [
+            release_of(one, next(board for board in boards_on_record(one) if board.benchmark == name))
+            for one in (secret.ledger, other)
+            for name in ("whole", "but one")
+        ]
+        for ledger, each in zip((secret.ledger, secret.ledger, other, other), found, strict=True):
+            write_down(ledger, each)
+    released = released_so_far(secret.ledger, found[0].board.board, found[0].board.judge)
+    numbers = [number for batch in released.batches for number in batch.judgements]
+    assert len(numbers) == len({*numbers}) == 2 * len(secret.truth)
+    assert {batch.released for batch in released.batches} == {released.version.seq}
+
+
+def ended_amid_a_release(url: str) -> None:
+    ledger = Ledger(url)
+
+    def ends(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT INTO board_versions"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(ledger.engine, "after_cursor_execute", ends)
+    released_of(ledger, next(one for one in boards_on_record(ledger) if one.benchmark == "whole"))
+
+
+def test_a_server_that_is_killed_amid_a_release_has_released_nothing_and_the_next_releases_all(secret: Secret):
+    while secret.judge_next():
+        pass
+    begun = multiprocessing.get_context("spawn").Process(target=ended_amid_a_release, args=(secret.ledger.url,))
+    begun.start()
+    begun.join()
+    assert begun.exitcode == -signal.SIGKILL
+    board = next(one for one in boards_on_record(secret.ledger) if one.benchmark == "whole")
+    assert released_so_far(secret.ledger, board.id, board.judged_as).version.number == 0
+    released, judged = released_on(secret, "whole")
+    assert (released.version.number, released.shown(judged).left_out) == (1, 0)
 
 
 def test_where_nothing_can_be_written_what_was_released_before_is_shown(ledger: Ledger):
