@@ -197,8 +197,8 @@ def test_a_board_is_worked_out_again_for_its_own_verdicts_and_not_for_those_of_o
 
 
 def test_one_request_looks_at_the_record_once(ledger: Ledger):
-    """However many parts its page has. Of several requests the one with the fewest looks counts: one that is held up for
-    a second looks again."""
+    """However many parts its page has. Of several requests the one with the fewest looks counts: who is held up for a
+    second looks again."""
     fill(ledger)
     looks: list[str] = []
 
