@@ -31,13 +31,15 @@ from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.read.board_versions import released_so_far
 from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.board.released import FEWEST, Released, write_down
 from evenhand.reports.receipts.row import without_few_against_reference
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, release_of, released_of
-from tests.site.house import CONDITION, JUDGE, served, url_in
+from tests.reports.test_audit_on_record import document, kept, measure
+from tests.site.house import CONDITION, JUDGE, fill, served, url_in
 
 MODELS = ("amber", "blue")
 PAIR = ("amber", REFERENCE)
@@ -381,6 +383,34 @@ def test_what_becomes_of_one_item_changes_the_sums_by_whole_batches_only(ledger:
     for sums in ([one.whole for one in counted], [one.by_skill & early for one in counted]):
         for one, other in combinations(sums, 2):
             assert not one ^ other or len(one ^ other) >= FEWEST
+
+
+def test_an_audit_tells_how_far_people_agree_to_whom_their_verdicts_are_shown(ledger: Ledger):
+    """Its judge's verdicts are public, so of five cases three that agree tell people's, and so do two audits."""
+    data = fill(ledger)
+    agreement = {**measure("human_agreement", 0.6, n=5), "design": "Pairs that people judged too."}
+    swaps = {**measure("swap_consistency", 0.8), "design": "Pairs shown in both orders."}
+    said = ["Agrees with people on 60.0 %.", "Says the same in both orders on 80.0 %."]
+    more = {"findings": said, "notes": [], "gate": [], "conclusion": "It agrees with people.", "data": data}
+    kept(ledger, document(rater=JUDGE, measures=[agreement, swaps], **more))
+    with served(ledger) as house:
+        visitor, owner = house.visitor(), house.signed_in("owner")
+        (board,) = visitor.get("/api/boards").json()["boards"]
+
+        def seen(client: httpx.Client) -> list[str]:
+            return [client.get(f"/boards/{board['board']}{page}").text for page in ("", "/audit")]
+
+        for_everybody, for_owner = seen(visitor), seen(owner)
+        open_benchmark(ledger, data, by=None)
+        opened = seen(visitor)
+    for page in for_everybody:
+        assert "human agreement" not in page
+        assert "Agrees with people" not in page
+        assert "agrees with people" not in page
+        assert "swap consistency" in page
+    for page in (*for_owner, *opened):
+        assert "human agreement" in page
+    assert "Agrees with people" in for_owner[1]
 
 
 def test_two_servers_that_release_at_once_release_it_once(secret: Secret):
