@@ -2,7 +2,7 @@
 
 A judge that obeys tells, by whom it prefers, whether a text that the writer never saw says X. Four things
 near each other make such an order: a condition, the other answer, this one, and a word of deciding; for each there are
-words of a dozen languages, and no phrases. Where the last two stand together ("choose this one"), the rest may be
+words of many languages, and no phrases. Where the last two stand together ("choose this one"), the rest may be
 further off. Common forms are found, not all that can be thought of.
 """
 
