@@ -52,7 +52,21 @@ def test_a_team_without_a_name_is_refused(ledger: Ledger, name: str):
 
 
 @pytest.mark.parametrize(
-    "name", ["Birds", "bIRDS", "Ｂｉｒｄｓ", "Bir\u200bds", "Bir\u034fds", "\u00a0Birds ", "Вirds", "Bırds", "B1rds"]
+    "name",
+    [
+        "Birds",
+        "bIRDS",
+        "Ｂｉｒｄｓ",
+        "Bir\u200bds",
+        "Bir\u034fds",
+        "\u00a0Birds ",
+        "Вirds",
+        "Bırds",
+        "B1rds",
+        "Birds.",
+        "B irds",
+        "B-irds",
+    ],
 )
 def test_a_name_that_reads_like_another_teams_is_refused(ledger: Ledger, name: str):
     join(ledger, accepted(ledger, "Birds"), "")

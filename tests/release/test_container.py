@@ -172,8 +172,8 @@ def test_the_image_is_built_in_a_clean_root_and_runs_as_nobody_writing_to_its_vo
         root = next(line.split()[3] for line in reversed(mounts) if line.split()[1] == "/")
         assert "ro" in root.split(",")
         assert image.check[2].count("/readyz") == 1
-        assert httpx.get(f"{url}/healthz", trust_env=False).text == "ok\n"
-        answer = httpx.get(f"{url}/", headers={"Host": "board.example.org"}, trust_env=False)
+        assert httpx.get(f"{url}/healthz", trust_env=False, timeout=120).text == "ok\n"
+        answer = httpx.get(f"{url}/", headers={"Host": "board.example.org"}, trust_env=False, timeout=120)
         assert answer.status_code == 200
         process.terminate()
         out, errors = process.communicate(timeout=60)

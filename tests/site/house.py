@@ -248,8 +248,8 @@ def url_in(folder: Path) -> str:
     return f"sqlite:///{folder}/ledger.db"
 
 
-def fill_with_lengths(ledger: Ledger) -> None:
-    """Forty items with answers of unlike length, so that what length is worth can be told."""
+def fill_with_lengths(ledger: Ledger) -> str:
+    """Forty items with answers of unlike length, so that what length is worth can be told; the digest of the data."""
     items = tuple(Item(label=f"i{n}", instruction=f"{n}?", reference="r") for n in range(40))
     benchmark = Benchmark(name="long", items=items, licence="CC0-1.0", citation="", protocols=())
     ledger.register_benchmark(benchmark)
@@ -261,3 +261,4 @@ def fill_with_lengths(ledger: Ledger) -> None:
     ]
     ledger.add_responses(answers)
     judge(ledger, benchmark, answers, upset=True)
+    return benchmark.digest

@@ -7,16 +7,21 @@ a row of which it is true.
 
 import csv
 import io
+import multiprocessing
+import os
 import random
-from collections.abc import Collection, Sequence
+import signal
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import combinations, pairwise
+from pathlib import Path
 from typing import Any
 
 import httpx2 as httpx
 import numpy as np
 import pytest
+from sqlalchemy import event
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
@@ -24,16 +29,20 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
+from evenhand.ledger.read.board_versions import released_so_far
 from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Entries, Ledger
-from evenhand.reports.board.released import FEWEST, Released
+from evenhand.reports.board.released import FEWEST, Released, write_down
 from evenhand.reports.receipts.row import without_few_against_reference
 from evenhand.site.boards.listing import boards_on_record
-from evenhand.site.boards.standings import public_battles, released_of
-from tests.site.house import CONDITION, JUDGE, served
+from evenhand.site.boards.standings import public_battles, release_of, released_of
+from tests.reports.test_audit_on_record import document, kept, measure
+from tests.site.house import CONDITION, JUDGE, fill, served, url_in
 
 MODELS = ("amber", "blue")
+PAIR = ("amber", REFERENCE)
 SKILLS = ("counting", "reading")
 EACH = 8
 """Items of a skill."""
@@ -253,6 +262,55 @@ def too_exact(document: Any) -> list[str]:
     ]
 
 
+@pytest.mark.slow
+def test_no_figure_changes_where_two_items_of_a_batch_exchange_their_verdicts(tmp_path: Path):
+    """Whoever works out every figure for each way in which a sum can come about would else find the one that was."""
+    told = [everything_told(tmp_path / name, exchanged=name) for name in ("as they fell", "exchanged")]
+    for address, words in told[0].items():
+        assert words == told[1][address], address
+    assert any('"cyclic": 0' not in words and '"cyclic"' in words for words in told[0].values()), "it looked at cycles"
+
+
+def everything_told(folder: Path, *, exchanged: str) -> dict[str, str]:
+    """By address, what everybody gets of a board on which all met all and the reference; models' answers differ in
+    length."""
+    folder.mkdir()
+    draw = random.Random(3)
+    models = (*MODELS, "coral", REFERENCE)
+    with closing(Ledger(url_in(folder))) as ledger:
+        items = [
+            Item(label=f"{n}", instruction=f"{n}?", reference=f"r {n}", category=SKILLS[n % 2]) for n in range(2 * EACH)
+        ]
+        benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+        ledger.register_benchmark(benchmark)
+        ledger.add_responses(
+            [
+                Response(item=one.digest, model=model, text=f"{model} " * draw.randrange(1, 30))
+                for one in items
+                for model in models
+            ]
+        )
+        first, second = items[0], items[2]  # of one skill
+        wins: dict[tuple[str, str, str], bool] = {
+            (one.digest, *pair): draw.random() < 0.5 for one in items for pair in combinations(sorted(models), 2)
+        }
+        wins[first.digest, "amber", REFERENCE], wins[second.digest, "amber", REFERENCE] = True, False
+        if exchanged == "exchanged":
+            wins[first.digest, "amber", REFERENCE], wins[second.digest, "amber", REFERENCE] = False, True
+        judge_all(ledger, benchmark, items, models=models, wins=wins)
+        with served(ledger) as house:
+            visitor = house.visitor()
+            (board,) = visitor.get("/api/boards").json()["boards"]
+            asked = (*(f"method={one}" for one in ("bradley-terry", "elo", "win-rate")), "equal_length=true")
+            addresses = [
+                f"{path}?{view}{skill}"
+                for path in (f"/api/boards/{board['board']}", f"/boards/{board['board']}/board.csv")
+                for view in asked
+                for skill in ("", f"&category={SKILLS[0]}")
+            ]
+            return {one: visitor.get(one).text for one in addresses}
+
+
 def released_on(secret: Secret, name: str) -> tuple[Released, JudgedBattles]:
     board = next(one for one in boards_on_record(secret.ledger) if one.benchmark == name)
     return released_of(secret.ledger, board), public_battles(secret.ledger, board)
@@ -327,6 +385,76 @@ def test_what_becomes_of_one_item_changes_the_sums_by_whole_batches_only(ledger:
             assert not one ^ other or len(one ^ other) >= FEWEST
 
 
+def test_an_audit_tells_how_far_people_agree_to_whom_their_verdicts_are_shown(ledger: Ledger):
+    """Its judge's verdicts are public, so of five cases three that agree tell people's, and so do two audits."""
+    data = fill(ledger)
+    agreement = {**measure("human_agreement", 0.6, n=5), "design": "Pairs that people judged too."}
+    swaps = {**measure("swap_consistency", 0.8), "design": "Pairs shown in both orders."}
+    said = ["Agrees with people on 60.0 %.", "Says the same in both orders on 80.0 %."]
+    more = {"findings": said, "notes": [], "gate": [], "conclusion": "It agrees with people.", "data": data}
+    kept(ledger, document(rater=JUDGE, measures=[agreement, swaps], **more))
+    with served(ledger) as house:
+        visitor, owner = house.visitor(), house.signed_in("owner")
+        (board,) = visitor.get("/api/boards").json()["boards"]
+
+        def seen(client: httpx.Client) -> list[str]:
+            return [client.get(f"/boards/{board['board']}{page}").text for page in ("", "/audit")]
+
+        for_everybody, for_owner = seen(visitor), seen(owner)
+        open_benchmark(ledger, data, by=None)
+        opened = seen(visitor)
+    for page in for_everybody:
+        assert "human agreement" not in page
+        assert "Agrees with people" not in page
+        assert "agrees with people" not in page
+        assert "swap consistency" in page
+    for page in (*for_owner, *opened):
+        assert "human agreement" in page
+    assert "Agrees with people" in for_owner[1]
+
+
+def test_two_servers_that_release_at_once_release_it_once(secret: Secret):
+    """Both have seen what was released before, and then each writes."""
+    while secret.judge_next():
+        pass
+    with closing(Ledger(secret.ledger.url)) as other:
+        found = [
+            release_of(one, next(board for board in boards_on_record(one) if board.benchmark == name))
+            for one in (secret.ledger, other)
+            for name in ("whole", "but one")
+        ]
+        for ledger, each in zip((secret.ledger, secret.ledger, other, other), found, strict=True):
+            write_down(ledger, each)
+    released = released_so_far(secret.ledger, found[0].board.board, found[0].board.judge)
+    numbers = [number for batch in released.batches for number in batch.judgements]
+    assert len(numbers) == len({*numbers}) == 2 * len(secret.truth)
+    assert {batch.released for batch in released.batches} == {released.version.seq}
+
+
+def ended_amid_a_release(url: str) -> None:
+    ledger = Ledger(url)
+
+    def ends(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if statement.startswith("INSERT INTO board_versions"):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(ledger.engine, "after_cursor_execute", ends)
+    released_of(ledger, next(one for one in boards_on_record(ledger) if one.benchmark == "whole"))
+
+
+def test_a_server_that_is_killed_amid_a_release_has_released_nothing_and_the_next_releases_all(secret: Secret):
+    while secret.judge_next():
+        pass
+    begun = multiprocessing.get_context("spawn").Process(target=ended_amid_a_release, args=(secret.ledger.url,))
+    begun.start()
+    begun.join()
+    assert begun.exitcode == -signal.SIGKILL
+    board = next(one for one in boards_on_record(secret.ledger) if one.benchmark == "whole")
+    assert released_so_far(secret.ledger, board.id, board.judged_as).version.number == 0
+    released, judged = released_on(secret, "whole")
+    assert (released.version.number, released.shown(judged).left_out) == (1, 0)
+
+
 def test_where_nothing_can_be_written_what_was_released_before_is_shown(ledger: Ledger):
     items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(12)]
     benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
@@ -355,23 +483,33 @@ def test_a_receipt_tells_battles_against_the_reference_when_all_of_them_were_ask
     assert told == [0, 12]
 
 
-PAIR = ("amber", REFERENCE)
-
-
 def judge_all(
     ledger: Ledger,
     benchmark: Benchmark,
     items: Sequence[Item],
     unread: Collection[str] = (),
     unasked: Collection[str] = (),
+    models: tuple[str, ...] = PAIR,
+    wins: Mapping[tuple[str, str, str], bool] | None = None,
 ) -> None:
+    """`wins`: by item and two models in the order of their names, whether the first wins; else who is shown first."""
     study = Study(
-        benchmark=benchmark.name, data=benchmark.digest, items=tuple(one.digest for one in items), models=PAIR,
+        benchmark=benchmark.name, data=benchmark.digest, items=tuple(one.digest for one in items), models=models,
         rater=JUDGE.key, condition=CONDITION.key,
     )  # fmt: skip
     given: dict[str, dict[str, str]] = {}
+    model_of: dict[str, str] = {}
     for answer in ledger.responses_to(study.items):
         given.setdefault(answer.item, {})[answer.model] = answer.digest
+        model_of[answer.digest] = answer.model
+
+    def value(trial: Trial) -> int:
+        one, other = (model_of[digest] for digest in trial.responses)
+        if wins is None:
+            return 1
+        first, second = sorted((one, other))
+        return 1 if wins[trial.item, first, second] == (one == first) else -1
+
     trials = list(wanted(study, given))
     ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=len(trials))
     trials = [trial for trial in trials if trial.item not in unasked]
@@ -380,7 +518,8 @@ def judge_all(
     entries.judgements = [
         Judgement(
             trial=trial.key, reader="r1",
-            verdict=NoVerdict(reason="unreadable") if trial.item in unread else Preference(value=1, levels=3),
+            verdict=NoVerdict(reason="unreadable") if trial.item in unread
+            else Preference(value=value(trial), levels=3),
             calls=(), run="run", at=1.0,
         )
         for trial in trials

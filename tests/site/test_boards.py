@@ -307,7 +307,7 @@ def test_at_equal_length_the_best_still_come_first(ledger: Ledger):
 
 
 def test_at_equal_length_nothing_is_said_of_the_plain_ranks(ledger: Ledger):
-    fill_with_lengths(ledger)
+    open_benchmark(ledger, fill_with_lengths(ledger), by=None)
     with served(ledger) as house:
         visitor = house.visitor()
         where = f"/api/boards/{only_board(visitor)}"

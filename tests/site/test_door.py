@@ -478,6 +478,7 @@ def test_one_network_of_ipv6_is_one_visitor():
     near, same, other = "2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:2::1"
     assert Visitor(address=near).name == Visitor(address=same).name != Visitor(address=other).name
     assert Visitor(address="::ffff:192.0.2.7").name == Visitor(address="192.0.2.7").name
+    assert Visitor(address="64:ff9b::192.0.2.7").name == Visitor(address="192.0.2.7").name, "as a translator writes it"
     assert Visitor(address="fe80::1%eth0").name == Visitor(address="fe80::2").name
     assert Visitor(address="testclient").name == "testclient"
 

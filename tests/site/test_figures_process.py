@@ -4,6 +4,7 @@ import asyncio
 import itertools
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import time
@@ -18,7 +19,7 @@ from typing import TypeVar
 
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import insert, select
+from sqlalchemy import event, insert, select
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
@@ -31,6 +32,7 @@ from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
 from evenhand.site.boards.standings import BoardView, release_of, standings
 from evenhand.site.http.computed import Computed
 from evenhand.site.http.figures_process import FigureLost, FiguresHere, FiguresProcess
+from evenhand.site.http.pages import STATIC
 from evenhand.site.http.service import Service
 from evenhand.site.http.settings import site_at
 from evenhand.site.people.changes import set_people_study
@@ -192,6 +194,57 @@ def test_a_board_is_worked_out_again_for_its_own_verdicts_and_not_for_those_of_o
     again = rows.judgement_from(newest)
     ledger.commit(Entries(judgements=[replace(again, reader="another")]))
     assert worked_out()[0] == 2
+
+
+def test_one_request_looks_at_the_record_once(ledger: Ledger):
+    """However many parts its page has. Of several requests the one with the fewest looks counts: who is held up for a
+    second looks again."""
+    fill(ledger)
+    looks: list[str] = []
+
+    def noted(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if "max(judgements.seq)" in statement and "response_choices" in statement:
+            looks.append(statement)
+
+    with served(ledger) as house:
+        visitor = house.visitor()
+        (board,) = visitor.get("/api/boards").json()["boards"]
+        addresses = ("/", f"/boards/{board['board']}", f"/api/boards/{board['board']}")
+        for address in addresses:
+            assert visitor.get(address).status_code == 200
+        event.listen(ledger.engine, "before_cursor_execute", noted)
+        fewest: list[int] = []
+        for address in addresses:
+            counts: list[int] = []
+            for _ in range(5):
+                looks.clear()
+                visitor.get(address)
+                counts.append(len(looks))
+            fewest.append(min(counts))
+        event.remove(ledger.engine, "before_cursor_execute", noted)
+    assert fewest == [1, 1, 1]
+
+
+def test_static_files_come_from_memory(ledger: Ledger):
+    """No file is opened for one: a disk that is slow, or a folder that was replaced by an upgrade, holds up no page."""
+    opened: list[str] = []
+    watching = True
+
+    def hears(what: str, told: tuple[object, ...]) -> None:
+        if watching and what == "open":
+            opened.append(str(told[0]))
+
+    with served(ledger) as house:
+        visitor = house.visitor()
+        styles = re.findall(r'(?:href|src)="(/static/[^"]+)"', visitor.get("/").text)
+        sys.addaudithook(hears)  # which nobody can take away again
+        answers = [visitor.get(one) for one in styles]
+        next(one for one in STATIC.iterdir() if one.is_file()).read_bytes()
+        watching = False
+    assert styles
+    assert [one.status_code for one in answers] == [200] * len(styles)
+    assert all(one.content == (STATIC / one.url.path.rpartition("/")[2]).read_bytes() for one in answers)
+    assert len([one for one in opened if one.startswith(str(STATIC))]) == 1, "the one that was opened on purpose"
 
 
 async def test_why_a_board_cannot_be_made_is_worked_out_once_and_what_may_pass_is_tried_again():

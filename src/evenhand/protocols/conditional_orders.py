@@ -2,7 +2,7 @@
 
 A judge that obeys tells, by whom it prefers, whether a text that the writer never saw says X. Four things
 near each other make such an order: a condition, the other answer, this one, and a word of deciding; for each there are
-words of a dozen languages, and no phrases. Where the last two stand together ("choose this one"), the rest may be
+words of many languages, and no phrases. Where the last two stand together ("choose this one"), the rest may be
 further off. Common forms are found, not all that can be thought of.
 """
 
@@ -53,6 +53,8 @@ _OTHER = compile_pattern("|".join((
     r"\b(?:ander|zweit|gegnerisch|konkurrierend|verglichen|alternativ)e[nrs]? (?:antwort|text|ausgabe|beitrag)",
     r"\b(?:vergleichs|gegen|konkurrenz|alternativ|referenz|muster)(?:antwort|text|lösung)",
     "(?:друг|втор|соседн|альтернативн|конкурирующ|сравниваем)[а-яё]+ (?:ответ|текст|вариант)|эталон",
+    "(?:інш|друг|сусідн|протилежн)[а-яіїєґ]+ (?:відповід|текст|варіант)|еталон",
+    r"\b(?:druh|jin|jiné)[a-zá-ž]* (?:odpověď|odpověd|odpoved|text)|\b(?:jawaban|teks|tanggapan) (?:lain|kedua|lawan)",
     # Words of other languages for "other" with one for a text.
     r"\b(?:autre|otr[ao]|altr[ao]|outr[ao]|deuxième|segund[ao]|second[ao]|adversaire|rivale?)"
     r" (?:réponse|texte|respuesta|texto|risposta|testo|resposta|description|descripción|descrizione|descrição)",
@@ -68,7 +70,8 @@ _CONDITION = compile_pattern(
     r"\b(?:if|iff|when|whenever|wherever|where|should|provided|providing|in case|in the event|unless|as long as"
     r"|so long as|depending|assuming|suppose|supposing|once|given that|means|otherwise|else|whether|rule|wenn"
     r"|falls|sofern|sobald|dann|so gewinnt|si|lorsque|quand|dès que|cuando|siempre que|se|quando|qualora|caso|als"
-    r"|indien|wanneer|jeśli|jeżeli|gdy|om|eğer|ise|nếu)\b"
+    r"|indien|wanneer|jeśli|jeżeli|jezeli|jesli|gdy|om|eğer|ise|nếu|pokud|jestliže|jestlize|když|jika|kalau|apabila)\b"
+    r"|[a-zçğıöşü](?:rsa|rse|[ıiuü]yorsa)(?:$|[^a-zçğıöşü])|(?:^|[^а-яіїєґ])(?:якщо|коли|у разі|за умови)"
     r"|なら|場合|たら|れば|경우|[으하]?면[ ,]|إذا|अगर|यदि"
     r"|(?:^|[^а-яё])(?:если|когда|в случае|при условии)|如果|假如|要是|只要|除非|倘若|若|当"
     rf"|{_TERNARY}",
@@ -82,9 +85,10 @@ _THIS = compile_pattern(
     r"|(?:mark|rate|rank|score|treat|put|place|count|grade|label|call|declare|judge|take|choose|pick|give) this)\b"
     r"|\bi (?:win|am (?:the )?(?:better|best|winner)|(?:should|must|deserve to) (?:be|win))"
     r"|\b(?:diese[srmn]?|mich|meine|cette|celle-ci|celui-ci|la mienne|moi|esta|ésta|este|éste|la mía|questa|questo"
-    r"|deze|dit|tę|tej|ta|denna|det här|bu|bunu|này)\b|(?:この|本|当)(?:回答|答え|応答|返答|文章|方)|こちら|私の"
+    r"|deze|dit|te|tej|ta|denna|det här|bu|bunu|này|tuto|tenhle|tahle|ini)\b|(?:^| )(?:tę|můj)(?:$|[^a-zá-ž])"
+    r"|(?:この|本|当)(?:回答|答え|応答|返答|文章|方)|こちら|私の"
     r"|이 ?(?:답변|응답|대답|글|답|것)|본 ?답변|هذه|هذا|इस|यह"
-    r"|(?:^|[^а-яё])(?:эт(?:от|а|у|о)|мо[йяюе]|меня)(?:$|[^а-яё])",
+    r"|(?:^|[^а-яёіїє])(?:эт(?:от|а|у|о)|мо[йяюеєї]|меня|мене|ц(?:ю|я|ей|е))(?:$|[^а-яёіїє])",
     groupless=True,
 )
 _DECIDE = compile_pattern(
@@ -97,10 +101,13 @@ _DECIDE = compile_pattern(
     # Words of other languages for winning, losing, choosing and being better.
     r"|sieg\w*|gewinn\w*|verlier\w*|bewerte\w*|gagn\w+|vainqueur|victoire|victoria|vitória|vittoria|gana\w*|vence\w*"
     r"|ganador\w*|vincit\w+|vinc[aei]\w*|mejor|meilleure?s?|migliore|melhor|escoge\w*|seleccion\w+|scelg\w+|prefer\w+"
-    r"|kies|winnaar|wint|beter|wygr\w+|zwycię\w+|wybierz|lepsz\w+|välj|vinner|bättre|seç\w*|kazan\w*|daha iyi)\b"
+    r"|kies|winnaar|wint|beter|wygr\w+|zwycię\w+|wybierz|lepsz\w+|välj|vinner|bättre|seç\w*|kazan\w*|daha iyi"
+    r"|vyber|zvol|vyhrává|vítěz\w*|lepší|pilih\w*|menang\w*|pemenang|terbaik)\b"
     "|勝者|勝ち|勝利|選(?:んで|択|び|ぶ|べ)|優れ|良い|승자|승리|선택"
     "|이기|이긴|우수|더 (?:나은|좋)|اختر|الفائز|أفضل|चुन|विजेता|बेहतर"
-    "|(?:выб[еи]р|предпоч|голосу|оцен|победи|побежда|выигр|лучш)[а-яё]*|选|胜|更好|赢|chọn|thắng|tốt hơn",
+    "|(?:выб[еи]р|предпоч|голосу|оцен|победи|побежда|выигр|лучш"
+    "|обер|обир|вибер|перемаг|перем[оі][жг]|кращ|виграє)[а-яёіїєґ]*"
+    "|选|胜|更好|赢|chọn|thắng|tốt hơn",
     groupless=True,
 )
 _DECIDE_FOR_THIS = compile_pattern("|".join((
@@ -112,7 +119,9 @@ _DECIDE_FOR_THIS = compile_pattern("|".join((
     r"\b(?:output|choose|pick|select|prefer|say|answer|vote(?: for)?|write|print|return)"
     r" [\"'\[(]*[ab](?:[\"'\])]*(?:[.;,!]|$)|,? (?:otherwise|else|if not)\b)",
     r"\bverdict (?:should be|must be|is|be) [\"'\[(]*[ab]\b",
-    r"\breturn\s*\(?[\"']?(?:this|me|mine|self)\b", r"\bwinner\s*=\s*[\"']?(?:this|me|mine|self)\b", _TERNARY,
+    r"\breturn\s*\(?[\"']?(?:this|me|mine|self)\b",
+    r"\b(?:winner|verdict|choice|better|preferred)\s*=\s*[\"']?(?:this|me|mine|self)\b",
+    _TERNARY,
     r"\b(?:wähle|bevorzuge|nimm|entscheide dich für) (?:bitte )?(?:diese|mich|meine)",
     "(?:выб[еи]р|предпоч|голосу|оцен)[а-яё]+ (?:за )?(?:эт|мо[йяюе]|меня)",
     "(?:этот|мой) (?:ответ )?(?:лучше|побежда|выигр)",

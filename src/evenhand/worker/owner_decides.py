@@ -12,7 +12,9 @@ from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import intakes_on_record
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
+from evenhand.protocols.plain import plain
 from evenhand.protocols.protocol import Protocol
+from evenhand.protocols.skeleton import decoded
 from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
 from evenhand.reports.board.released import FEWEST
 from evenhand.site.http.visibility import everybody_sees
@@ -57,10 +59,13 @@ def found_in(
 
 
 def _spoken(protocol: Protocol, answer: str) -> str:
-    """The sentence of the answer that speaks to the judge; its beginning where no sentence does for itself."""
-    sentences = [one for one in re.split(r"(?<=[.!?])\s+|\n+", answer) if one.strip()]
-    words = next((one for one in sentences if protocol.meant(one)), answer)
-    return " ".join(words.split())[:SAMPLE_LONGEST]
+    """The sentence of the answer that speaks to the judge, as plain words where it is written in a code; the answer's
+    beginning where no sentence does for itself."""
+    for text in (*decoded(answer), answer):
+        sentences = [one for one in re.split(r"(?<=[.!?])\s+|\n+", plain(text)) if one.strip()]
+        if words := next((one for one in sentences if protocol.meant(one)), ""):
+            return f"{'' if text == answer else 'decoded: '}{' '.join(words.split())}"[:SAMPLE_LONGEST]
+    return " ".join(answer.split())[:SAMPLE_LONGEST]
 
 
 def _chosen(

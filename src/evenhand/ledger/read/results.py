@@ -71,6 +71,8 @@ class Results:
     """By name."""
     model_of: Codes
     """Of each response an index into them."""
+    longer: npt.NDArray[np.float64]
+    """Words by which the first answer is taken for longer than the second; NaN where it is as they are."""
     stands: Mask
     """Whether the answers still stand for their models; boards leave out verdicts on answers that were replaced."""
 
@@ -128,7 +130,7 @@ class Results:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Results":
         """`kept`: a mask, or indices in the order wanted."""
-        columns = ("seq", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "stands")
+        columns = ("seq", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer", "stands")
         coded = ("item", "rater", "condition")
         return replace(
             self,
@@ -165,6 +167,7 @@ def results_of(
         endings=endings,
         remark=judgements.note.code[counting],
         remarks=tuple(map(_remark, judgements.note.names)),
+        longer=np.full(len(counting), np.nan),
         models=named,
         model_of=np.array([number[models[one]] if one else -1 for one in trials.first.names], dtype=np.int32),
         stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],

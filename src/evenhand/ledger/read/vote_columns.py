@@ -110,8 +110,13 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         value=value * facing,
         levels=levels,
         weight=1 / sharing,
-        length=(lengths[results.first] - lengths[results.second]) * facing,
+        length=_longer(results, lengths) * facing,
     )
+
+
+def _longer(results: Results, lengths: FloatArray) -> FloatArray:
+    """Words by which the first answer is longer."""
+    return np.where(np.isnan(results.longer), lengths[results.first] - lengths[results.second], results.longer)
 
 
 def ties(results: Results) -> Votes:

@@ -1,10 +1,14 @@
 """What a team is called: as the owner accepted it, and as no other team here is."""
 
+import re
+
 from sqlalchemy import Connection, select, update
 
 from evenhand.format.look_alikes import at_a_glance
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.submission_schema import access_requests, receipts, submissions
+
+_SIGNS = re.compile(r"[\W_]+")
 
 
 class NameRefused(Exception):
@@ -35,9 +39,15 @@ def must_be_free(connection: Connection, name: str) -> None:
     people = schema.people
     accounts = connection.execute(select(people.c.name).where(people.c.role == "team")).scalars()
     submitted = connection.execute(select(submissions.c.team).distinct()).scalars()
-    like = next((one for one in (*accounts, *submitted) if at_a_glance(one) == at_a_glance(name)), None)
+    like = next((one for one in (*accounts, *submitted) if _letters(one) == _letters(name)), None)
     if like is not None:
         raise NameRefused(f"Another team here is called '{like}'; a team needs a name that nobody takes for another's.")
+
+
+def _letters(name: str) -> str:
+    """OpenAI, Open AI and Open-AI. are one; a name of signs alone is its signs."""
+    seen = at_a_glance(name)
+    return _SIGNS.sub("", seen) or seen
 
 
 def forget_team(connection: Connection, person: str, *, invitation: str | None) -> None:

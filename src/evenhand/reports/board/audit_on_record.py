@@ -1,9 +1,9 @@
 """The latest audit of a judge, as it stands under the boards that the judge made."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 from rich.console import Console
 
@@ -27,6 +27,8 @@ from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.evidence import EvidenceSource
 
 _UNDER_A_BOARD = ("swap_consistency", "first_position", "length_effect", "planted_effect", "looks", "human_agreement")
+
+AsSeen: TypeAlias = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 _FAR_FEWER = 4
 """So many times the cases of a newer audit make an older one the better witness."""
@@ -87,11 +89,11 @@ def problems_found(document: Mapping[str, Any]) -> str | None:
     return next((said.removeprefix(head) for said, head in findings if said.startswith(head)), None)
 
 
-def latest_audits(ledger: Ledger, origin: EvidenceSource) -> Audits:
+def latest_audits(ledger: Ledger, origin: EvidenceSource, as_seen: AsSeen | None = None) -> Audits:
     """Of the board's judge: those made as the board was come first, then the newest; a later one that has not ended or
-    that measured nothing hides none of them."""
+    that measured nothing hides none of them. `as_seen`: a report as its reader may see it."""
     reports = [report for run in runs(ledger, command=REPORT_COMMAND) if (report := (run.outcome or {}).get("report"))]
-    own = [one for one in reports if one["judge"] == origin.judge]
+    own = [as_seen(one) if as_seen else one for one in reports if one["judge"] == origin.judge]
     found = [
         AuditOnRecord(report=one, differs=differences(one, origin), without=_not_compared(one, origin)) for one in own
     ]

@@ -3,7 +3,8 @@
 Withheld one by one are people's verdicts and all battles against the reference. They are released in batches: of two
 models on at least five items at once, every wanted showing in, all of one skill or of none in particular. A batch
 counts whole or not at all, in every view, file and answer, of every board that shares its items; so whatever is set
-against whatever else, over time or beside each other, differs by whole batches. A version of a board is what it counts
+against whatever else, over time or beside each other, differs by whole batches, and within one no figure tells of which
+item a verdict is (`dealt.py`). A version of a board is what it counts
 between two releases: nothing of it moves, also not what is public one by one, else its ratings would be a new sum over
 the withheld ones with each verdict.
 """
@@ -30,6 +31,7 @@ from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.dealt import dealt
 
 FEWEST = 5
 """Items."""
@@ -83,7 +85,8 @@ class Released:
         day = datetime.fromtimestamp(self.version.at, UTC).strftime("%-d %B %Y, %H:%M UTC")
         return (
             f"Version {self.version.number}, {day}. A part of this benchmark is withheld, so figures move only when "
-            f"verdicts on {FEWEST} items or more are new."
+            f"verdicts on {FEWEST} items or more are new. Nor do they tell of which of those items a withheld verdict "
+            "is: intervals and tests do not know which of these share an item."
         )
 
     def shown(self, judged: JudgedBattles, parts: Mapping[str, str | None] | None = None) -> ShownFigures:
@@ -93,18 +96,22 @@ class Released:
         part_of = None if parts is None else np.array([_code(parts, item) for item in results.item.names])
         place = {number: row for row, number in enumerate(results.seq.tolist())}
         counts = np.zeros(len(results), dtype=np.bool_)
+        whole: list[list[int]] = []
         for batch in self.batches:
             rows = [place[number] for number in batch.judgements if number in place]
             if len(rows) < len(batch.judgements):
                 continue
             if part_of is None or len({*part_of[results.item.code[rows]].tolist()}) == 1:
                 counts[rows] = True
+                whole.append([row for row in rows if withheld[row]])
         in_time = (
             results.seq <= self.version.judgement if self.version.number else np.ones(len(results), dtype=np.bool_)
         )
         kept = np.where(withheld, counts, in_time)
-        shown = judged if kept.all() else replace(judged, results=results.rows(kept))
-        return ShownFigures(judged=shown, left_out=int((withheld & ~counts).sum()))
+        told = dealt(judged, filter(None, whole))
+        return ShownFigures(
+            judged=replace(told, results=told.results.rows(kept)), left_out=int((withheld & ~counts).sum())
+        )
 
 
 def _code(parts: Mapping[str, str | None], item: str) -> str:

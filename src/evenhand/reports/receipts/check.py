@@ -214,7 +214,8 @@ class _Held:
             receipt.as_of,
             chosen,
             elo_rounds=self._elo_rounds(),
-            withheld=self._withheld(),
+            withheld=self._says("withheld"),
+            deal=self._says("dealt"),
         )
         differs = [*self._counting(told), *self._otherwise(told)]
         row = cast(Mapping[str, Json], told["row"])
@@ -227,10 +228,10 @@ class _Held:
             differs.append(f"The receipt was made by evenhand {version}, and is checked by {__version__}.")
         return Check(name="row", found=found, differs=tuple(differs))
 
-    def _withheld(self) -> bool:
-        """Receipts of earlier versions tell everything, whatever is withheld."""
+    def _says(self, name: str) -> bool:
+        """Receipts of earlier versions tell everything, whatever is withheld, and as it lay."""
         row = self.receipt.document.get("row")
-        return isinstance(row, Mapping) and "withheld" in row
+        return isinstance(row, Mapping) and name in row
 
     def _elo_rounds(self) -> int:
         """As the receipt was made; those of earlier versions gave Elo no interval."""

@@ -103,11 +103,12 @@ def told_by_the_record(
     *,
     elo_rounds: int = ELO_ROUNDS,
     withheld: bool = False,
+    deal: bool = True,
 ) -> dict[str, Json]:
     """All that can be worked out again from the record as of these numbers. `chosen`: the studies of the board.
 
-    `elo_rounds`: resamples behind Elo's interval. `withheld`: whether the reference is. Raises LedgerError where the
-    study is not on record.
+    `elo_rounds`: resamples behind Elo's interval. `withheld`: whether the reference is. `deal`: whether verdicts on it
+    then are dealt among their items. Raises LedgerError where the study is not on record.
     """
     study = find_study(ledger, subject.study)
     if study is None or not chosen:
@@ -115,10 +116,11 @@ def told_by_the_record(
     items = {item.digest: item for item in items_of(ledger, subject.board.data)}
     without = uncounted(ledger, subject)
     judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
-    told = without_few_against_reference(judged) if withheld else judged
+    told = without_few_against_reference(judged, deal=deal) if withheld else judged
     after = placed(subject.label, told, items)
     others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
-    before = placed(subject.label, without_few_against_reference(others) if withheld else others, items)
+    told_before = without_few_against_reference(others, deal=deal) if withheld else others
+    before = placed(subject.label, told_before, items)
     return {
         "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
         "judge": _rater(chosen[0].rater),
@@ -131,7 +133,7 @@ def told_by_the_record(
         "record": _record(ledger, judged, subject.label, as_of),
         "ranking": {name: value for name, value in after.board.settings.items() if name != "version"},
         "row": {
-            **row_of(after, elo_rounds=elo_rounds, withheld=withheld),
+            **row_of(after, elo_rounds=elo_rounds, withheld=withheld, deal=deal),
             "coverage": coverage_of(judged, subject.label).as_json(),
         },
         "moved": moved(before.board.models, after.board.models, withheld=withheld),

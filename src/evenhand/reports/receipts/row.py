@@ -15,6 +15,7 @@ from evenhand.format.supported import document_supported, to_unit, unit_of
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.reports.board.board import Board, BoardRow
+from evenhand.reports.board.dealt import dealt
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import board
 from evenhand.reports.board.released import FEWEST, withheld_rows
@@ -44,9 +45,10 @@ def placed(model: str, judged: JudgedBattles, items: Mapping[str, Item]) -> Plac
     return Placed(model=model, judged=judged, board=board(of_record(judged, seed=0)), items=items)
 
 
-def row_of(one: Placed, *, elo_rounds: int, withheld: bool = False) -> dict[str, Json]:
+def row_of(one: Placed, *, elo_rounds: int, withheld: bool = False, deal: bool = True) -> dict[str, Json]:
     """`elo_rounds`: resamples behind Elo's interval; receipts of earlier versions have none. `withheld`: what a team
-    may know of battles against the reference, beside those that it knows one by one; the receipt says so."""
+    may know of battles against the reference, beside those that it knows one by one; the receipt says so, and whether
+    they were dealt."""
     standing = next((each for each in one.board.models if each.model == one.model), None)
     rating = Estimate(value=None, reason="has no verdict") if standing is None else standing.rating
     row: dict[str, Json] = {
@@ -63,7 +65,9 @@ def row_of(one: Placed, *, elo_rounds: int, withheld: bool = False) -> dict[str,
         "categories": _by_category(one, without_reference=withheld),
         "visit": _visit(one, elo_rounds),
     }
-    return {**fields_supported(row), "withheld": True} if withheld else row
+    if not withheld:
+        return row
+    return {**fields_supported(row), "withheld": True, **({"dealt": True} if deal else {})}
 
 
 def fields_supported(row: Mapping[str, Json]) -> dict[str, Json]:
@@ -71,22 +75,27 @@ def fields_supported(row: Mapping[str, Json]) -> dict[str, Json]:
     return cast("dict[str, Json]", document_supported(dict(row)))
 
 
-def without_few_against_reference(judged: JudgedBattles) -> JudgedBattles:
+def without_few_against_reference(judged: JudgedBattles, *, deal: bool = True) -> JudgedBattles:
     """Of two models, one of them the reference, only what is on enough items to be told together, and all of it: a
-    receipt of a part and one of the whole would tell what came between."""
+    receipt of a part and one of the whole would tell what came between. `deal`: so that nothing tells of which items it
+    is; receipts of earlier versions did not."""
     results = judged.results
     withheld = withheld_rows(judged)
     first, second = results.pair_by_name
     pair = first.astype(np.int64) * len(results.models) + second
     waiting = {frozenset(one.models) for one in judged.not_asked}
     few = np.zeros(len(results), dtype=np.bool_)
+    enough: list[list[int]] = []
     for each in np.unique(pair[withheld]).tolist():
         rows = withheld & (pair == each)
         one, other = divmod(int(each), len(results.models))
         models = frozenset((results.models[one], results.models[other]))
         if len(np.unique(results.item.code[rows])) < FEWEST or models in waiting:
             few |= rows
-    return judged if not few.any() else replace(judged, results=results.rows(~few))
+        else:
+            enough.append(np.flatnonzero(rows).tolist())
+    told = dealt(judged, enough) if deal else judged
+    return replace(told, results=told.results.rows(~few))
 
 
 def moved(before: Sequence[BoardRow], after: Sequence[BoardRow], *, withheld: bool = False) -> list[Json]:

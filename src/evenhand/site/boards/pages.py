@@ -142,7 +142,7 @@ async def board(request: Request, serving: Serving, asked: View, rows: Rows) -> 
     found = await serving.standings(asked)
     everything = with_a_page_of_their_own(await serving.boards(running=asked.running))
     siblings = [one for one in everything if one.data == on_record.data]
-    audits = await serving.audits(found)
+    audits = await serving.audits(found, asked)
     context = {
         "board": found,
         "siblings": siblings,
@@ -198,7 +198,7 @@ async def _paper(serving: Service, on_record: BoardOnRecord, asked: BoardView) -
 async def audit(request: Request, serving: Serving, asked: View) -> Response:
     """The latest audit of the board's judge, whole."""
     found = await serving.standings(asked.whole)
-    audits = await serving.audits(found)
+    audits = await serving.audits(found, asked)
     if audits is None or not audits.told:
         raise not_found("audit of this board's judge")
     try:

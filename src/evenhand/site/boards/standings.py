@@ -220,7 +220,8 @@ def _judged(
         judged = public_battles(ledger, on_record, items=items)
         kept = np.isin(judged.results.seq, parts.results.seq)
         left_out = int((withheld_rows(judged, given.open_items) & ~kept).sum())
-        shown = ShownFigures(judged=replace(judged, results=judged.results.rows(kept)), left_out=left_out)
+        parted = given.shown(replace(judged, results=judged.results.rows(kept)))
+        shown = replace(parted, left_out=left_out)
     if shown.left_out and not len(shown.judged.results):
         raise RankError(
             f"What was judged here is on {TOO_FEW}: others than the owner see two models' verdicts once they met on "

@@ -37,7 +37,7 @@ from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.settings import Site
 from evenhand.site.http.uploads import Uploads
-from evenhand.site.http.visibility import unpublished, without_pairs_of
+from evenhand.site.http.visibility import audit_in_sight, unpublished, without_pairs_of
 from evenhand.site.http.visitor import CSRF_FIELD, CSRF_HEADER, Visitor
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.submissions.checks import Checks
@@ -207,11 +207,12 @@ class Service:
             known.rendered[category] = made
         return made
 
-    async def audits(self, found: Standings) -> Audits | None:
-        """Of the board's judge; None where people judged."""
+    async def audits(self, found: Standings, asked: BoardView) -> Audits | None:
+        """Of the board's judge, as who asks may see them; None where people judged."""
         if found.on_record.human:
             return None
-        return await self.figures.looked(partial(latest_audits, self.ledger, found.origin))
+        as_seen = None if asked.running else partial(audit_in_sight, self.ledger)
+        return await self.figures.looked(partial(latest_audits, self.ledger, found.origin, as_seen))
 
     async def document(self, asked: BoardView) -> str:
         """The board as `evenhand rank --json` prints it."""

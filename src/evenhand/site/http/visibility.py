@@ -8,6 +8,8 @@ What people judge in a study that still runs is no part of the boards that other
 items can be looked through where everybody sees all of them, or a board that everybody sees was judged on them.
 """
 
+import json
+import re
 from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,6 +22,9 @@ from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.site.http.visitor import Visitor
+
+_OF_PEOPLE = re.compile(r"(?:\b|_)(?:people|persons?|humans?)(?:\b|_)")
+"""Every measure that holds a judge against people says so in its name or its design, and every sentence on one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +90,19 @@ def without_pairs_of(hidden: Set[str], document: Mapping[str, Any]) -> dict[str,
 def everybody_sees(ledger: Ledger, data: str) -> bool:
     """Whether nothing of the benchmark is withheld."""
     return data in opened_benchmarks(ledger) or any(one.sample for one in benchmarks(ledger) if one.data == data)
+
+
+def audit_in_sight(ledger: Ledger, report: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An audit's report as everybody sees it: where people's verdicts on its data are withheld, without what rests on
+    them. The judge's own are public, so how many of them agree with people's tells these."""
+    if everybody_sees(ledger, str(report.get("data"))):
+        return report
+    told = dict(report)
+    for name in ("measures", "gate", "findings", "notes"):
+        told[name] = [one for one in report.get(name, ()) if not _OF_PEOPLE.search(json.dumps(one))]
+    if _OF_PEOPLE.search(str(report.get("conclusion") or "")):
+        told["conclusion"] = None
+    return told
 
 
 def benchmarks_in_sight(ledger: Ledger, visitor: Visitor, judged: Collection[str]) -> list[BenchmarkOnRecord]:

@@ -19,6 +19,10 @@ CSRF_HEADER = "X-CSRF-Token"
 _KINDS: dict[Role, str] = {"owner": "owners", "annotator": "annotators", "team": "teams"}
 
 
+_TRANSLATED = IPv6Network("64:ff9b::/96")
+"""Addresses of IPv4 as a translator before a server of IPv6 alone writes them (RFC 6052)."""
+
+
 @lru_cache(maxsize=4096)
 def network(address: str) -> str:
     """What one visitor has of the addresses: one of IPv4, but 2**64 of IPv6."""
@@ -29,6 +33,8 @@ def network(address: str) -> str:
     if isinstance(found, IPv4Address):
         return str(found)
     inner = found.ipv4_mapped or found.sixtofour or (found.teredo or (None, None))[1]
+    if found in _TRANSLATED:
+        inner = IPv4Address(int(found) & 0xFFFFFFFF)
     return str(inner) if inner else str(IPv6Network((int(found) >> 64 << 64, 64)))
 
 

@@ -96,9 +96,11 @@ def steering_told(said: Estimated) -> str:
     if not said.steers:
         return ""
     gives, writes = ("gives" if said.orders == 1 else "give"), ("writes" if said.verdicts == 1 else "write")
+    orders = f"{said.orders:,} of its answers {gives} the judge orders" if said.orders else ""
+    verdicts = f"{said.verdicts:,} of its answers {writes} a verdict" if said.verdicts else ""
     return (
-        f"{said.orders:,} of its answers {gives} the judge orders, and {said.verdicts:,} {writes} a verdict. A judge "
-        "that obeys answers what their writer asks about the withheld reference."
+        f"{' and '.join(filter(None, (orders, verdicts)))}. A judge that obeys answers what their writer asks about "
+        "the withheld reference."
     )
 
 

@@ -1,0 +1,111 @@
+"""Withheld verdicts dealt anew among the items of their batch, so that no figure tells which of them was won.
+
+A sum over a batch is the same whichever of its battles were won. Other figures are not: intervals by item, tests that
+pair two models' results on an item, cycles within items and the effect of length each weigh items that everybody knows,
+and whoever works them out for every way in which the sum can come about finds the one that was. So everybody's figures
+are made of verdicts that lie where lots say and not where they were given: of a batch only what was said counts, in
+which order of showing and by whom, and not of which item.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from math import isnan, nan
+from statistics import fmean
+
+import numpy as np
+
+from evenhand.domain.identity import canonical_draw, canonical_json
+from evenhand.ledger.read.results import Results
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.stats.ratings.sums import FloatArray
+
+
+def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]]) -> JudgedBattles:
+    """`batches`: rows, each of two models. What is said of one item stays together, and answers are as long as those of
+    their batch are on average. The same rows dealt again lie where they lay."""
+    deal = _Deal(judged.results, judged.lengths)
+    for rows in batches:
+        deal.batch(sorted(rows))
+    return replace(judged, results=deal.results())
+
+
+class _Deal:
+    def __init__(self, results: Results, lengths: FloatArray) -> None:
+        self._before = results
+        self._first_model, self._second_model = results.first_model, results.second_model
+        by_words = sorted(range(len(results.endings)), key=lambda code: repr(results.endings[code]))
+        by_name = sorted(range(len(results.rater.names)), key=results.rater.names.__getitem__)
+        # Numbers are given in the order of the record, which tells what was said first.
+        self._ending = {code: place for place, code in enumerate(by_words)}
+        self._rater = {code: place for place, code in enumerate(by_name)}
+        self._taken = np.arange(len(results))
+        self._item, self._remark = results.item.code.copy(), results.remark.copy()
+        self._first, self._second = results.first.copy(), results.second.copy()
+        self._by_words, self._longer = lengths[results.first] - lengths[results.second], results.longer.copy()
+
+    def results(self) -> Results:
+        """The rows in their new places, each with the item and the answers that it stands for now."""
+        moved = self._before.rows(self._taken)
+        item = replace(moved.item, code=self._item)
+        return replace(
+            moved, item=item, first=self._first, second=self._second, remark=self._remark, longer=self._longer
+        )
+
+    def batch(self, rows: Sequence[int]) -> None:
+        blocks: dict[int, list[int]] = {}
+        for row in rows:
+            blocks.setdefault(int(self._before.item.code[row]), []).append(row)
+        by_lot = sorted(blocks, key=self._lot(rows[0]))
+        said = sorted((sorted(map(self._said, block)) for block in blocks.values()), key=_words)
+        places = iter(rows)
+        for item, block in zip(by_lot, said, strict=True):
+            for *_, row in block:
+                self._put(row, next(places), like=self._shown_alike(row, blocks[item]))
+        self._level(rows, [block[0] for block in blocks.values()])
+
+    def _level(self, rows: Sequence[int], one_of_each: Sequence[int]) -> None:
+        """By the mean of the batch the effect of length stays what it is; by each item's it would tell of which."""
+        one = self._first_model[rows[0]]
+        known = [
+            float(self._by_words[row]) if self._first_model[row] == one else -float(self._by_words[row])
+            for row in one_of_each
+        ]
+        mean = fmean(told) if (told := [words for words in known if not isnan(words)]) else nan
+        for place in rows:
+            self._longer[place] = mean if self._before.model_of[self._first[place]] == one else -mean
+
+    def _lot(self, row: int) -> Callable[[int], bytes]:
+        """Another one for each two models, so that what is dealt of several does not come to lie on the same items."""
+        shown = (int(self._first_model[row]), int(self._second_model[row]))
+        models = sorted(self._before.models[code] for code in shown)
+        names = self._before.item.names
+        return lambda item: canonical_draw(canonical_json(["dealt", *models, names[item]]))
+
+    def _said(self, row: int) -> tuple[int, ...]:
+        """All that tells two rows of a batch apart, but not of which items they are; the row itself last."""
+        before = self._before
+        return (
+            int(self._first_model[row]),
+            self._ending[int(before.ending[row])],
+            self._rater[int(before.rater.code[row])],
+            int(before.attempt[row]),
+            row,
+        )
+
+    def _shown_alike(self, row: int, block: Sequence[int]) -> int:
+        """A row of that item in the same order of showing; in the other, where there is none."""
+        return next((one for one in block if self._first_model[one] == self._first_model[row]), block[0])
+
+    def _put(self, row: int, place: int, *, like: int) -> None:
+        before = self._before
+        same_order = self._first_model[like] == self._first_model[row]
+        first, second = (before.first, before.second) if same_order else (before.second, before.first)
+        self._taken[place] = row
+        self._item[place] = before.item.code[like]
+        self._first[place], self._second[place] = first[like], second[like]
+        # What answers say to the judge is theirs, and public.
+        self._remark[place] = before.remark[like] if same_order else before.remark[row]
+
+
+def _words(block: Sequence[tuple[int, ...]]) -> tuple[int, list[tuple[int, ...]]]:
+    return len(block), [said[:-1] for said in block]
