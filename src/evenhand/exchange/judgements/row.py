@@ -103,8 +103,8 @@ class PreferenceReader(FieldReader):
 
     @property
     def _graded(self) -> bool:
-        alone = len(_texts(self.row.fields.get("models")) or ()) == 1
-        return alone or states_grades(self.row.fields.get("verdict"))
+        fields = self.row.fields
+        return states_grades(fields.get("verdict")) or not _blank(fields.get("criteria"))
 
     def models(self) -> tuple[str, str] | None:
         """model_a and model_b; a list `models`, as exports have it, is in the order shown."""
