@@ -246,6 +246,18 @@ def test_the_criteria_stay_on_record_with_the_study(shell: Shell):
     assert study.rubric.criteria == (("accuracy", "It is right."), ("kindness", "It is kind."))
 
 
+def test_replies_got_elsewhere_are_read_by_the_criteria_that_the_judge_was_given(shell: Shell):
+    said = "K7RX2M9P: accuracy: 4\nK7RX2M9P: kindness: 2"
+    shell.file("replies.jsonl", json.dumps({"item": "one", "reply": said, "token": "K7RX2M9P"}))
+    out = shell.run("read", "rubric", "replies.jsonl", "--criteria", "mine.toml")[0]
+    assert "accuracy 4, kindness 2" in out
+    assert "1 of 1 replies hold a verdict" in out
+    assert "0 of 1 replies hold a verdict" in shell.run("read", "rubric", "replies.jsonl")[0]
+    document = shell.document("read", "rubric", "replies.jsonl", "--criteria", "mine.toml")
+    assert document["replies"][0]["verdict"] == {"kind": "grades", "values": [4.0, 2.0]}
+    shell.refuses("EH-PROTOCOL-UNFIT", "pairwise", of=["read", "pairwise", "replies.jsonl", "--criteria", "mine.toml"])
+
+
 def rows_of(shell: Shell, *flags: object) -> list[dict[str, Any]]:
     return [json.loads(line) for line in shell.run("export", "--judgements", *flags, "--out", "-")[0].splitlines()]
 
