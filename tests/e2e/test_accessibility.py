@@ -61,7 +61,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     here = Workplace(tmp_path_factory.mktemp("accessibility") / "show")
     furnished(here)
     with server_process("--judge", "says Seven, and two of them are green.") as model:
-        answering = ("--model", "openai/gpt-4o", "--base-url", model)
+        answering = ("--model", "scripted/model", "--base-url", model)
         with serving(here.folder, *answering) as (process, url):
             site = Site(browser=browser, url=url, link=owner_link(process), here=here)
             yield site
@@ -85,7 +85,7 @@ def board_of(visit: Visit, benchmark: str) -> str:
     """The path of the board that a model judged."""
     page = visit.go("/")
     link = page.locator("section", has=page.get_by_role("heading", level=2, name=re.compile(benchmark))).locator(
-        "a.cover", has_text="openai/gpt-4o"
+        "a.cover", has_text="scripted/judge"
     )
     return link.first.get_attribute("href") or ""
 
