@@ -32,6 +32,7 @@ class Inspector:
         from axe_playwright_python.sync_playwright import Axe
 
         page.wait_for_load_state()
+        until_worked_out(page)
         folder = os.environ.get(SHOTS)
         for width, size in (("desktop", DESKTOP), ("phone", PHONE)):
             page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]
@@ -54,6 +55,15 @@ class Inspector:
                 page.screenshot(path=Path(folder) / f"{name}-{width}.png", full_page=True)
         page.set_viewport_size(DESKTOP)  # pyright: ignore[reportArgumentType]
         page.emulate_media(color_scheme="light")
+
+
+def until_worked_out(page: Page) -> None:
+    """A busy machine shows a board before its figures."""
+    for _ in range(60):
+        if "being worked out" not in page.content():
+            return
+        page.wait_for_timeout(1_000)
+        page.reload()
 
 
 @pytest.fixture(scope="module")
