@@ -3,10 +3,12 @@
 import re
 import shlex
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import evenhand as eh
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.evidence import EvidenceSource
@@ -48,6 +50,33 @@ def test_items_answers_server_and_ledger_of_ones_own_are_in_the_command(shell: S
         assert f"No audit of this judge is on record; <code>{told}</code> makes one." in page.replace("\u2060", "")
         shell.run(*command)
     assert "Latest audit of this judge" in shell.run("rank", *store)[0]
+
+
+def test_after_a_run_from_python_the_command_names_the_file_and_the_server(shell: Shell):
+    write_files_of(text_of("docs/how-to/rank-my-models.md"), shell.folder)
+    with server_process("--judge", "prefers-longer") as base_url:
+        bench = eh.load_benchmark("items.jsonl")
+        answers = eh.read_responses("answers.jsonl", bench)
+        eh.judge(bench, answers, judge="openai/j", base_url=f"{base_url}?key=secret", protocol="visit_pairwise")
+        command = hint(shell)
+        assert command == [
+            "audit", "--judge", "openai/j", "--benchmark", "items.jsonl", "--protocol", "visit_pairwise",
+            "--judge-base-url", base_url, "--budget", "500",
+        ]  # fmt: skip
+        shell.run(*command)
+    assert "Latest audit of this judge" in shell.run("rank")[0]
+
+
+def test_a_benchmark_made_in_python_is_audited_there(shell: Shell):
+    write_files_of(text_of("docs/how-to/rank-my-models.md"), shell.folder)
+    with server_process("--judge", "prefers-longer") as base_url:
+        loaded = eh.load_benchmark("items.jsonl")
+        benchmark = replace(loaded, name="mine", flags={})
+        responses = eh.read_responses("answers.jsonl", benchmark)
+        eh.judge(benchmark, responses, judge="openai/j", base_url=base_url, protocol="visit_pairwise")
+        (call,) = re.findall(r"^  (eh\.audit\(.*\))$", shell.run("rank")[0], re.MULTILINE)
+        eval(call, {"eh": eh, "benchmark": benchmark, "responses": responses})
+    assert "Latest audit of this judge" in shell.run("rank")[0]
 
 
 def test_a_command_that_is_handed_on_names_no_folder_of_ones_own(tmp_path: Path):

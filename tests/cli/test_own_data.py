@@ -91,6 +91,22 @@ def test_a_samples_file_of_lmms_eval_is_told_wherever_it_is_given(shell: Shell):
     judge = ("--judge", "openai/j")
     shell.refuses("EH-DATA-COLUMN", *facts, of=["rank", "samples.jsonl"])
     shell.refuses("EH-DATA-COLUMN", *facts, of=["judge", "samples.jsonl", "--responses", "answers.xlsx", *judge])
+    shell.refuses("EH-DATA-COLUMN", *facts, of=["align", "samples.jsonl"])
+    importing = ["import", "samples.jsonl", "--judgements", "--benchmark", "visit-bench-sample"]
+    shell.refuses("EH-DATA-COLUMN", *facts, of=importing)
+
+
+def test_a_file_that_holds_a_header_alone_is_told_so(shell: Shell):
+    shell.file("none.csv", "item,model,response")
+    (shell.folder / "nothing.csv").write_text("\n")
+    judge = ["judge", "visit-bench-sample", "--judge", "openai/j", "--responses"]
+    shell.refuses("EH-DATA-EMPTY", "none.csv: The file is empty but for its header", of=[*judge, "none.csv"])
+    shell.refuses("EH-DATA-EMPTY", "nothing.csv: The file is empty; ", of=[*judge, "nothing.csv"])
+
+
+@pytest.mark.parametrize("group", ["protocols", "benchmarks"])
+def test_a_name_in_the_place_of_a_command_is_told_how_it_is_shown(shell: Shell, group: str):
+    assert f"`evenhand {group} show pairwise`" in shell.refused(group, "pairwise", expect=2)
 
 
 @pytest.mark.parametrize("columns", ["name=id,question=item", "name=item,question=item"])

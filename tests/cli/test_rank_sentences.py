@@ -225,7 +225,7 @@ def test_rows_that_share_a_weight_are_told_where_counting_each_would_put_another
     header = "item,model_a,model_b,winner,rater"
     rows = [f"{item},X,Y,{'model_a' if item < 6 else 'model_b'},0" for item in range(10)]
     again = ["9,X,Y,model_b,0"] * 8
-    told = "8 of 18 rows repeat others and share one weight; counted each in full (--repeats count), Y would lead."
+    told = "Y would lead if repeats counted in full (--repeats count): 8 of 18 rows repeat others and share one weight."
     path = shell.battles(*rows, *again, header=header)
     assert told in shell.shortly(path)
     assert told in shell.run(path)

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import re
 from pathlib import Path
 from statistics import fmean
@@ -244,3 +245,63 @@ def test_the_criteria_stay_on_record_with_the_study(shell: Shell):
     (study,) = studies(Ledger("sqlite:///.evenhand/ledger.db", create=False), purposes=("rubric",))
     assert study.rubric is not None
     assert study.rubric.criteria == (("accuracy", "It is right."), ("kindness", "It is kind."))
+
+
+def test_replies_got_elsewhere_are_read_by_the_criteria_that_the_judge_was_given(shell: Shell):
+    said = "K7RX2M9P: accuracy: 4\nK7RX2M9P: kindness: 2"
+    shell.file("replies.jsonl", json.dumps({"item": "one", "reply": said, "token": "K7RX2M9P"}))
+    out = shell.run("read", "rubric", "replies.jsonl", "--criteria", "mine.toml")[0]
+    assert "accuracy 4, kindness 2" in out
+    assert "1 of 1 replies hold a verdict" in out
+    assert "0 of 1 replies hold a verdict" in shell.run("read", "rubric", "replies.jsonl")[0]
+    document = shell.document("read", "rubric", "replies.jsonl", "--criteria", "mine.toml")
+    assert document["replies"][0]["verdict"] == {"kind": "grades", "values": [4.0, 2.0]}
+    shell.refuses("EH-PROTOCOL-UNFIT", "pairwise", of=["read", "pairwise", "replies.jsonl", "--criteria", "mine.toml"])
+
+
+def rows_of(shell: Shell, *flags: object) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in shell.run("export", "--judgements", *flags, "--out", "-")[0].splitlines()]
+
+
+def test_grades_are_exported_with_the_names_of_their_criteria(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        graded(shell, base_url, *OWN)
+    rows = rows_of(shell)
+    told = {
+        (row["item"], *row["models"]): dict(zip(row["criteria"], row["verdict"]["values"], strict=True)) for row in rows
+    }
+    assert told == {
+        (f"dish-{n}", model): {name: by_hand(model)[name][n] for name in CRITERIA} for model in WORDS for n in range(4)
+    }
+    assert rows_of(shell, "--protocol", "rubric") == rows
+    run = shell.document("runs")["runs"][0]["run"]
+    assert rows_of(shell, "--run", run) == rows
+    shell.run("export", "--judgements", "--out", "grades.csv")
+    told_twice = shell.refused("import", "grades.csv", "--judgements", "--benchmark", "items.csv")
+    assert told_twice.count("only comparisons of two models are read") == 1
+    assert told_twice.count("grades.csv, row") == 1
+
+
+def test_grades_beside_a_board_are_exported_where_they_are_named(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        graded(shell, base_url, *OWN)
+        graded(shell, base_url)
+    out, err = shell.run("export", "--judgements", "--out", "-")
+    assert "--protocol rubric writes them" in err
+    assert {len(json.loads(line)["models"]) for line in out.splitlines()} == {2}
+    assert {len(row["models"]) for row in rows_of(shell, "--protocol", "rubric")} == {1}
+    run = next(one["run"] for one in shell.document("runs")["runs"] if one["protocol"] == "rubric")
+    assert rows_of(shell, "--run", run) == rows_of(shell, "--protocol", "rubric")
+
+
+def test_a_board_of_a_run_that_graded_says_where_its_table_is(shell: Shell):
+    with server_process("--judge", "prefers-longer") as base_url:
+        graded(shell, base_url, *OWN)
+        graded(shell, base_url)
+        run = next(one["run"] for one in shell.document("runs")["runs"] if one["protocol"] == "rubric")
+        graded(shell, base_url, *OWN, "--replicates", 2)
+    shell.refuses("EH-CHOOSE-NOTHING", f"evenhand score items --run {run}", of=["rank", "--run", run])
+    shell.refuses("EH-CHOOSE-NOTHING", "evenhand score items", of=["rank", "--protocol", "rubric"])
+    _, err = shell.run("report", "--run", run)
+    assert "In one table with run" in err
+    assert "board" not in err

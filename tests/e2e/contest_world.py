@@ -14,7 +14,7 @@ ITEMS = 8
 FOUNDERS = ("amber", "blue", "coral")
 SKILLS = ("counting", "reading")
 PRICE = ("--price", "input=2,output=8")
-JUDGE = "openai/gpt-4o"
+JUDGE = "scripted/judge"
 
 
 @dataclass(frozen=True, kw_only=True)

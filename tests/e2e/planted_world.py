@@ -115,7 +115,7 @@ class World:
         return done
 
     def judge(self, server: ScriptedServer, *arguments: object) -> dict[str, Any]:
-        who = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--endpoint-name", "scripted")
+        who = ("--judge", "scripted/judge", "--judge-base-url", server.base_url, "--endpoint-name", "scripted")
         return self.run(*arguments, *who, "--quiet", "--json", "--max-connections", 16).document
 
     def compared(self, server: ScriptedServer) -> dict[str, Any]:

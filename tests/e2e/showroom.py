@@ -15,7 +15,7 @@ FORCED, FIVE_LEVELS = "Following instructions", "Creative writing"
 
 def furnished(here: Workplace) -> None:
     with server_process() as url:
-        who = ("--judge", "openai/gpt-4o", "--judge-base-url", url, "--endpoint-name", "scripted")
+        who = ("--judge", "scripted/judge", "--judge-base-url", url, "--endpoint-name", "scripted")
         for command in (
             ("judge", VISIT, *who, "--quiet"),
             ("judge", CREATION, *who, "--quiet"),

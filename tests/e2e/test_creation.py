@@ -24,7 +24,7 @@ MODEL = "painter"
 
 
 async def judged(here: Workplace, server: ScriptedServer, benchmark: str, *more: str) -> Ran:
-    judge = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--endpoint-name", "scripted")
+    judge = ("--judge", "scripted/judge", "--judge-base-url", server.base_url, "--endpoint-name", "scripted")
     ran = await asyncio.to_thread(here.run, "judge", benchmark, *judge, "--json", "--quiet", *more)
     assert ran.code == 0, ran.err
     return ran
@@ -75,7 +75,7 @@ async def test_the_sample_is_scored_as_the_judge_spoke(tmp_path: Path) -> None:
         await judged(here, server, name)
     document = scored(here, name)
     check(document, cases, sorted({one["model"] for one in answers}))
-    assert (document["judge"], document["baseline"]["model"]) == ("openai/gpt-4o", "reference")
+    assert (document["judge"], document["baseline"]["model"]) == ("scripted/judge", "reference")
     assert sum(not case.factual for case in cases) > 0, "the sample has items that are not graded"
     table = here.run("score", name)
     assert "Can this judge be trusted?" in table.out

@@ -65,7 +65,7 @@ def browser() -> Iterator[Browser]:
 @contextmanager
 def site_in(browser: Browser, folder: Path) -> Generator[Site]:
     with server_process("--judge", f"says {ANSWER}") as model:
-        arguments = ("--model", "openai/gpt-4o", "--base-url", model)
+        arguments = ("--model", "scripted/model", "--base-url", model)
         with serving(folder, *arguments) as (process, url):
             site = Site(browser=browser, url=url, link=owner_link(process), here=Workplace(folder))
             try:

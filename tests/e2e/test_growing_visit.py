@@ -227,12 +227,12 @@ def told_of_licences(site: Site, owner: Page, items: Sequence[dict[str, Any]]) -
     (site.here.folder / "answers.jsonl").write_text("\n".join(answers), encoding="utf-8")
     with server_process("--judge", "prefers-longer") as judge:
         asked = ("judge", "visit-bench", "--data", "grown/items.jsonl", "--responses", "answers.jsonl")
-        more = ("--items", row["item"], "--judge", "openai/gpt-4o", "--judge-base-url", judge, "--against", "otter")
+        more = ("--items", row["item"], "--judge", "scripted/judge", "--judge-base-url", judge, "--against", "otter")
         ran = site.here.run(*asked, *more, OPENAI_API_KEY="k")
         assert ran.code == 0, ran.err
     owner.goto(site.url)
     expect(owner.get_by_text(NAME).first).to_be_visible()
-    owner.get_by_role("link", name="openai/gpt-4o").first.click()
+    owner.get_by_role("link", name="scripted/judge").first.click()
     owner.get_by_role("link", name="otter").first.click()
     owner.locator("a[href*='/battle?']").first.click()
     expect(owner.get_by_text(f"Licence: {row['licence']}").first).to_be_visible()

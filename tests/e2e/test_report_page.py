@@ -179,7 +179,7 @@ def test_a_case_shows_all_there_is_under_both_protocols(reader: Reader, sample: 
     fields = case.locator(".protocol").first.locator("details").first
     fields.locator("summary").click()
     expect(fields).to_contain_text("tokens in")
-    expect(page).to_have_title("Item 1 · creation-mmbench-sample, judged by openai/gpt-4o · Evenhand")
+    expect(page).to_have_title("Item 1 · creation-mmbench-sample, judged by scripted/judge · Evenhand")
 
 
 def test_grades_belong_to_the_preferences_and_make_no_report_alone(sample: Path):

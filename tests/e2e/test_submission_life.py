@@ -194,7 +194,7 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
         submission = team.url.rstrip("/").rpartition("/")[2]
         board = site.page()
         board.goto(site.url)
-        board.get_by_role("link", name="openai/gpt-4o").click()
+        board.get_by_role("link", name="scripted/judge").click()
         until_there(board, f"anonymous {submission}")
         assert "Parrot" not in board.content()
 

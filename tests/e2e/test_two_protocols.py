@@ -19,7 +19,7 @@ def judge(body: dict[str, Any]) -> str:
 
 async def run(here: Workplace, server: ScriptedServer, *more: str) -> Ran:
     arguments = (
-        "judge", "creation-mmbench-sample", "--judge", "openai/gpt-4o", "--judge-base-url", server.base_url,
+        "judge", "creation-mmbench-sample", "--judge", "scripted/judge", "--judge-base-url", server.base_url,
         "--endpoint-name", "scripted", "--json", "--limit", "5", *more,
     )  # fmt: skip
     return await asyncio.to_thread(here.run, *arguments)

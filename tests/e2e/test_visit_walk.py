@@ -100,7 +100,7 @@ def grown(at: Terminal) -> list[str]:
     assert at.fills("instruct", lambda _: {"by": "Ben", "instruction": "How many?"})["stages"] == {"caption": 1}
     assert at.fills("caption", captions)["stages"] == {"answer": 3}
     with server_process("--judge", "says It shows one plain colour.") as model:
-        at.types("worker", "--model", "openai/gpt-4o", "--base-url", model, "--once")
+        at.types("worker", "--model", "scripted/model", "--base-url", model, "--once")
     last = f"What does picture {ITEMS - 1} show?"
     yes = at.fills("verify", lambda row: {} if row["instruction"] == last else {"by": "Dan", "follows": "yes"})
     assert (yes["said"], yes["blank"], yes["stages"]) == (ITEMS - 1, 1, {"accepted": ITEMS - 1})
@@ -125,7 +125,7 @@ def answers(path: Path, items: list[str], *models: str) -> None:
 def founded(at: Terminal, items: list[str], judge: str) -> None:
     answers(at.here.folder / "founders.jsonl", items, "amber", "blue", "coral")
     data = ("--data", "grown/items.jsonl", "--responses", "founders.jsonl")
-    by = ("--judge", "openai/gpt-4o", "--judge-base-url", judge, "--endpoint-name", "scripted")
+    by = ("--judge", "scripted/judge", "--judge-base-url", judge, "--endpoint-name", "scripted")
     at.types("judge", "visit-bench", *data, *by, *PRICE, "--quiet")
     board = at.document("score", NAME)
     assert {one["model"] for one in board["models"]} == {"amber", "blue", "coral", "reference"}
@@ -176,7 +176,7 @@ def test_from_growing_to_the_elo_board_by_command_line_alone(tmp_path: Path, mon
     items = grown(at)
     with server_process("--judge", "by-quality") as judge:
         founded(at, items, judge)
-        by = ("--judge", "openai/gpt-4o", "--judge-base-url", judge, "--judge-endpoint-name", "scripted", *PRICE)
+        by = ("--judge", "scripted/judge", "--judge-base-url", judge, "--judge-endpoint-name", "scripted", *PRICE)
         with serving(at.here.folder, *by) as (_, url):
             fish = f"submission-{submitted(at, url, items)}"
     assert "agrees with the ledger" in at.types("verify", "receipt.json", "--predictions", "predictions.jsonl").out

@@ -117,7 +117,7 @@ class World:
         return f"sqlite:///{self.folder}/{self.name}/ledger.db"
 
     def judge(self, server: ScriptedServer, *more: object) -> Ran:
-        who = ("--judge", "openai/gpt-4o", "--judge-base-url", server.base_url, "--endpoint-name", "scripted")
+        who = ("--judge", "scripted/judge", "--judge-base-url", server.base_url, "--endpoint-name", "scripted")
         flags = ("--store", self.store, "--quiet", "--json", "--max-retries", 0)
         return run("judge", "visit-bench", "--data", self.data, *who, *flags, *more)
 

@@ -112,6 +112,15 @@ async def test_what_was_cut_or_refused_is_not_extracted(tmp_path: Path) -> None:
         assert asked(it.server) == ["judgement", "judgement"]
 
 
+@pytest.mark.parametrize(("extracted", "expected"), [("Final Answer: B", SECOND), ("Unknown", "refused")])
+async def test_what_only_reads_like_a_refusal_is_extracted(tmp_path: Path, extracted: str, expected: object) -> None:
+    async with bench(tmp_path, None, says("I'm sorry, I can't judge these."), says(extracted)) as it:
+        await it.run(it.study(items=1, matching=Matching(orders="published")))
+        (judgement,) = judgements(it)
+        assert getattr(judgement.verdict, "reason", judgement.verdict) == expected
+        assert asked(it.server) == ["judgement", "extraction"]
+
+
 @pytest.mark.parametrize("finish", ["length", "content_filter"])
 async def test_an_extraction_that_was_cut_or_refused_decides_nothing(tmp_path: Path, finish: str) -> None:
     async with bench(tmp_path, None, says(UNDECIDED), says("Final Answer: A", finish=finish)) as it:

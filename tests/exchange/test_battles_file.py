@@ -540,10 +540,10 @@ def test_rows_of_one_item_pair_rater_and_order_share_one_weight():
     assert table.comparisons.weight is not None
     assert table.comparisons.weight.tolist() == pytest.approx([1 / 3] * 3 + [1, 1])
     # The first showing repeats nothing, and one note tells all.
-    told = "2 rows show a rater the same two answers to the same item in the same order again: "
-    other = "If they are other answers, item does not name what was asked."
-    assert [note for note in table.notes if "again" in note] == [
-        f"{told}repeats share one weight with the first; --repeats count counts each in full. {other}"
+    told = "2 rows repeat an earlier one (item, pair, rater, order): "
+    other = "If the answers differ, item does not name what was asked."
+    assert [note for note in table.notes if "repeat" in note] == [
+        f"{told}they share one weight with it, unless --repeats count. {other}"
     ]
     counted = read_battles(repeated(rater=True), repeats="count")
     assert counted.comparisons.weight is None

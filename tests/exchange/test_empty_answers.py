@@ -1,10 +1,16 @@
 """An empty answer that lost to another is a fact: it is imported and counts on a board, and nobody is asked of it."""
 
 import json
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import evenhand as eh
+from evenhand.exchange.responses import empty_answers, remember_empty
+from evenhand.ledger.read.projection import benchmarks
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.runs import runs
 from tests.exchange.world import items_file, run, store_in, write_lines, written
 from tests.refusals import says
 from tests.scripted_server import server_process
@@ -98,3 +104,17 @@ def test_files_that_bring_their_answers_bring_empty_ones_too(tmp_path: Path) -> 
     assert (done.code, done.document["judgements"]) == (0, 1), done.err
     told = run("import", file, "--judgements", "--benchmark", benchmark, "--store", store, "--allow-partial")
     says(told.refused, "EH-USAGE", "--allow-partial")
+
+
+@pytest.mark.parametrize("variant", ["", "text-only"])
+def test_what_was_empty_is_remembered_once_and_under_its_variant(tmp_path: Path, variant: str) -> None:
+    bench = eh.load_benchmark(items_file(tmp_path))
+    rows = [{"item": "q1", "model": "ada", "response": "A bus."}, {"item": "q1", "model": "bel", "response": ""}]
+    read = eh.read_responses(rows, bench, variant=variant)
+    with closing(Ledger(store_in(tmp_path))) as ledger:
+        for _ in range(2):
+            remember_empty(ledger, bench, read)
+        assert len(runs(ledger, command="import")) == 1
+        (item,) = (one.digest for one in bench.items if one.label == "q1")
+        assert empty_answers(ledger) == {(item, "bel", variant)}
+        assert [one.name for one in benchmarks(ledger)] == [bench.name]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.domain.estimate import Estimate
-from evenhand.format.supported import document_supported, every_supported, share_words, supported, unit_of
+from evenhand.format.supported import document_supported, every_supported, finest, share_words, supported, unit_of
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,12 @@ def test_a_share_rounded_to_tens_has_no_decimal_and_another_has_one():
     assert share_words(supported(fine)) == "46.3 %"
     assert share_words(Estimate(value=0.5)) == "50.0 %"
     assert share_words(Estimate(value=None, reason="nothing was won")) == "–"
+
+
+def test_in_the_finest_unit_of_a_column_figures_stand_in_the_order_of_their_values():
+    column = [Estimate(value=976.9, lower=898.0, upper=1055.0), Estimate(value=970.4, lower=869.0, upper=1072.0)]
+    assert [supported(one).value for one in column] == [980, 1000]
+    unit = finest(column)
+    assert unit == 10
+    assert [supported(one, unit).value for one in column] == [980, 970]
+    assert finest([Estimate(value=1.0)]) is None

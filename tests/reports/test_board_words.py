@@ -140,3 +140,15 @@ def test_the_seed_chooses_the_simulations_behind_rank_ranges(tmp_path: Path):
     ]
     board = rank(battles(tmp_path, *rows), seed=5)
     assert any("in 10,000 simulations, seed 5" in one for one in board.notes)
+
+
+def test_a_board_printed_in_python_names_parameters_and_no_flags(tmp_path: Path):
+    again = ["9,X,Y,model_b,0"] * 8
+    rows = [f"{item},X,Y,{'model_a' if item < 6 else 'model_b'},0" for item in range(10)]
+    path = battles(tmp_path, *rows, *again, header="item,model_a,model_b,winner,rater")
+    printed = str(rank(path))
+    assert "(`repeats` count)" in printed
+    assert "Its `notes` tell" in printed
+    assert "--" not in printed.replace("─", "")
+    wide = battles(tmp_path, *(f"{item},m{item},m{item + 1},model_a" for item in range(120)))
+    assert "to_polars() has every one" in str(rank(wide))

@@ -24,7 +24,7 @@ def test_who_judged_easier_cases_is_not_taken_for_nearer_to_people(tmp_path: Pat
     found = eh.judges(written(tmp_path, rows))
     near = {one["judge"]: one["agreement"] for one in found.rows()}
     assert found.choice.judge == "Beta"
-    assert "on the cases that both judged more often than Alpha" in found.choice.sentence
+    assert "on the same cases more often than Alpha" in found.choice.sentence
     assert set(near) == {"Alpha", "Beta"}
 
 

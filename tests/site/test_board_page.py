@@ -6,7 +6,12 @@ from collections.abc import Iterator
 import httpx2 as httpx
 import pytest
 
+from evenhand.domain.rater import Rater
+from evenhand.ledger.read.projection import items_of, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.page.report import report_of
+from evenhand.reports.page.studies import with_grades
+from evenhand.reports.page.writing import write_report
 from tests.site.house import MODELS, House, fill, links, served
 from tests.site.test_boards import only_board
 
@@ -190,3 +195,26 @@ def test_the_steps_pass_over_what_a_visitor_may_not_see(ledger: Ledger):
         assert "1 of 12" in battle.text
         owner = house.signed_in("owner")
         assert "1 of 18" in owner.get(links(page, f"/boards/{board}/battle")[0]).text
+
+
+@pytest.mark.parametrize("judge", ["scripted/judge", "openai/judge"])
+def test_every_page_of_a_sample_and_of_a_scripted_judge_says_so_in_its_head(ledger: Ledger, judge: str):
+    fill(ledger, sample=True, rater=Rater(kind="model", name=judge, endpoint="openai"), upset=True)
+    write_report(report_of(ledger, with_grades(found := studies(ledger), found)), ledger.images.root / "report.html")
+    report = (ledger.images.root / "report.html").read_text(encoding="utf-8")
+    with served(ledger) as house:
+        visitor = house.visitor()
+        board = f"/boards/{only_board(visitor)}"
+        model = f"{board}/model?name={BLUE}"
+        battle = f"{board}/battle?item={_first_item(ledger)}&a={MODELS[0]}&b={BLUE}"
+        pages = [visitor.get(path).text for path in (board, model, battle)]
+        cards = visitor.get("/").text
+    for page in (*pages, report):
+        head = page.split('class="opening"')[1].split("</div>")[0]
+        assert ('class="badge">scripted judge<' in head) == (judge == "scripted/judge")
+        assert 'class="badge">sample<' in head
+    assert ('class="badge">scripted judge<' in cards) == (judge == "scripted/judge")
+
+
+def _first_item(ledger: Ledger) -> str:
+    return items_of(ledger, studies(ledger)[0].data)[0].digest

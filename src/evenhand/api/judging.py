@@ -36,11 +36,10 @@ from evenhand.ledger.read.results import results_of
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.prices import Price
-from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import Protocol
+from evenhand.reports.board.audit_hint import IN_MEMORY, JUDGED_IN_PYTHON
 from evenhand.reports.board.choosing import Choice, boards_among, choose
-
-COMMAND = "judge (Python)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
@@ -162,7 +161,15 @@ async def judge_async(
         protocols=_asked(
             asker, judge, subject, [showing] if showing else showings(subject, protocol), matching, go_on=go_on
         ),
-        settings={"benchmark": subject.name, "judge": judge, **choice.as_json()},
+        settings={
+            "benchmark": subject.name,
+            **(subject.flags or {IN_MEMORY: True}),
+            "judge": judge,
+            "protocol": _known_names([showing.protocol] if showing else protocol),
+            **({"see": showing.see} if showing and showing.see else {}),
+            **asker.terms.as_json(),
+            **choice.as_json(),
+        },
     )
     run = await _judged(plan, asker.ledger, replace=replace)
     if isinstance(responses, ResponseSet):
@@ -178,6 +185,13 @@ def showings(benchmark: Benchmark, protocol: Protocol | str | Sequence[Protocol 
     own = benchmark.protocols or (OWN_PROTOCOL,)
     named = [protocol] if isinstance(protocol, Protocol | str) else list(protocol or own)
     return [Showing(protocol=one if isinstance(one, Protocol) else load_protocol(one)) for one in dict.fromkeys(named)]
+
+
+def _known_names(protocol: Protocol | str | Sequence[Protocol | str] | None) -> list[Json]:
+    """By which a command could name those given; none where the benchmark's own are asked."""
+    given = [protocol] if isinstance(protocol, Protocol | str) else list(protocol or ())
+    known = protocol_names()
+    return [one if isinstance(one, str) else one.name for one in given if isinstance(one, str) or one.name in known]
 
 
 def _asked(
@@ -212,7 +226,7 @@ async def _judged(plan: JudgingPlan, ledger: Ledger, *, replace: bool) -> JudgeR
     jobs = plan.jobs(ledger)
     ledger.register_benchmark(plan.benchmark)
     ledger.add_responses(plan.responses, replace=replace)
-    done = finished(await carry_out_all(jobs, command=COMMAND))
+    done = finished(await carry_out_all(jobs, command=JUDGED_IN_PYTHON))
     return JudgeRun(
         run=done[0].ended.run,
         study=jobs[0].prepared.study.key,

@@ -13,6 +13,7 @@ from evenhand.api.asking import AskedModels, Contact, Given, no_image
 from evenhand.api.jobs import AskedShowing, refuse_adapted
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.domain.errors import Misuse
+from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
@@ -44,6 +45,19 @@ class Terms:
     pacing: Pacing | None = None
     cache: Path | None = None
     """Where embedded models' weights lie; the user's cache by default."""
+
+    def as_json(self) -> dict[str, Json]:
+        """Where the models are, as it is kept with a run: under the names of the flags, without a URL's query, which
+        may hold a key."""
+        urls = {"judge_base_url": self.base_url, "extractor_base_url": self.extractor_base_url}
+        named = {
+            **{name: url and url.partition("?")[0] for name, url in urls.items()},
+            "judge_api_key_env": self.api_key_env,
+            "endpoint_name": self.endpoint_name,
+            "extractor": self.extractor,
+            "extractor_api_key_env": self.extractor_api_key_env,
+        }
+        return {name: value for name, value in named.items() if value}
 
     def before(self, others: "Terms | None") -> "Terms":
         """These where they are given, else the others."""

@@ -87,7 +87,9 @@ def load_benchmark(
                 code="EH-REFERENCE-UNKNOWN",
             )
         root = None if image_root is None else Path(image_root)
-        return _own_file(name, path, OwnForm(columns=columns or {}, image_root=root))
+        own = _own_file(name, path, OwnForm(columns=columns or {}, image_root=root))
+        renamed = ",".join(f"{theirs}={ours}" for theirs, ours in (columns or {}).items())
+        return _with_flags(own, benchmark=name, columns=renamed, image_root=image_root)
     info = find_benchmark(name)
     if columns or image_root is not None:
         raise BenchmarkError(
@@ -98,7 +100,12 @@ def load_benchmark(
     data = info.items or path
     if data is None:
         raise BenchmarkError(f"{name} needs its data (--data PATH). {info.needs}", code="EH-DATA-NEEDED")
-    return _load(info, Path(data), reference=reference)
+    loaded = _load(info, Path(data), reference=reference)
+    return _with_flags(loaded, benchmark=name, data=path, reference=reference)
+
+
+def _with_flags(loaded: Benchmark, **flags: Path | str | None) -> Benchmark:
+    return replace(loaded, flags={name: str(value) for name, value in flags.items() if value})
 
 
 def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:

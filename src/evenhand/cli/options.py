@@ -7,6 +7,7 @@ EVENHAND_ and the flag's name.
 
 import functools
 import math
+import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
@@ -248,6 +249,18 @@ _OTHER_NAMES = {"id": "item", "license": "licence", "image_licence": "licence", 
 """Fields that can be called in two ways, of which a file is to use one."""
 _OF_ANSWERS = ("model", "response")
 """Columns that no file of items has."""
+
+
+class ShowingGroup(click.Group):
+    """Says how one of its things is shown where its name stands in a command's place."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands and not args[0].startswith("-"):
+            shown = f"{ctx.command_path} show {shlex.quote(args[0])}"
+            ctx.fail(f"There is no command '{args[0]}' of {self.name}; `{shown}` shows one of that name.")
+        return super().resolve_command(ctx, args)
 
 
 def columns(meaning: str) -> str | None:

@@ -110,6 +110,8 @@ class Benchmark:
     """Labels of what the data holds and cannot be asked: files of answers may answer it."""
     notes: tuple[str, ...] = ()
     """Sentences about the data that a user must be told once."""
+    flags: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)
+    """By which a command names the same data; none where it was not loaded from a file."""
     digest: str = field(init=False)
 
     def __post_init__(self) -> None:

@@ -9,6 +9,12 @@ from evenhand.domain.identity import Json, canonical_json, content_hash
 
 PEOPLE = "people"
 """All people together, and those who are not named."""
+_SCRIPTED = "scripted/"
+
+
+def is_scripted(name: str | None) -> bool:
+    """Whether a rater's verdicts are made up by a script, which tells of no real judge."""
+    return name is not None and name.startswith(_SCRIPTED)
 
 
 @dataclass(frozen=True, kw_only=True)

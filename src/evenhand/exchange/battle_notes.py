@@ -83,10 +83,10 @@ def repeat_notes(rows: int, item: str | None, *, shared: bool) -> tuple[str, ...
         return ()
     told = "each counts in full, as --repeats count asks"
     if shared:
-        told = "repeats share one weight with the first; --repeats count counts each in full"
+        told = "they share one weight with it, unless --repeats count"
     return (
-        f"{counted(rows, 'row shows', 'rows show')} a rater the same two answers to the same item in the same order "
-        f"again: {told}. If they are other answers, {item} does not name what was asked.",
+        f"{counted(rows, 'row repeats', 'rows repeat')} an earlier one (item, pair, rater, order): {told}. If the "
+        f"answers differ, {item} does not name what was asked.",
     )
 
 

@@ -4,7 +4,7 @@ The last digit shown is that of the first one of half the interval's width: 1043
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import TypeVar, cast
 
@@ -31,9 +31,15 @@ def unit_of(lower: float | None, upper: float | None) -> float | None:
     return 10.0 ** math.floor(math.log10((upper - lower) / 2))
 
 
-def supported(estimate: Estimate) -> Estimate:
-    """Value and bounds with no more digits than the interval supports; as it is where there is none."""
-    unit = unit_of(estimate.lower, estimate.upper)
+def finest(estimates: Iterable[Estimate]) -> float | None:
+    """The smallest unit of these: in it figures of one column keep their order, which each by its own may not."""
+    return min(filter(None, (unit_of(one.lower, one.upper) for one in estimates)), default=None)
+
+
+def supported(estimate: Estimate, unit: float | None = None) -> Estimate:
+    """Value and bounds with no more digits than the interval supports, or in this unit; as it is where there is
+    neither."""
+    unit = unit or unit_of(estimate.lower, estimate.upper)
     if unit is None:
         return estimate
     return replace(

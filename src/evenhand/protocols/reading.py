@@ -14,10 +14,11 @@ from evenhand.protocols.closing import said_after
 from evenhand.protocols.origin import Decided, DecisionContext, DecisionOrigin, Kind, NotOffered, Rank, Value
 from evenhand.protocols.patterns import FoundDecision, Pattern
 from evenhand.protocols.plain import plain
+from evenhand.protocols.refusal import refuses
 
-# Raised whenever the code of reading, origin, closing, fence, quoting, leads, candidates, letters, skeleton or plain
-# changes what any reply is read as.
-READER_VERSION = 8
+# Raised whenever the code of reading, origin, closing, fence, quoting, leads, candidates, letters, skeleton, refusal or
+# plain changes what any reply is read as.
+READER_VERSION = 9
 
 MOST_DECISIONS = 200
 """Of a reply with more the last ones are read."""
@@ -86,7 +87,7 @@ def read(
     if token is not None or rule.token:
         said = said_after(token, text, lines=rule.pattern.groups if rule.kind == "grades" else 1) if token else None
         if said is None:
-            return NoVerdict(reason="unreadable", detail="The line with this trial's token is missing.")
+            return _undecided(rule, text, "The line with this trial's token is missing.")
         text, shown, fence = said, (), None
     if rule.ignore_space:
         text = _LOOSELY_BRACKETED.sub(_tightened, text)
@@ -99,7 +100,17 @@ def read(
         if verdict is not None:
             return verdict
     where = " after this trial's token" if token else ""
-    return NoVerdict(reason="unreadable", detail=f"No decision was found{where}.")
+    return _undecided(rule, text, f"No decision was found{where}.")
+
+
+def _undecided(rule: ReadingRule, text: str, why: str) -> NoVerdict:
+    """Of a reply in which nothing stands as the judge's decision."""
+    if not refuses(text):
+        return NoVerdict(reason="unreadable", detail=why)
+    captured = (one for found in rule.pattern.found_in(text) for one in found.groups if one)
+    if any(not isinstance(_value(rule, one, _MANY), NotOffered) for one in captured):
+        return NoVerdict(reason="unreadable", detail=why)
+    return NoVerdict(reason="refused", detail=text[:200])
 
 
 def has_form_of_decision(rule: ReadingRule, text: str) -> bool:

@@ -423,7 +423,7 @@ def title_of(found: RunChanges) -> str:
     before, after = found.first, found.second
     names = [each.study.rater.name for each in (before, after)]
     judged = f"judged by {names[0]}" if names[0] == names[1] else f"judged by {names[0]}, then by {names[1]}"
-    return f"{after.study.benchmark}, {judged}: what changed from run {before.run.id} to run {after.run.id}"
+    return f"What changed from run {before.run.id} to run {after.run.id}: {after.study.benchmark}, {judged}"
 
 
 def write_changes(found: RunChanges, path: Place) -> None:

@@ -68,7 +68,8 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     before = problems.count
     rows = list(reader(path, data, problems))
     if not rows and problems.count == before:
-        problems.add(FilePlace(path=path), "The file is empty; at least one row is needed.", code=EMPTY)
+        what = "empty but for its header" if data.strip() and path.suffix.lower() in _WITH_HEADER else "empty"
+        problems.add(FilePlace(path=path), f"The file is {what}; at least one row is needed.", code=EMPTY)
     return rows
 
 
@@ -311,6 +312,7 @@ def _parquet(path: Path, data: bytes, problems: Problems) -> Iterator[Row]:
         yield Row(place=place, fields={name: _without_nan(value) for name, value in fields.items()})
 
 
+_WITH_HEADER = (".csv", ".tsv", ".xlsx", ".parquet")
 READERS: dict[str, Callable[[Path, bytes, Problems], Iterator[Row]]] = {
     ".jsonl": _jsonl,
     ".json": _json,

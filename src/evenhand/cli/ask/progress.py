@@ -19,16 +19,18 @@ _CLEARED = "\r\x1b[2K"
 """Wipes the line that redraws itself."""
 
 
-def line(runner: Runner[Any, Any], *, known_price: bool, noun: str) -> str:
-    """`128/512 trials · 12.3/s · 31 s left · $0.0421 · 16 in flight · 2 without a decision · 1 failed`."""
-    tally = runner.tally
+def line(tally: Tally, *, seconds: float, in_flight: int, known_price: bool, noun: str) -> str:
+    """`128/512 trials · 12.3/s · 31 s left · $0.0421 · 16 in flight · 2 without a decision · 1 failed`.
+
+    `seconds`: that the run has taken so far.
+    """
     parts = [f"{tally.done}/{tally.planned} {noun}"]
-    rate = tally.called / tally.wall_s if tally.called else 0.0
+    rate = tally.called / seconds if tally.called else 0.0
     if rate:
         parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each")
         parts.append(f"{duration((tally.planned - tally.done) / rate)} left")
     parts.append(f"${tally.cost_usd:.4f}" if known_price else "price unknown")
-    parts.append(f"{runner.concurrency.in_flight} in flight")
+    parts.append(f"{in_flight} in flight")
     if undecided := sum(tally.no_verdict.values()):
         parts.append(f"{undecided} without a decision")
     if failed := sum(tally.failed.values()):
@@ -81,7 +83,13 @@ def interruptible() -> Generator[Interrupts]:
 def progress(interrupts: Interrupts, *, known_price: bool, quiet: bool, noun: str = "trials") -> Around:
     def around(runner: Runner[Any, Any]) -> AbstractAsyncContextManager[None]:
         interrupts.runner = runner
-        return nullcontext() if quiet else shown(lambda: line(runner, known_price=known_price, noun=noun), runner.tally)
+        tally = runner.tally
+
+        def words() -> str:
+            in_flight = runner.concurrency.in_flight
+            return line(tally, seconds=tally.wall_s, in_flight=in_flight, known_price=known_price, noun=noun)
+
+        return nullcontext() if quiet else shown(words, tally)
 
     return around
 

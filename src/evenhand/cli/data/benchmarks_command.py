@@ -20,7 +20,7 @@ class BenchmarksOptions:
     as_json: bool = options.as_json()
 
 
-@click.group("benchmarks", invoke_without_command=True)
+@click.group("benchmarks", cls=options.ShowingGroup, invoke_without_command=True)
 @options.takes(BenchmarksOptions)
 def command(ctx: click.Context, given: BenchmarksOptions) -> None:
     """The available benchmarks, with licence, counts and default protocols."""

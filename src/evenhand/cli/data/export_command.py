@@ -30,7 +30,7 @@ class ExportOptions:
         "--judgements",
         settable=False,
         is_flag=True,
-        help="A row for each trial, with its verdict: of all boards, or of those chosen.",
+        help="A row for each trial, with its verdict: of all boards, or of what is chosen (grades by criteria too).",
     )
     of_battles: bool = option(
         "--battles", settable=False, is_flag=True, help="A row for each item and pair, both orders joined."
@@ -207,7 +207,8 @@ def _table(kind: Kind, ledger: "Ledger", given: ExportOptions) -> "ExchangeTable
 
 
 def _everything(ledger: "Ledger", given: ExportOptions) -> "list[StudyOnRecord]":
-    """All that fits what was named; of a run, all of its board, with the grades beside its preferences."""
+    """All that fits what was named: of a run its whole board, with the grades beside its preferences, or its table of
+    grades by criteria. Those are left out of all boards' judgements, which `import` and `rank` read."""
     from evenhand.cli.notes import say_notes
     from evenhand.cli.read.ranking import choice_of
     from evenhand.ledger.read.projection import studies
@@ -215,8 +216,18 @@ def _everything(ledger: "Ledger", given: ExportOptions) -> "list[StudyOnRecord]"
     from evenhand.reports.page.studies import with_grades
 
     found, choice, run = studies(ledger), choice_of(given.choosing), given.choosing.run
+    graded = studies(ledger, purposes=("rubric",))
+    if not run and (choice.protocol or not found):
+        return fitting([*found, *graded], choice)
     if not run:
+        if graded:
+            named = sorted({one.condition.protocol for one in graded})
+            click.echo(f"Grades by criteria are left out; --protocol {' or '.join(named)} writes them.", err=True)
         return fitting(found, choice)
+    if study_of_run(ledger, run) in {one.key for one in graded}:
+        alone = choose_of_run(ledger, choice, run, undecided=True, among=graded)
+        say_notes(alone.notes)
+        return list(alone.studies)
     board = choose_of_run(ledger, choice, run, undecided=True, among=found)
     say_notes(board.notes)
     if choice.protocol:

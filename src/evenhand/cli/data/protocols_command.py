@@ -14,7 +14,7 @@ class ProtocolsOptions:
     as_json: bool = options.as_json()
 
 
-@click.group("protocols", invoke_without_command=True)
+@click.group("protocols", cls=options.ShowingGroup, invoke_without_command=True)
 @options.takes(ProtocolsOptions)
 def command(ctx: click.Context, given: ProtocolsOptions) -> None:
     """The available protocols; `show` prints one with its prompts."""

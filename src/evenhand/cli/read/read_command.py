@@ -12,6 +12,11 @@ from evenhand.cli import options
 class ReadOptions:
     protocol: str = options.argument()
     file: Path = options.argument(type=click.Path(path_type=Path))
+    criteria: Path | None = options.option(
+        "--criteria",
+        type=click.Path(path_type=Path),
+        help="With PROTOCOL rubric: the TOML file of criteria that the judge was given; the protocol's own if none.",
+    )
     as_json: bool = options.as_json()
 
 
@@ -26,15 +31,18 @@ def command(_: click.Context, given: ReadOptions) -> None:
     from evenhand.domain.verdict import NoVerdict
     from evenhand.format.tables import console, print_rows
     from evenhand.format.verdict_words import by_position
+    from evenhand.protocols.catalog import load_protocol
 
-    found = read_verdicts(given.file, protocol=given.protocol)
+    protocol = load_protocol(given.protocol, criteria=given.criteria)
+    graded = protocol.rubric.names if protocol.rubric else None
+    found = read_verdicts(given.file, protocol=protocol)
     if given.as_json:
         click.echo(found.to_json())
         return
     lines = [
         (one.item, "–", " ".join((f"{verdict.reason}.", verdict.detail)).strip())
         if isinstance(verdict, NoVerdict)
-        else (one.item, by_position(verdict), "")
+        else (one.item, by_position(verdict, graded), "")
         for one, verdict in zip(found.replies, found.verdicts, strict=True)
     ]
     print_rows(("item", "verdict", "why there is none"), lines, console())

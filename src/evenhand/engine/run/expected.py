@@ -32,8 +32,8 @@ def too_few(replies: int) -> str:
     needed = f", and {FEWEST} are needed" if replies else ""
     return (
         f"{there} of this judge under this protocol and readout {'is' if replies < 2 else 'are'} on record{needed}, so "
-        f"{PUBLISHED_OUTPUT} tokens a reply are taken, as VisIT-Bench reports, and the range is from empty replies to "
-        "the longest allowed"
+        f"{PUBLISHED_OUTPUT} tokens a reply are taken, as VisIT-Bench reports; the least is with empty replies, the "
+        "most with the longest allowed"
     )
 
 

@@ -94,11 +94,12 @@ class Asking:
     def read_trial(self, trial: Trial, replies: Sequence[Reply]) -> ReplyReading | Request:
         """What the reply decides, else what the extractor says of it, who is asked where it has not been.
 
-        A reply that was cut or refused is not searched for a decision.
+        A reply that was cut, or that its provider calls a refusal, is not searched for a decision.
         """
         reading = self._read(trial, replies[0])
         lacking = reading.verdict
-        if self.extraction and isinstance(lacking, NoVerdict) and lacking.reason in EXTRACTED:
+        whole = replies[0].finish != "refused"
+        if self.extraction and whole and isinstance(lacking, NoVerdict) and lacking.reason in EXTRACTED:
             if len(replies) == 1:
                 return self.extraction.request(trial, replies[0].text)
             shown, fence = self._shown(trial), self._fence(trial)

@@ -8,8 +8,9 @@ from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Undecided, Verdict
 from evenhand.protocols.protocol import JUDGEMENT, Protocol
 
-EXTRACTED: tuple[Undecided, ...] = ("unreadable", "conflicting")
-"""Why a whole reply has no readable decision. One that was cut or refused holds none that could be extracted."""
+EXTRACTED: tuple[Undecided, ...] = ("unreadable", "conflicting", "refused")
+"""Why a whole reply has no readable decision. One that was cut, or that its provider calls a refusal, holds none that
+could be extracted; one that only reads like a refusal may."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,19 +39,26 @@ def judgements_table(
 ) -> ExchangeTable:
     """In the order of the record, of whatever boards; each row says of which.
 
-    Models and verdict are as shown: a preference is positive for the first of the models. `silent`: whose replies are
+    Models and verdict are as shown: a preference is positive for the first of the models; grades of one model are in
+    the order of `criteria`, a column that is there where any answer was graded by some. `silent`: whose replies are
     left out.
     """
     results = sorted(_with_study(ledger, chosen), key=lambda one: one[1].seq)
-    rows = [_row(study, one) for study, one in results]
+    rows, columns = [_row(study, one) for study, one in results], dict(_COLUMNS)
+    if any(study.rubric for study in chosen):
+        columns["criteria"] = "texts"
+        rows = [
+            {**row, "criteria": list(study.rubric.names) if study.rubric else None}
+            for row, (study, _) in zip(rows, results, strict=True)
+        ]
     if not replies:
-        return ExchangeTable(columns=_COLUMNS, rows=rows)
+        return ExchangeTable(columns=columns, rows=rows)
     words = reply_texts(ledger, [one for _, one in results])
     told = [
         {**row, "replies": [] if silent is not None and silent(study, one) else words_of(one, words)}
         for row, (study, one) in zip(rows, results, strict=True)
     ]
-    return ExchangeTable(columns={**_COLUMNS, "replies": "texts"}, rows=told)
+    return ExchangeTable(columns={**columns, "replies": "texts"}, rows=told)
 
 
 def _with_study(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> Iterator[tuple[StudyOnRecord, JudgedTrial]]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import CELL, COLUMN, TWICE, FilePlace, Problems, near, quoted
+from evenhand.benchmarks.data_error import CELL, COLUMN, TWICE, FilePlace, Problems, lmms_eval_fault, near, quoted
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
@@ -90,6 +90,9 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
+    if (foreign := lmms_eval_fault(found)) is not None:
+        problems.add(FilePlace(path=path), foreign, code=COLUMN)
+        return False
     if any(name in found for name in _OF_BATTLES) and "verdict" not in found:
         problems.add(FilePlace(path=path), _BATTLES, code="EH-FILE-OTHER")
         return False

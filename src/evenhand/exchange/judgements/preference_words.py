@@ -51,6 +51,16 @@ def read_preference(given: object) -> Stated | None:
     return Stated(value=int(given)) if given in (-2, -1, 0, 1, 2) else None
 
 
+def states_grades(given: object) -> bool:
+    """Whether a verdict, as our own exports write it, is grades."""
+    if isinstance(given, str) and given.lstrip().startswith("{"):
+        try:
+            given = json.loads(given)
+        except (ValueError, RecursionError):
+            return False
+    return isinstance(given, dict) and cast("dict[str, Any]", given).get("kind") == "grades"
+
+
 def is_blank(cell: object) -> bool:
     return cell is None or cell != cell or (isinstance(cell, str) and not cell.strip())
 

@@ -15,7 +15,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response, is_reference
 from evenhand.domain.trial import Condition, See, Trial
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, NoVerdict, Reason
-from evenhand.exchange.judgements.preference_words import EXPECTED, Stated, read_preference
+from evenhand.exchange.judgements.preference_words import EXPECTED, Stated, read_preference, states_grades
 
 IMPORTED = Condition(protocol="imported", prompt_hash="")
 """How these raters were asked is not known here, and so never mixed with what was asked under a protocol."""
@@ -101,8 +101,19 @@ class PreferenceReader(FieldReader):
             return {}
         return {name: fields[name] for name in columns if not _blank(fields.get(name))}
 
+    @property
+    def _graded(self) -> bool:
+        fields = self.row.fields
+        return states_grades(fields.get("verdict")) or not _blank(fields.get("criteria"))
+
     def models(self) -> tuple[str, str] | None:
         """model_a and model_b; a list `models`, as exports have it, is in the order shown."""
+        if self._graded:
+            self.fault(
+                "The row has grades, and only comparisons of two models are read; leave such rows out: "
+                "`evenhand export --judgements --protocol NAME` writes one protocol's alone."
+            )
+            return None
         if "models" not in self.row.fields:
             named = (self.label(("model_a",)), self.label(("model_b",)))
         else:
@@ -135,6 +146,8 @@ class PreferenceReader(FieldReader):
 
     def stated(self, *, turned: bool = False) -> Stated | NoVerdict | None:
         """In favour of model_a, or of the other one where the pair was `turned`."""
+        if self._graded:
+            return None
         value = self.row.fields.get("verdict")
         if _blank(value):
             return self._no_verdict()

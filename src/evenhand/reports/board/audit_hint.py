@@ -12,7 +12,10 @@ from evenhand.reports.board.evidence import EvidenceSource
 BUDGET = 500
 """Trials: enough to decide most questions on about twenty items; a hundred decide none."""
 
-_JUDGING = ("judge", "demo")
+JUDGED_IN_PYTHON = "judge (Python)"
+_JUDGING = ("judge", JUDGED_IN_PYTHON, "demo")
+IN_MEMORY = "in_memory"
+"""Of a run whose benchmark no command could name, for it was made in Python."""
 _OWN_STORE = "sqlite:///.evenhand/ledger.db"
 _OWN_BENCHMARK = "visit-bench-sample"
 _KEPT = (
@@ -32,14 +35,20 @@ def audit_command(
     program: str = "evenhand",
     handed_on: bool = False,
 ) -> str:
-    """As it would be typed here. `audited`: the command under which audits are on record. `handed_on`: for a page that
-    others may read, who are told neither where the ledger is nor in which folders files lie."""
+    """As it would be typed here, in Python where the benchmark was made there.
+
+    `audited`: the command under which audits are on record. `handed_on`: for a page that others may read, who are told
+    neither where the ledger is nor in which folders files lie.
+    """
     words = [program, "audit", "--judge", origin.judge or ""]
     judged = next((run for name in _JUDGING for run in runs(ledger, command=name) if _of_board(run, origin)), None)
     settings: Mapping[str, Any] = {} if judged is None else judged.settings
-    words += _flags(_normal(settings, origin))
     before = (run.settings.get("budget") for run in runs(ledger, command=audited) if _judge(run) == origin.judge)
-    words += ["--budget", str(next((budget for budget in before if budget), BUDGET))]
+    budget = next((budget for budget in before if budget), BUDGET)
+    if settings.get(IN_MEMORY):
+        where = f", base_url={url!r}" if (url := settings.get("judge_base_url")) else ""
+        return f"eh.audit({origin.judge!r}, benchmark=benchmark, responses=responses{where}, budget={budget})"
+    words += [*_flags(_normal(settings, origin)), "--budget", str(budget)]
     if handed_on:
         return shlex.join(PurePath(word).name if PurePath(word).is_absolute() else word for word in words)
     return shlex.join([*words, *store_flag(ledger)])

@@ -152,14 +152,14 @@ class Board(Result):
         return (*self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
 
     def __str__(self) -> str:
-        """What `evenhand rank` prints, without colours."""
+        """What `evenhand rank` prints, without colours and with parameters for flags."""
         from rich.console import Console
 
         from evenhand.reports.board.table import print_board
 
         console = Console(file=StringIO(), width=PRINTED, highlight=False, emoji=False, color_system=None)
         with console.capture() as printed:
-            print_board(self, console)
+            print_board(self, console, python=True)
         return printed.get().rstrip()
 
     def as_json(self) -> dict[str, Json]:

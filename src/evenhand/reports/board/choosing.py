@@ -67,17 +67,23 @@ def choose_of_run(
     found = studies(ledger) if among is None else among
     if not found:
         _refuse_gradings(ledger)
+    if run and study not in {one.key for one in found}:
+        _refuse_other_purpose(ledger, run, study)
+    if choice.protocol not in {None, *(one.condition.protocol for one in found)}:
+        _refuse_gradings(ledger, choice.protocol)
     chosen = choose(found, replace(choice, study=study), undecided=undecided)
     return ChosenStudies(studies=tuple(chosen), notes=board_notes({run: study} if run and study else {}, chosen))
 
 
-def _refuse_gradings(ledger: Ledger) -> None:
-    """Raises MixedError where there is something to look at elsewhere."""
+def _refuse_gradings(ledger: Ledger, protocol: str | None = None) -> None:
+    """Raises MixedError where there is something to look at elsewhere, under this protocol if one is given."""
     held = studies(ledger, purposes=("rubric", "grade"))
+    held = [one for one in held if protocol in (None, one.condition.protocol)]
     graded = [one for one in held if one.purpose == "rubric"]
     if graded:
+        where = f"Under {protocol} the" if protocol else "The"
         raise MixedError(
-            "The ledger holds answers graded by criteria and no comparisons, which a board is made of; "
+            f"{where} ledger holds answers graded by criteria and no comparisons, which a board is made of; "
             f"`evenhand score {graded[-1].benchmark}` has the table of the grades.",
             code="EH-CHOOSE-NOTHING",
         )
@@ -88,6 +94,20 @@ def _refuse_gradings(ledger: Ledger) -> None:
             "--plot grades.html for a page.",
             code="EH-CHOOSE-NOTHING",
         )
+
+
+def _refuse_other_purpose(ledger: Ledger, run: str, study: str | None) -> None:
+    """Raises MixedError where the run is on record for something else than boards."""
+    graded = next((one for one in studies(ledger, purposes=("rubric", "grade", "audit")) if one.key == study), None)
+    if graded is None:
+        return
+    what = {
+        "rubric": f"graded answers by criteria, each alone; `evenhand score {graded.benchmark} --run {run}` has the "
+        f"table, `evenhand report --run {run}` the page",
+        "audit": f"audited a judge; `evenhand show {run}` has what it asked, and the board of the judge tells what "
+        "came of it",
+    }.get(graded.purpose, f"made a Grade Score; `evenhand show {run}` has what it asked")
+    raise MixedError(f"Run {run} {what}. A board is made of comparisons.", code="EH-CHOOSE-NOTHING")
 
 
 def study_of_run(ledger: Ledger, run: str) -> str:
@@ -110,7 +130,8 @@ def board_notes(runs: Mapping[str, str], chosen: Sequence[StudyOnRecord]) -> tup
     if not runs or not others:
         return ()
     alike = f"{counted(others, 'other study')} on the same data, judged and shown alike"
-    return (f"On one board with run {' and '.join(runs)}: {alike}.",)
+    place = "In one table" if chosen[0].purpose == "rubric" else "On one board"
+    return (f"{place} with run {' and '.join(runs)}: {alike}.",)
 
 
 def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool = False) -> list[StudyOnRecord]:

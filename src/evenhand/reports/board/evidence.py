@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.identity import Json
-from evenhand.domain.rater import Rater
+from evenhand.domain.rater import Rater, is_scripted
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import Choice, Grades, Reason
 from evenhand.format.words import counted
@@ -45,6 +45,10 @@ class EvidenceSource:
     readout: str | None = None
     rater: Rater | None = None
     condition: Condition | None = None
+
+    @property
+    def scripted(self) -> bool:
+        return is_scripted(self.judge)
 
 
 def shown_words(see: str | None) -> str:
@@ -177,6 +181,8 @@ def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
     notes += [f"{label} is {name}." for label, name in judged.names.items()]
     if study.sample:
         notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
+    if is_scripted(study.rater.name):
+        notes.append(f"{study.rater.name} is a script: its verdicts are made up, and tell of no real judge.")
     remarked = results.remarked()
     if study.condition.readout == "constrained":
         notes.append("Verdicts were read from the probabilities of the offered answers, without reasoning.")

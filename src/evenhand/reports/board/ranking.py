@@ -214,14 +214,14 @@ def _about_repeats(made: Board, evidence: Evidence, ranking: Ranking) -> tuple[s
     level = [one.model for one in other.models if one.rating.value == other.models[0].rating.value]
     would = f"{would_lead} would lead" if len(level) == 1 else f"{listed(level, most=_NAMED)} would be level"
     if leads == would_lead and len(level) == 1:
-        would = f"tier 1 would be {listed(after, most=_NAMED)}, not {listed(before, most=_NAMED)}"
+        would = f"Tier 1 would be {listed(after, most=_NAMED)}, not {listed(before, most=_NAMED)}"
     counting = _weights(evidence.each_counted) > 0
     kept = _weights(evidence.shown)[counting] / _weights(evidence.each_counted)[counting]
     of = f"of {len(kept):,} rows"
     repeat = counted(
         round(float((1 - kept).sum())), f"{of} repeats another and shares", f"{of} repeat others and share"
     )
-    return (f"{repeat} one weight; counted each in full (--repeats count), {would}.",)
+    return (f"{would} if repeats counted in full (--repeats count): {repeat} one weight.",)
 
 
 def _weights(rows: Comparisons) -> FloatArray:

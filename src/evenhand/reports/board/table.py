@@ -13,7 +13,7 @@ from evenhand.domain.trial import seen
 from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import escape
-from evenhand.format.words import count, counted, per_cent, unbroken
+from evenhand.format.words import count, counted, in_python, per_cent, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
 from evenhand.reports.board.evidence import asked_words
 from evenhand.reports.board.leaders import leaders, titled
@@ -36,6 +36,7 @@ _SENTENCES = 12
 _SHARED = "share one weight"
 _NOT_IN_FULL = ("left out", "without a row", _SHARED)
 """In a remark about data that do not count, or not in full; the others tell how a file was read."""
+_EXPLAINED = "what the columns mean and how this was worked out"
 _DOUBTS = 2
 """Cautions under a board that is not explained: with who leads, the judge, its audit and what is left, six lines."""
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
@@ -49,9 +50,10 @@ def print_board(
     everything: bool = False,
     explain: bool = False,
     audited: bool = False,
+    python: bool = False,
 ) -> None:
     """`everything`: however many models there are. `explain`: with every sentence there is, and how it was made.
-    `audited`: what an audit of the judge found is printed below."""
+    `audited`: what an audit of the judge found is printed below. `python`: for who called it there."""
     _print_heading(board, console)
     shown = board.models if everything or len(board.models) <= MANY else board.models[:SHOWN]
     missing = if_missing(board)
@@ -63,11 +65,12 @@ def print_board(
         console.print()
         _print_table(table, shown, console)
     if len(shown) < len(board.models):
-        console.print(f"The first {SHOWN} of {len(board.models):,} models; --all prints every one, --json too.")
+        every = "to_polars() has every one" if python else "--all prints every one, --json too"
+        console.print(f"The first {SHOWN} of {len(board.models):,} models; {every}.")
     console.print()
     asked = [sentence for one in more for sentence in one.sentences]
     if not explain:
-        _print_shortly(board, asked, console)
+        _print_shortly(board, asked, console, python=python)
         return
     first = _print_conclusion(board, console)
     marks = [OUTSIDE_MARK] if any(OUTSIDE_MARK in cell for column in fitting for cell in column.cells) else []
@@ -85,19 +88,21 @@ def print_board(
     print_reliability(board, console, audited=audited)
 
 
-def _print_shortly(board: "Board", asked: Sequence[str], console: Console) -> None:
+def _print_shortly(board: "Board", asked: Sequence[str], console: Console, *, python: bool) -> None:
     """Who leads, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
     console.print(unbroken(escape(leaders(board)[0])), style="bold")
     print_trust(board, console)
     doubts = _doubts(board)
     for sentence in doubts[:_DOUBTS]:
         grave = any(told in sentence for told in board.told)
-        console.print(unbroken(escape(sentence)), style="bold yellow" if grave else None)
+        told = in_python(sentence) if python else sentence
+        console.print(unbroken(escape(told)), style="bold yellow" if grave else None)
     for sentence in asked:
         console.print(unbroken(escape(sentence)))
     left = len(doubts) - _DOUBTS
     more = f"{counted(left, 'more caution')}, " if left > 0 else ""
-    console.print(f"--explain tells {more}what the columns mean and how this was worked out.", style="dim")
+    told = f"Its `notes` tell {more}how this was worked out" if python else f"--explain tells {more}{_EXPLAINED}"
+    console.print(f"{told}.", style="dim")
 
 
 def _doubts(board: "Board") -> list[str]:

@@ -162,8 +162,7 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     if not near:
         return Choice(
             judge=None,
-            sentence="Which judge to take is not known: people judged none of these cases, and only people can tell "
-            "which judge is right.",
+            sentence="Which judge to take is not known: no person judged these cases.",
         )
     if len(near) == 1:
         (only,) = near
@@ -189,20 +188,20 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     if taken != best:
         return Choice(
             judge=judges[taken].judge,
-            sentence=f"{word} {names[taken]}: it {_near(judges[taken])} for {_dollars(judges[taken])} per 1,000 "
-            f"judgements; {names[best]} is nearest to people ({per_cent(judges[best].agreement.value)}) and costs "
-            f"{_dollars(judges[best])}, and no difference between the two is shown ({_span(apart[best, taken])}).",
+            sentence=f"{word} {names[taken]}, {_dollars(judges[taken])} per 1,000 judgements: it "
+            f"{_near(judges[taken])}. {names[best]}, {_dollars(judges[best])}, does in "
+            f"{per_cent(judges[best].agreement.value)}; no difference is shown ({_span(apart[best, taken])}).",
         )
     if alike:
         others = listed(names[place] for place in alike)
         return Choice(
             judge=judges[best].judge,
-            sentence=f"{word} {names[best]}: it {_near(judges[best])}; no difference to {others} is shown, and none of "
-            f"them is known to cost less.",
+            sentence=f"{word} {names[best]}: it {_near(judges[best])}; no difference to {others} is shown, nor a lower "
+            "price.",
         )
     return Choice(
         judge=judges[best].judge,
-        sentence=f"{word} {names[best]}: it {_near(judges[best])}, on the cases that both judged more often than "
+        sentence=f"{word} {names[best]}: it {_near(judges[best])}, and on the same cases more often than "
         f"{listed(names[place] for place in near if place != best)}.",
     )
 
@@ -240,7 +239,7 @@ def _difference(one: Judge, other: Judge, level: float) -> Estimate:
 
 def _near(one: Judge) -> str:
     own, people = one.agreement, one.people_agreement
-    beside = "" if people.value is None else f" (people agree with each other in {per_cent(people.value)})"
+    beside = "" if people.value is None else f" (people with each other: {per_cent(people.value)})"
     return f"agrees with people in {per_cent(own.value)} of {count(round(own.n))} comparisons{beside}"
 
 

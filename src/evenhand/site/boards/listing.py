@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from evenhand.domain.identity import content_hash
+from evenhand.domain.rater import is_scripted
 from evenhand.domain.trial import seen
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -64,6 +65,10 @@ class BoardOnRecord:
     @property
     def sample(self) -> bool:
         return self._first.sample
+
+    @property
+    def scripted(self) -> bool:
+        return is_scripted(self._first.rater.name)
 
     @property
     def human(self) -> bool:

@@ -17,7 +17,7 @@ from starlette.responses import HTMLResponse, JSONResponse, Response
 from evenhand.domain.estimate import Estimate
 from evenhand.format.axis import SHARES, Axis
 from evenhand.format.html import commands
-from evenhand.format.supported import in_whole_per_cents, share_words, supported
+from evenhand.format.supported import finest, in_whole_per_cents, share_words, supported
 from evenhand.format.words import count, counted, per_cent
 from evenhand.reports.board.columns import interval, span
 from evenhand.reports.board.legend import legend
@@ -110,6 +110,7 @@ def _templates() -> Environment:
         called=_called,
         when=_when,
         points=_points,
+        finest=finest,
         per_cent=per_cent,
         share=share_words,
         count=count,
@@ -186,15 +187,16 @@ def _called(model: str, names: Mapping[str, str]) -> str:
     return names.get(model, model)
 
 
-def _points(rating: Estimate, share: bool) -> str:
-    value = supported(rating).value
-    if value is None:
+def _points(rating: Estimate, share: bool, unit: float | None = None) -> str:
+    """`unit`: of a column, so that its figures stand in the order of their ranks."""
+    found = supported(rating, None if share else unit)
+    if found.value is None:
         return "–"
-    return share_words(supported(rating)) if share else f"{value:.0f}"
+    return share_words(found) if share else f"{found.value:.0f}"
 
 
-def _interval(rating: Estimate, *, share: bool = False) -> str:
-    found = supported(rating)
+def _interval(rating: Estimate, *, share: bool = False, unit: float | None = None) -> str:
+    found = supported(rating, None if share else unit)
     words = interval(found, share=share)
     return words.replace(".0 %", " %") if share and in_whole_per_cents(found) else words
 
