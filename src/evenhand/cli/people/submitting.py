@@ -22,6 +22,7 @@ _SENTENCES_SHOWN = 30
 _UNREACHED_MOST = 10
 """So many times in a row the server may not answer while it is waited for."""
 _OVER = ("judged", "refused", "withdrawn")
+_OWNER_DECIDES = ("confirmed", "stopped")
 
 _STAGES = {
     "draft": "is a draft: nothing is judged before it is confirmed",
@@ -89,7 +90,10 @@ async def carry_out(order: SubmitJob) -> SubmitOutcome:
                 return SubmitOutcome(document=uploaded, exit_code=WRONG_USE)
         document = await _followed(server, submission, uploaded, order)
         _tell_stage(submission, document)
-        await _fetched(server, submission, document, order)
+        if order.wait and document.get("stage") in _OWNER_DECIDES:
+            say(f"That is the owner's to decide, so nothing is waited for; later: --status {submission} --wait.")
+        else:
+            await _fetched(server, submission, document, order)
     check = {} if uploaded is None else {"check": uploaded.get("check")}
     return SubmitOutcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
 
@@ -195,7 +199,7 @@ async def _confirmed(server: SubmissionServer, submission: str, uploaded: Docume
 
 
 async def _waited(server: SubmissionServer, submission: str, every: float) -> Document:
-    """Until it is over, whatever the end; a server that restarts meanwhile is waited for too."""
+    """Until it is over, whatever the end, or the owner's to decide; a server that restarts meanwhile is waited for."""
     told, unreached = "", 0
     while True:
         try:
@@ -213,7 +217,7 @@ async def _waited(server: SubmissionServer, submission: str, every: float) -> Do
                     f"Submission {submission} is a draft, and would be waited for in vain; --confirm it.",
                     code="EH-SUBMISSION-STAGE",
                 )
-            if stage in _OVER:
+            if stage in (*_OVER, *_OWNER_DECIDES):
                 return document
             progress = _standing(submission, document)
         if progress != told:
@@ -238,6 +242,9 @@ async def _fetched(server: SubmissionServer, submission: str, document: Document
 
 
 def _exit_code(document: Document) -> int:
+    """After waiting."""
+    if document.get("stage") in _OWNER_DECIDES:
+        return INCOMPLETE
     if document.get("stage") != "judged":
         return FAILED
     return INCOMPLETE if document.get("partial") else 0
@@ -293,7 +300,10 @@ def _row(row: Document) -> str:
     rank = f", rank {row.get('rank')}{_range(row, 'rank')} of {row.get('models')}" if row.get("rank") else ""
     visit = row.get("visit")
     elo = cast("Document", visit) if isinstance(visit, dict) else {}
-    played = f" Elo {elo['elo']}{_range(elo, 'elo')}, as VisIT-Bench plays it." if elo.get("elo") is not None else ""
+    unsure = ", without an interval: all its items are alike" if elo.get("elo_reason") else ""
+    played = ""
+    if elo.get("elo") is not None:
+        played = f" Elo {elo['elo']}{_range(elo, 'elo')}, as VisIT-Bench plays it{unsure}."
     return f"{rating}{rank}.{played} The receipt has the rest."
 
 
