@@ -160,7 +160,7 @@ async def _begun(server: SubmissionServer, entry: Entry) -> str:
     accepted = hashlib.sha256(policy.encode("utf-8", "surrogatepass")).hexdigest()
     if accepted != intake.get("policy_hash"):
         raise WrongUse(
-            "The server's policy is not the one that its hash names; nothing was accepted or sent.",
+            "The server's policy is not the one that its hash names; nothing was accepted or sent. Tell its owner.",
             code="EH-POLICY-MISMATCH",
         )
     entered = {"model": entry.model or "", "version": entry.version or "", "team": entry.team or "", "link": entry.link}
@@ -173,7 +173,7 @@ def chosen(intakes: Sequence[Document], name: str | None) -> Document:
     """The one meant by a benchmark's name or an intake's id; without a name the only one. Raises WrongUse."""
     told = ", ".join(f"{one.get('intake')} ({one.get('title')})" for one in intakes)
     if not intakes:
-        raise WrongUse("This server takes no submissions.", code="EH-INTAKE")
+        raise WrongUse("This server takes no submissions; ask its owner for a board that does.", code="EH-INTAKE")
     fitting = [one for one in intakes if name is None or name in (one.get("intake"), one.get("benchmark"))]
     if not fitting:
         names = sorted({str(one.get("benchmark")) for one in intakes})
@@ -272,6 +272,8 @@ def _tell_stage(submission: str, document: Document) -> None:
     row = document.get("row")
     if isinstance(row, dict):
         say(_row(cast("Document", row)))
+    if document.get("stage") == "judged" and not document.get("published"):
+        say(f"On the board it is anonymous until --status {submission} --publish shows its name.")
 
 
 def _standing(submission: str, document: Document) -> str:

@@ -139,9 +139,10 @@ def elo_bootstrap(
 
 
 def _unseen_scatter(comparisons: Comparisons, resampling: Resampling) -> tuple[BoolArray, FloatArray, FloatArray]:
-    """Of each model: whether its clusters are all alike, what resamples scatter too little by, and how many tell as much.
+    """Of each model: whether its clusters are all alike, what resamples scatter too little by, and how many are behind.
 
-    Of clusters that are all alike resamples show nothing but other orders, however few the clusters are. What raters add to the spread between items no resample of items shows: it is taken from the model's win rate.
+    Of clusters that are all alike resamples show nothing but other orders. What raters add to the spread between items
+    no resample of items shows: it is taken from the model's win rate.
     """
     if resampling.unit == "battles":
         comparisons = replace(comparisons, item=None, cluster=None, crossed=None)
