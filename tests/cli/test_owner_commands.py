@@ -274,7 +274,7 @@ def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, h
     here.refuses("EH-INVALID", of=("submissions", "refuse", other, "--reason", " "))
     assert here.document("submissions", "refuse", other, "--reason", "Copied.")["stage"] == "refused"
     assert "reason: Copied." in here.run("submissions")[0]
-    here.refuses("EH-NOT-FOUND", of=("submissions", "refuse", "00000000", "--reason", "x"))
+    here.refuses("EH-NOT-FOUND", "`evenhand submissions`", of=("submissions", "refuse", "00000000", "--reason", "x"))
     noted = {one.what for one in events(desk.ledger)}
     assert {"approved a submission: a budget of $2.00", "refused a submission"} <= noted
 

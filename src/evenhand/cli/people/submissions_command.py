@@ -159,7 +159,8 @@ def _board(ledger: "Ledger", given: OpenOptions) -> "BoardOnRecord":
     found = [one for one in boards if one.benchmark == given.benchmark and given.board in (None, one.id)]
     if not found and given.board is None:
         names = sorted({one.benchmark for one in boards})
-        words = f"No board of '{given.benchmark}' was judged by a model here; {hint(given.benchmark, names)}"
+        known = hint(given.benchmark, names) if names else "`evenhand judge` judges one."
+        words = f"No board of '{given.benchmark}' was judged by a model here; {known}"
         raise WrongUse(words, code="EH-CHOOSE-NOTHING")
     if not found:
         told = ", ".join(one.id for one in boards if one.benchmark == given.benchmark) or "none"
@@ -241,11 +242,11 @@ def approve(_: click.Context, given: ApproveOptions) -> None:
     ledger = Ledger(given.store, create=False)
     found = find_submission(ledger, given.submission)
     if found is not None and found.standing.stage in ("stopped", "judged"):
-        with refusing():
+        with refusing(lists="evenhand submissions"):
             stands = raised(ledger, given.submission, by=BY, budget=given.budget)
         _tell(ledger, given.submission, stands, f"raised a budget: {limit(given.budget)}", as_json=given.as_json)
         return
-    with refusing():
+    with refusing(lists="evenhand submissions"):
         stands = approved(
             ledger,
             given.submission,
@@ -273,7 +274,7 @@ def refuse(_: click.Context, given: RefuseOptions) -> None:
     from evenhand.site.submissions.deciding import REFUSED, refused
 
     ledger = Ledger(given.store, create=False)
-    with refusing():
+    with refusing(lists="evenhand submissions"):
         stands = refused(ledger, given.submission, by=BY, reason=given.reason)
     _tell(ledger, given.submission, stands, REFUSED, as_json=given.as_json)
 
@@ -293,7 +294,7 @@ def close(_: click.Context, given: CloseOptions) -> None:
     from evenhand.site.submissions.deciding import CLOSED, closed
 
     ledger = Ledger(given.store, create=False)
-    with refusing():
+    with refusing(lists="evenhand submissions"):
         stands = closed(ledger, given.submission, by=BY)
     _tell(ledger, given.submission, stands, CLOSED, as_json=given.as_json)
 
