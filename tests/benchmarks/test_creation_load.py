@@ -187,7 +187,7 @@ def test_where_image_is_empty_the_files_beside_the_data_are_read(tmp_path: Path)
     ("image", "path", "words"),
     [
         ("", "['', 'images/red.png']", "named by nothing"),
-        ("", "images/gone.png", "`images/gone.png` is not there"),
+        ("", "['images/gone.png', 'images/red.png']", "`images/gone.png` is not there"),
         ("", "/etc/hostname", "absolute or leads out"),
         ("8", "", "is `8`, which is neither an image nor the index of a row"),
         ("7", "", "neither an image nor the index of a row"),
@@ -214,7 +214,7 @@ def test_a_case_whose_image_is_missing_or_unusable_is_named(tmp_path: Path, imag
     assert words in message
 
 
-@pytest.mark.parametrize(("image", "path"), [("", ""), ("", "[]"), ("nan", "nan")])
+@pytest.mark.parametrize(("image", "path"), [("", ""), ("", "[]"), ("nan", "nan"), ("", "gone.png")])
 def test_a_case_without_an_image_is_left_out_and_counted_and_so_is_one_that_points_to_it(
     tmp_path: Path, image: str, path: str
 ):
@@ -232,6 +232,12 @@ def test_a_case_without_an_image_is_left_out_and_counted_and_so_is_one_that_poin
     assert any("passed over: 2 (2, 3)" in warning for warning in taken.warnings)
     with pytest.raises(ResponsesError, match="no such item: `4`"):
         read_responses([*said, said[0] | {"index": "4"}], loaded)
+
+
+def test_where_there_is_no_column_of_images_a_file_that_is_not_there_is_named(tmp_path: Path):
+    rows = [{**CASE, "image_path": "images/gone.png"}]
+    del rows[0]["image"]
+    says(refusal(write_lines(tmp_path / "x.jsonl", rows)), "EH-DATA-IMAGE", "row 1", "`images/gone.png` is not there")
 
 
 def test_a_file_none_of_whose_cases_has_an_image_is_refused(tmp_path: Path):

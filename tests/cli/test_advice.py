@@ -1,5 +1,6 @@
 """Commands that a sentence, a table or a page suggests: each situation is made, and what was printed is typed."""
 
+import csv
 import html
 import json
 import re
@@ -18,6 +19,7 @@ from evenhand.cli.main import evenhand as program
 from evenhand.cli.saying import OF_LEDGER, typeable
 from evenhand.domain.rater import Rater
 from evenhand.ledger.store.record import Ledger
+from tests.benchmarks.files import RED
 from tests.cli.served import served
 from tests.cli.shell import Shell
 from tests.exchange.world import answers_file, items_file, write_lines, written
@@ -40,7 +42,7 @@ class Desk(Shell):
     def advised(self, *arguments: object, expect: int = 0) -> list[str]:
         """The commands in what a command printed."""
         out, err = self.run(*arguments, expect=expect)
-        return [found[1] or found[2] for found in ADVICE.finditer(out + err)]
+        return advice_in(out + err)
 
     def types(self, command: str, *more: object, expect: int = 0) -> str:
         name, *words = shlex.split(command)
@@ -172,6 +174,49 @@ def no_baseline(desk: Desk) -> None:
     assert "leads" in desk.types(command)
 
 
+def a_benchmark_that_grows(desk: Desk) -> None:
+    """From nothing to a version's files, by what each command says is next."""
+    desk.ledger()
+    (command,) = desk.advised("growing", "set", "My garden", "--per-skill", 2, "--store", STORE, expect=2)
+    skills = written(desk.folder / "skills.txt", "counting\n")
+    take, serve = advice_in(desk.types(command, "--skills", skills))
+    assert serve.startswith("evenhand serve")
+    for person in ("Ada", "Ben"):
+        desk.run("people", "add", person, "--store", STORE)
+    (desk.folder / "red.png").write_bytes(RED)
+    told = {"images": ["red.png"], "skill": "counting", "source": "Dots", "licence": "CC0 1.0"}
+    asked = [{**told, "instance": f"{n}", "instruction": "How many?"} for n in range(2)]
+    file = write_lines(desk.folder / "rows.jsonl", asked)
+    (waiting,) = advice_in(desk.types(take.replace("FILE", str(file))))
+    (fill,) = advice_in(desk.types(waiting.replace("FOLDER", "'a sheet'")))
+    filled_in(desk.folder / "a sheet" / "caption.csv", by="Ada", captions="One red picture.")
+    (worker,) = advice_in(desk.types(fill))
+    with served(Script(judge="says One.")) as server:
+        desk.types(worker.replace("MODEL", "vllm/m"), "--base-url", server.base_url)
+    (waiting,) = desk.advised("growing", "--store", STORE)
+    (fill,) = advice_in(desk.types(waiting.replace("FOLDER", "last")))
+    filled_in(desk.folder / "last" / "verify.csv", by="Ben", follows="yes")
+    (version,) = advice_in(desk.types(fill))
+    made = desk.types(version)
+    assert "holds 1 item. 1 proposal that asked the very same as another was merged." in made
+    (export,) = advice_in(made)
+    desk.types(export.replace("FOLDER", "grown"))
+    assert len((desk.folder / "grown" / "items.jsonl").read_text(encoding="utf-8").splitlines()) == 1
+
+
+def advice_in(printed: str) -> list[str]:
+    return [found[1] or found[2] for found in ADVICE.finditer(printed)]
+
+
+def filled_in(path: Path, **given: str) -> None:
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = [{**row, **given} for row in csv.DictReader(file)]
+    with path.open("w", newline="", encoding="utf-8") as file:
+        table = csv.DictWriter(file, list(rows[0]))
+        table.writeheader()
+        table.writerows(rows)
+
+
 SITUATIONS: dict[str, Callable[[Desk], None]] = {
     "evenhand show {}": unread_reply,
     "evenhand show {} --flips": flips,
@@ -185,6 +230,7 @@ SITUATIONS: dict[str, Callable[[Desk], None]] = {
     "evenhand rank {}": divided_annotations,
     "evenhand show RUN": a_case_of_two_files,
     "evenhand show {}, of a run": no_verdict_of_a_run,
+    "evenhand growing begin {}": a_benchmark_that_grows,
 }
 
 
@@ -207,6 +253,25 @@ ELSEWHERE = {
     "evenhand rank --method {} --bootstrap 100": "run below",
     "evenhand benchmarks show NAME --pages FOLDER": "tests/cli/test_publish.py",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",
+    **dict.fromkeys(
+        (
+            "evenhand growing take {} FILE",
+            "evenhand growing waiting {} FOLDER --step {}",
+            "evenhand worker --model MODEL --once",
+            "evenhand growing fill {} {}",
+            "evenhand growing version {}",
+            "evenhand export --grown {} --out FOLDER",
+        ),
+        "with `growing begin`",
+    ),
+    **dict.fromkeys(
+        (
+            "evenhand submissions approve {} --budget DOLLARS",
+            "evenhand submissions refuse {} --reason WHY",
+            "evenhand submissions close {}",
+        ),
+        "tests/cli/test_owner_commands.py",
+    ),
     "evenhand people add NAME --role team": "tests/cli/test_owner_commands.py",
     "evenhand score {}": "tests/cli/test_rubric.py",
     "evenhand submit {} predictions.jsonl --benchmark {} \\\n  --model NAME --version VERSION --team TEAM "

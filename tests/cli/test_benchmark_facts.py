@@ -58,6 +58,9 @@ def test_without_data_the_published_tasks_and_topics_are_listed() -> None:
     assert known["Harmful Memes"]["licence"] == "unknown"
     assert all(one["licence"] and one["address"] for one in visit["topics"])
     assert known["ScienceQA"]["licence_told_by"] == "README of its own repository"
+    for name, headings in (("creation-mmbench", ["task", "category"]), ("visit-bench", ["task"])):
+        (line,) = [one for one in run("benchmarks", "show", name).out.splitlines() if one.startswith("task ")]
+        assert line.split() == headings, "a column of which nothing is known is left out"
     # What was read nowhere is not guessed.
     assert all((one["licence_told_by"] is None) == (one["licence"] == "unknown") for one in visit["topics"])
     words = run("benchmarks", "show", "visit-bench").out

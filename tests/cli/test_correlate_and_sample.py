@@ -63,7 +63,7 @@ def test_columns_of_standard_errors_give_the_correlation_without_them(shell: She
 
 def test_a_table_and_a_picture_are_made(shell: Shell):
     out, _ = shell.run("correlate", shell.file("t.csv", *TABLE), "--plot", shell.folder / "t.svg")
-    assert "A, B" in out
+    assert "A and B" in out
     drawn = (shell.folder / "t.svg").read_text(encoding="utf-8")
     assert "Spearman" in drawn
     assert "R²" in drawn
@@ -74,7 +74,7 @@ def test_a_correlation_of_exactly_zero_stands_between_the_positive_and_the_negat
     out, _ = shell.run("correlate", shell.file("z.csv", "model,A,B,C,D,E", *rows))
     found = {pair["first"] + pair["second"]: pair["spearman"] for pair in shell.document("correlate", "z.csv")["pairs"]}
     assert found["AC"] == 0
-    places = [out.index(f"{one}, {other}") for one, other in ("AB", "AC", "AD", "AE")]
+    places = [out.index(f"{one} and {other}") for one, other in ("AB", "AC", "AD", "AE")]
     assert places == sorted(places)
 
 
@@ -117,7 +117,7 @@ def test_without_a_table_every_two_boards_of_the_ledger_are_correlated(shell: Sh
     assert made["pairs"][0]["spearman"] == pytest.approx(-1.0)
     assert any("evenhand align" in note for note in made["notes"])
     out, err = shell.run("correlate")
-    assert "visit-bench, more" in out
+    assert "visit-bench and more" in out
     assert "Bradley-Terry" in err
 
 

@@ -263,6 +263,8 @@ def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, h
     here.refuses("EH-USAGE", "--unlimited", of=("submissions", "approve", submission))
     listed, _ = here.run("submissions")
     assert "4 battles, at most 16 calls, at most $1.50" in " ".join(listed.split())
+    assert f"`evenhand submissions approve {submission} --budget DOLLARS`" in " ".join(listed.split())
+    assert f"`evenhand submissions refuse {other} --reason WHY`" in " ".join(listed.split())
     approve = ("submissions", "approve", submission, "--budget", 2)
     here.refuses("EH-ESTIMATE-CHANGED", of=(*approve, "--estimate", 1))
     told = here.document(*approve)
@@ -272,7 +274,7 @@ def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, h
     here.refuses("EH-INVALID", of=("submissions", "refuse", other, "--reason", " "))
     assert here.document("submissions", "refuse", other, "--reason", "Copied.")["stage"] == "refused"
     assert "reason: Copied." in here.run("submissions")[0]
-    here.refuses("EH-NOT-FOUND", of=("submissions", "refuse", "00000000", "--reason", "x"))
+    here.refuses("EH-NOT-FOUND", "`evenhand submissions`", of=("submissions", "refuse", "00000000", "--reason", "x"))
     noted = {one.what for one in events(desk.ledger)}
     assert {"approved a submission: a budget of $2.00", "refused a submission"} <= noted
 
@@ -282,13 +284,15 @@ def test_one_that_reached_its_budget_goes_on_with_another_or_ends_with_what_is_t
     for version in ("1", "2"):
         submission = team.confirmed(version=version)
         estimate(desk, submission)
-        here.run("submissions", "approve", submission, "--budget", 2)
+        _, said = here.run("submissions", "approve", submission, "--budget", 2)
+        assert "`evenhand worker --once`" in said
         tell(desk.ledger, submission, Stopped(spent=1.9, least=3.0), person=None)
         assert desk.stands(submission).stage == "stopped"
         if version == "1":
             told = here.document("submissions", "approve", submission, "--budget", 4)
             assert (told["stage"], told["budget"]) == ("approved", 4)
         else:
+            assert f"`evenhand submissions close {submission}`" in " ".join(here.run("submissions")[0].split())
             here.run("submissions", "close", submission)
             assert desk.stands(submission).closing
     noted = {one.what for one in events(desk.ledger)}

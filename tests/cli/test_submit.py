@@ -265,6 +265,10 @@ def test_another_file_for_what_is_confirmed_says_how_it_stands_and_what_can_be_d
             "of 12. Elo 1007.0 (990.0 to 1019.5), as VisIT-Bench plays it. The receipt has the rest.",
         ),
         (
+            {"stage": "judged", "row": {**ROW, "visit": {"elo": 1006, "elo_lower": None, "elo_reason": "did alike"}}},
+            "of 12. Elo 1006, as VisIT-Bench plays it, without an interval: all its items are alike. The receipt has",
+        ),
+        (
             {
                 "stage": "judged",
                 "row": {"rating": None, "rating_lower": 1100.5, "rating_upper": None, "rating_reason": "won all"},
@@ -283,10 +287,10 @@ def test_how_it_stands_is_told_in_words(shell: Shell, office: Office, document: 
 
 def test_it_is_waited_for_and_its_files_are_fetched(shell: Shell, office: Office) -> None:
     submitted(office).stages = [
+        {"stage": "approved"},
         None,
         None,
-        {"stage": "approved", "wanted": 4, "done": 1},
-        {"stage": "stopped"},
+        {"wanted": 4, "done": 1},
         {"stage": "judged", "judged_at": 1.0, "row": ROW},
     ]
     found = shell.document("submit", office.url, "--status", "5ab1", "--wait", "--every", "0", "--receipt", "r.json",
@@ -320,6 +324,21 @@ def test_the_exit_code_after_waiting_tells_how_it_ended(
     submitted(office, **document)
     shell.run("submit", office.url, "--status", "5ab1", "--wait", "--every", "0", expect=code)
     shell.run("submit", office.url, "--status", "5ab1")
+
+
+@pytest.mark.parametrize(
+    ("document", "words"),
+    [({"stage": "confirmed", "place": 4}, "waits for the owner's approval"), ({"stage": "stopped"}, "its budget")],
+)
+def test_what_the_owner_has_to_decide_is_told_and_not_waited_for(
+    shell: Shell, office: Office, document: dict[str, object], words: str
+) -> None:
+    submitted(office, **document)
+    waits = ("submit", office.url, "--status", "5ab1", "--wait", "--every", "600")
+    told = " ".join(shell.run(*waits, "--receipt", "r.json", expect=3)[1].split())
+    assert words in told
+    assert "the owner's to decide, so nothing is waited for; later: --status 5ab1 --wait." in told
+    assert not Path("r.json").exists()
 
 
 def test_a_server_that_stays_away_is_not_waited_for_for_ever(shell: Shell, office: Office) -> None:

@@ -61,7 +61,7 @@ from evenhand.site.living.store import (
     unskip,
     was_handed_out,
 )
-from evenhand.site.living.versions import NothingLeft, grown_version, item_of, publish
+from evenhand.site.living.versions import NothingLeft, grown_version, item_of, merged, publish
 from tests.ledger.test_schema import UGLY, listening
 
 PNG = bytes.fromhex(
@@ -185,6 +185,22 @@ def test_what_a_version_holds_already_joins_it_without_another(ledger: Ledger):
     assert joined
     assert joined.standing.joined == Joined(version=1, item=item_of(joined).digest)
     assert [item.digest for item in items_of(ledger, made.data)] == [item_of(joined).digest]
+
+
+def test_the_very_same_of_two_people_is_one_item_and_is_counted(ledger: Ledger):
+    growing = begun(ledger)
+    for person in ("a", "w", "x"):
+        accepted(ledger, growing, person=person)
+    benchmark = find_growing(ledger, growing)
+    assert benchmark
+    made = publish(ledger, benchmark, by="owner")
+    assert made
+    assert (made.items, merged(ledger, benchmark, made)) == (1, 2)
+    accepted(ledger, growing, person="y")
+    accepted(ledger, growing, person="z", text="How many more?")
+    second = publish(ledger, benchmark, by="owner")
+    assert second
+    assert (second.items, merged(ledger, benchmark, second)) == (2, 1)
 
 
 @pytest.mark.parametrize("fault", ["caption", "answer", "neither"])

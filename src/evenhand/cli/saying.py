@@ -17,8 +17,9 @@ from evenhand.format.printable import printable
 
 OF_LEDGER = frozenset(
     (
-        "align", "answer", "audit", "correlate", "demo", "describe-images", "export", "grade", "import", "judge",
-        "ledger", "publish", "rank", "report", "runs", "sample", "score", "serve", "show", "worker",
+        "align", "answer", "audit", "correlate", "demo", "describe-images", "export", "grade", "growing", "import",
+        "judge", "ledger", "people", "publish", "rank", "report", "runs", "sample", "score", "serve", "show",
+        "submissions", "worker",
     )
 )  # fmt: skip
 """Commands with --store."""

@@ -194,7 +194,7 @@ def _record_notes(unrated: Sequence[str], *, shared: bool) -> Iterator[str]:
 def print_redundancy(found: Redundancy, console: Console) -> None:
     rows = [
         (
-            f"{pair.first}, {pair.second}",
+            f"{pair.first} and {pair.second}",
             _cells(pair.spearman)[0],
             _of_one_truth(pair),
             *_cells(pair.latent),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from evenhand.domain.vote import Vote
 from evenhand.stats.intervals import MANY, reach
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.elo.notes import ALIKE
 from evenhand.stats.ratings.elo.ratings import about_provisional, elo, elo_bootstrap, settled_after
 from evenhand.stats.ratings.ranks import elo_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling, Unit, resampled_orders
@@ -190,9 +191,9 @@ def test_after_so_many_battles_a_third_of_the_way_from_the_start_is_left(k: floa
 
 
 def newcomer(battles: int) -> Comparisons:
-    """Two that met 400 times, and one that beats the better of them in its few battles."""
+    """Two that met 400 times, and one that beats the better of them in all of its few battles but one."""
     old = [("X", "Y", 1), ("X", "Y", -1), ("X", "Y", 1), ("X", "Y", 1)] * 100
-    new = [("N", "X", 1)] * battles
+    new = [("N", "X", -1), *[("N", "X", 1)] * (battles - 1)]
     return played([*old[:200], *new, *old[200:]])
 
 
@@ -244,8 +245,9 @@ def test_raters_who_differ_scatter_the_draws_that_ranks_are_judged_by():
     assert (ranges[1].own_above & ~ranges[0].own_above).sum() == 0
 
 
-def test_a_pass_outside_its_interval_is_named_and_the_narrow_interval_explained():
-    battles = played([("a", "b", 1)] * 60 + [("a", "c", 1)] * 60)
+def test_a_pass_outside_its_interval_is_named():
+    # The last battles weigh most, and all of them were lost.
+    battles = played([("a", "b", 1)] * 60 + [("a", "b", -1)] * 60)
     found = elo_bootstrap(battles, Resampling(rounds=50, seed=1, unit="battles"), k=32)
     outside = [
         one.model
@@ -260,6 +262,25 @@ def test_a_pass_outside_its_interval_is_named_and_the_narrow_interval_explained(
     assert all(model in note.split("lies")[0] for model in outside)
     even = elo_bootstrap(played([("a", "b", 1), ("a", "b", -1)] * 30), Resampling(rounds=50, seed=1, unit="battles"))
     assert not any("outside its interval" in note for note in even.notes)
+
+
+@pytest.mark.parametrize("unit", ["items", "battles"])
+@pytest.mark.parametrize("sign", [1, 0])
+def test_where_all_items_are_alike_there_is_no_interval_and_the_reason_is_told(unit: Unit, sign: int):
+    """Three wins in three items are 1006 in every resample, which says nothing of a fourth."""
+    three = replace(
+        played([("X", "Y", sign)] * 3 + [("Z", "Y", 1), ("Z", "Y", -1), ("Z", "Y", 1)]),
+        item=np.array([0, 1, 2, 0, 1, 2], dtype=np.int32),
+    )
+    found = elo_bootstrap(three, Resampling(rounds=40, seed=1, unit=unit))
+    of = {one.model: one for one in found.ratings}
+    assert (of["X"].rating.lower, of["X"].rating.upper, of["X"].rating.reason) == (None, None, ALIKE)
+    assert of["X"].median is not None
+    assert of["Z"].rating.reason is None
+    assert of["Z"].rating.lower is not None
+    assert of["Z"].rating.lower < (of["Z"].rating.upper or 0.0)
+    (note,) = (note for note in found.notes if note.startswith("No interval for "))
+    assert note.startswith("No interval for X: ")
 
 
 def test_no_battles_give_no_bootstrap():

@@ -19,6 +19,7 @@ class CaseImages:
     """The images of one data file, kept on the disk by their SHA-256."""
 
     def __init__(self, folder: Path) -> None:
+        self._folder = folder
         self._files = PictureFiles(folder)
         self.pictures = self._files.found
 
@@ -44,7 +45,14 @@ class CaseImages:
         if names and len(names) < len(places):
             reader.fault("An image of the case is named by nothing; name its file in `image_path`.", code=IMAGE)
             return ()
+        # The official file names the images of every row, which lie nowhere: a row without its own has none.
+        if "image" in reader.row.fields and not any(map(self._may_be_there, names)):
+            return ()
         return tuple(self._files.name(name, reader) for name in names)
+
+    def _may_be_there(self, name: str) -> bool:
+        path = Path(name)
+        return ":" in name or path.is_absolute() or ".." in path.parts or (self._folder / path).exists()
 
     def _kept(self, number: int, image: str | bytes, reader: FieldReader) -> str:
         try:

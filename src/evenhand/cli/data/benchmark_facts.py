@@ -78,8 +78,9 @@ class BenchmarkFacts:
             )
             print_rows(("category", "items"), [(name, str(n)) for name, n in counts.categories], console())
         if self.tasks:
-            tasks = [(one.name, one.category or "", "" if one.items is None else str(one.items)) for one in self.tasks]
-            print_rows(("task", "category", "items"), tasks, console())
+            told = [{name: value for name, value in one.as_json().items() if value is not None} for one in self.tasks]
+            known = [name for name in ("task", "category", "items") if any(name in one for one in told)]
+            print_rows(known, [[str(one.get(name, "")) for name in known] for one in told], console())
         if self.topics:
             click.echo("draws on   (the paper names no licence; each is as told by what stands in parentheses)")
             print_entries([(one.name, _topic_facts(one)) for one in self.topics], console())

@@ -1,6 +1,8 @@
 """`evenhand growing`: the benchmarks that people let grow, for whoever owns them."""
 
 import json
+import shlex
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -11,6 +13,7 @@ from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import LedgerOptions, option
 from evenhand.cli.people.owning import BY, must_have_pages, refusing
+from evenhand.cli.saying import say, typeable
 
 if TYPE_CHECKING:
     from evenhand.domain.identity import Json
@@ -78,7 +81,21 @@ def _facts(one: "dict[str, Json]") -> list[str]:
         f"proposals: {', '.join(f'{count} {stage}' for stage, count in stages.items()) or 'none'}",
         f"versions: {versions}",
         *([f"{one['failing']} cannot go on: {one['failure']}"] if one["failing"] else []),
+        *([typeable(next_step)] if (next_step := _next(str(one["name"]), stages)) else []),
     ]
+
+
+def _next(name: str, stages: Collection[str]) -> str:
+    """What an owner types where proposals stand at these stages; empty where none waits."""
+    named = shlex.quote(name)
+    for step in ("instruct", "caption", "verify"):
+        if step in stages:
+            return f"Next: `evenhand growing waiting {named} FOLDER --step {step}` writes what people fill in."
+    if {"image", "answer"} & {*stages}:
+        return "Next: `evenhand worker --model MODEL --once` fetches images and has answers written."
+    if "accepted" in stages:
+        return f"Next: `evenhand growing version {named}` makes a version of what was accepted."
+    return "Next: on the pages of `evenhand serve` you decide about what was flagged." if "flagged" in stages else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,7 +162,11 @@ def begin(_: click.Context, given: BeginOptions) -> None:
     if given.as_json:
         click.echo(json.dumps({"schema": 1, "growing": made, "name": name, "skills": len(terms.skills)}))
         return
-    click.echo(f"'{name}' grows from now on, with {counted(len(terms.skills), 'skill')}.", err=True)
+    take = f"evenhand growing take {shlex.quote(name)} FILE"
+    say(
+        f"'{name}' grows from now on, with {counted(len(terms.skills), 'skill')}. Next: `{take}` takes rows of a "
+        "dataset in; people write on the pages of `evenhand serve`."
+    )
 
 
 def _lines_of(path: Path) -> list[str]:
@@ -183,7 +204,7 @@ def set_command(_: click.Context, given: SetOptions) -> None:
     growing = growing_named(ledger, given.name)
     set_terms(ledger, growing.id, replace(growing.terms, per_skill=given.per_skill), by=BY)
     asked = counted(given.per_skill, "instruction")
-    click.echo(f"'{growing.name}' asks everybody who writes for {asked} for each of its skills.", err=True)
+    say(f"'{growing.name}' asks everybody who writes for {asked} for each of its skills.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +239,8 @@ def take(_: click.Context, given: TakeOptions) -> None:
         document = {"added": taken.added, "known": taken.known, "stages": dict(taken.stages)}
         click.echo(json.dumps({"schema": 1, "dry_run": given.dry_run, **document}, ensure_ascii=False))
         return
-    click.echo(_taken(taken, growing.name, dry_run=given.dry_run), err=True)
+    next_step = "" if given.dry_run else _next(growing.name, taken.stages)
+    say(f"{_taken(taken, growing.name, dry_run=given.dry_run)} {next_step}".rstrip())
 
 
 _WAITS = {
@@ -272,8 +294,10 @@ def waiting(_: click.Context, given: WaitingOptions) -> None:
         found = write_sheet(ledger, growing, given.step, given.folder)
     except OSError as error:
         raise WrongUse(f"{given.folder} cannot be written: {error.strerror or error}.") from None
-    words = f"{counted(found, 'proposal')} of '{growing.name}' in {given.folder / given.step}.csv, to {given.step}."
-    click.echo(words, err=True)
+    sheet = given.folder / f"{given.step}.csv"
+    fill = f"evenhand growing fill {shlex.quote(growing.name)} {shlex.quote(str(sheet))}"
+    words = f"{counted(found, 'proposal')} of '{growing.name}' in {sheet}, to {given.step}."
+    say(f"{words} Next: `{fill}`, once filled in." if found else words)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -307,7 +331,7 @@ def fill(_: click.Context, given: FillOptions) -> None:
     more = [f"{taken.known:,} had been taken in before"] * bool(taken.known)
     more += [f"{taken.blank:,} left blank"] * bool(taken.blank)
     words = f"{counted(taken.said, 'row')} taken into '{growing.name}'{f', which stand now: {stand}' if stand else ''}"
-    click.echo("; ".join([words, *more]) + ".", err=True)
+    say(f"{'; '.join([words, *more])}. {_next(growing.name, taken.stages)}".rstrip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -327,7 +351,7 @@ def version(_: click.Context, given: VersionOptions) -> None:
     from evenhand.format.words import counted
     from evenhand.ledger.store.record import Ledger
     from evenhand.site.http.audit_log import LogEvent, write_down
-    from evenhand.site.living.versions import NothingLeft, publish
+    from evenhand.site.living.versions import NOTHING_NEW, NothingLeft, merged, publish
 
     ledger = Ledger(given.store, create=False)
     growing = growing_named(ledger, given.name)
@@ -336,13 +360,18 @@ def version(_: click.Context, given: VersionOptions) -> None:
     except NothingLeft as error:
         raise WrongUse(str(error), code="EH-VERSION-EMPTY") from None
     if made is None:
-        raise WrongUse("Nothing was accepted or taken out since the last version.")
+        raise WrongUse(NOTHING_NEW)
     write_down(ledger, LogEvent(what="made a version", detail=f"{growing.id} {made.number}"))
+    same = merged(ledger, growing, made)
     if given.as_json:
-        document = {"version": made.number, "items": made.items, "data": made.data}
+        document = {"version": made.number, "items": made.items, "data": made.data, "merged": same}
         click.echo(json.dumps({"schema": 1, **document}))
         return
-    click.echo(f"Version {made.number} of '{growing.name}' holds {counted(made.items, 'item')}.", err=True)
+    alike = f" {counted(same, 'proposal')} that asked the very same as another {'was' if same == 1 else 'were'} merged."
+    say(
+        f"Version {made.number} of '{growing.name}' holds {counted(made.items, 'item')}.{alike if same else ''} Next: "
+        f"`evenhand export --grown {shlex.quote(growing.name)} --out FOLDER` writes it."
+    )
 
 
 def growing_named(ledger: "Ledger", name: str) -> "GrowingBenchmark":
@@ -351,6 +380,8 @@ def growing_named(ledger: "Ledger", name: str) -> "GrowingBenchmark":
     from evenhand.site.living.settings import growing_benchmarks
 
     growing = {one.name: one for one in growing_benchmarks(ledger)}
+    if not growing:
+        raise WrongUse(f"No benchmark grows in this ledger; `evenhand growing begin {shlex.quote(name)}` begins one.")
     if name not in growing:
         raise WrongUse(f"No benchmark '{name}' grows in this ledger; {hint(name, sorted(growing))}")
     return growing[name]

@@ -10,14 +10,18 @@ BY = "command line"
 
 
 @contextmanager
-def refusing() -> Generator[None]:
-    """What the pages would refuse is refused here in the same words, with the same code. Raises WrongUse."""
+def refusing(*, lists: str | None = None) -> Generator[None]:
+    """What the pages would refuse is refused here in the same words, with the same code. Raises WrongUse.
+
+    `lists`: the command that tells what there is, where what was named is not found.
+    """
     from evenhand.site.http.refusal import Refusal
 
     try:
         yield
     except Refusal as refusal:
-        raise WrongUse(refusal.sentence, code=refusal.code) from None
+        more = f" `{lists}` lists what there is." if lists and refusal.code == "EH-NOT-FOUND" else ""
+        raise WrongUse(refusal.sentence + more, code=refusal.code) from None
 
 
 def must_have_pages(command: str) -> None:

@@ -11,6 +11,7 @@ from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import LedgerOptions, option
 from evenhand.cli.people.owning import BY, must_have_pages, refusing
+from evenhand.cli.saying import say, typeable
 
 if TYPE_CHECKING:
     from evenhand.domain.submission import Despite, SubmissionState, SubmissionTerms
@@ -68,7 +69,23 @@ def _facts(one: "SubmissionForOwner") -> list[str]:
     if one["spent_usd"]:
         facts.append(f"${one['spent_usd']:.2f} spent")
     facts += [failure["detail"] for failure in one["failures"][-1:]]
-    return facts + ([f"reason: {one['reason']}"] if one["reason"] else [])
+    facts += [f"reason: {one['reason']}"] if one["reason"] else []
+    next_step = _next(one["submission"], one["stage"])
+    return [*facts, typeable(next_step)] if next_step else facts
+
+
+def _next(submission: str, stage: str) -> str:
+    """What its owner may type now; empty where nothing waits for them."""
+    approve = f"`evenhand submissions approve {submission} --budget DOLLARS`"
+    match stage:
+        case "confirmed":
+            return f"Next: {approve} has it judged, `evenhand submissions refuse {submission} --reason WHY` not."
+        case "stopped":
+            return f"Next: {approve} lets it go on, `evenhand submissions close {submission}` ends it as it is."
+        case "approved":
+            return "Next: `evenhand worker --once`, or the worker of `evenhand serve`, judges it."
+        case _:
+            return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +143,10 @@ def open_command(_: click.Context, given: OpenOptions) -> None:
     if given.as_json:
         click.echo(json.dumps({"schema": 1, "intake": made, "board": board.id}))
         return
-    click.echo(f"{board.benchmark}, judged by {board.judge}, takes submissions ({made}).", err=True)
+    say(
+        f"{board.benchmark}, judged by {board.judge}, takes submissions ({made}). Next: "
+        "`evenhand people add NAME --role team` for each team, and `evenhand serve`, to which they send."
+    )
 
 
 def _board(ledger: "Ledger", given: OpenOptions) -> "BoardOnRecord":
@@ -139,10 +159,13 @@ def _board(ledger: "Ledger", given: OpenOptions) -> "BoardOnRecord":
     found = [one for one in boards if one.benchmark == given.benchmark and given.board in (None, one.id)]
     if not found and given.board is None:
         names = sorted({one.benchmark for one in boards})
-        words = f"No board of '{given.benchmark}' was judged by a model here; {hint(given.benchmark, names)}"
+        known = hint(given.benchmark, names) if names else "`evenhand judge` judges one."
+        words = f"No board of '{given.benchmark}' was judged by a model here; {known}"
         raise WrongUse(words, code="EH-CHOOSE-NOTHING")
     if not found:
-        raise WrongUse(f"'{given.benchmark}' has no board {given.board} here.", code="EH-CHOOSE-NOTHING")
+        told = ", ".join(one.id for one in boards if one.benchmark == given.benchmark) or "none"
+        words = f"'{given.benchmark}' has no board {given.board} here; it has: {told}."
+        raise WrongUse(words, code="EH-CHOOSE-NOTHING")
     if len(found) > 1:
         told = "; ".join(f"{one.id} ({one.judge}, {one.protocol}, data {one.data[:8]})" for one in found)
         words = f"'{given.benchmark}' has several boards; choose one with --board: {told}."
@@ -219,11 +242,11 @@ def approve(_: click.Context, given: ApproveOptions) -> None:
     ledger = Ledger(given.store, create=False)
     found = find_submission(ledger, given.submission)
     if found is not None and found.standing.stage in ("stopped", "judged"):
-        with refusing():
+        with refusing(lists="evenhand submissions"):
             stands = raised(ledger, given.submission, by=BY, budget=given.budget)
         _tell(ledger, given.submission, stands, f"raised a budget: {limit(given.budget)}", as_json=given.as_json)
         return
-    with refusing():
+    with refusing(lists="evenhand submissions"):
         stands = approved(
             ledger,
             given.submission,
@@ -251,7 +274,7 @@ def refuse(_: click.Context, given: RefuseOptions) -> None:
     from evenhand.site.submissions.deciding import REFUSED, refused
 
     ledger = Ledger(given.store, create=False)
-    with refusing():
+    with refusing(lists="evenhand submissions"):
         stands = refused(ledger, given.submission, by=BY, reason=given.reason)
     _tell(ledger, given.submission, stands, REFUSED, as_json=given.as_json)
 
@@ -271,7 +294,7 @@ def close(_: click.Context, given: CloseOptions) -> None:
     from evenhand.site.submissions.deciding import CLOSED, closed
 
     ledger = Ledger(given.store, create=False)
-    with refusing():
+    with refusing(lists="evenhand submissions"):
         stands = closed(ledger, given.submission, by=BY)
     _tell(ledger, given.submission, stands, CLOSED, as_json=given.as_json)
 
@@ -286,4 +309,4 @@ def _tell(ledger: "Ledger", submission: str, stands: "SubmissionState", what: st
         document = {"schema": 1, "submission": submission, "stage": stands.stage, "budget": budget}
         click.echo(json.dumps(document))
         return
-    click.echo(f"Submission {submission}: {STAGES[stands.stage]}.", err=True)
+    say(f"Submission {submission}: {STAGES[stands.stage]}. {_next(submission, stands.stage)}".rstrip())

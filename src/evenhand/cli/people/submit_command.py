@@ -54,7 +54,9 @@ class SubmitOptions:
     )
     publish: bool = option("--publish", settable=False, is_flag=True, help="With --status: show its name on the board.")
     withdraw: bool = option("--withdraw", settable=False, is_flag=True, help="With --status: take it off the board.")
-    wait: bool = option("--wait", settable=False, is_flag=True, help="Wait until it is judged.")
+    wait: bool = option(
+        "--wait", settable=False, is_flag=True, help="Wait until it is judged, or the owner's to decide."
+    )
     every: float = option(
         "--every", type=click.FloatRange(0), default=10.0, show_default=True, help="Seconds between two looks."
     )
@@ -85,8 +87,8 @@ def command(ctx: click.Context, given: SubmitOptions) -> None:
     """Send FILE, a model's answers as .csv or .jsonl, to the server at URL, and follow the submission.
 
     What is missing, doubled, unknown or empty in it is told at once; nothing is judged before it is confirmed. Exit 2
-    where the file has faults, 3 where --wait ends with a part judged because the budget was reached. --questions
-    fetches what is to be answered; that needs no token.
+    where the file has faults; 3 where --wait ends with a part judged, because the budget was reached, or with the
+    owner to decide. --questions fetches what is to be answered; that needs no token.
     """
     import asyncio
 

@@ -22,6 +22,7 @@ _SENTENCES_SHOWN = 30
 _UNREACHED_MOST = 10
 """So many times in a row the server may not answer while it is waited for."""
 _OVER = ("judged", "refused", "withdrawn")
+_OWNER_DECIDES = ("confirmed", "stopped")
 
 _STAGES = {
     "draft": "is a draft: nothing is judged before it is confirmed",
@@ -89,7 +90,10 @@ async def carry_out(order: SubmitJob) -> SubmitOutcome:
                 return SubmitOutcome(document=uploaded, exit_code=WRONG_USE)
         document = await _followed(server, submission, uploaded, order)
         _tell_stage(submission, document)
-        await _fetched(server, submission, document, order)
+        if order.wait and document.get("stage") in _OWNER_DECIDES:
+            say(f"That is the owner's to decide, so nothing is waited for; later: --status {submission} --wait.")
+        else:
+            await _fetched(server, submission, document, order)
     check = {} if uploaded is None else {"check": uploaded.get("check")}
     return SubmitOutcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
 
@@ -156,7 +160,7 @@ async def _begun(server: SubmissionServer, entry: Entry) -> str:
     accepted = hashlib.sha256(policy.encode("utf-8", "surrogatepass")).hexdigest()
     if accepted != intake.get("policy_hash"):
         raise WrongUse(
-            "The server's policy is not the one that its hash names; nothing was accepted or sent.",
+            "The server's policy is not the one that its hash names; nothing was accepted or sent. Tell its owner.",
             code="EH-POLICY-MISMATCH",
         )
     entered = {"model": entry.model or "", "version": entry.version or "", "team": entry.team or "", "link": entry.link}
@@ -169,7 +173,7 @@ def chosen(intakes: Sequence[Document], name: str | None) -> Document:
     """The one meant by a benchmark's name or an intake's id; without a name the only one. Raises WrongUse."""
     told = ", ".join(f"{one.get('intake')} ({one.get('title')})" for one in intakes)
     if not intakes:
-        raise WrongUse("This server takes no submissions.", code="EH-INTAKE")
+        raise WrongUse("This server takes no submissions; ask its owner for a board that does.", code="EH-INTAKE")
     fitting = [one for one in intakes if name is None or name in (one.get("intake"), one.get("benchmark"))]
     if not fitting:
         names = sorted({str(one.get("benchmark")) for one in intakes})
@@ -195,7 +199,7 @@ async def _confirmed(server: SubmissionServer, submission: str, uploaded: Docume
 
 
 async def _waited(server: SubmissionServer, submission: str, every: float) -> Document:
-    """Until it is over, whatever the end; a server that restarts meanwhile is waited for too."""
+    """Until it is over, whatever the end, or the owner's to decide; a server that restarts meanwhile is waited for."""
     told, unreached = "", 0
     while True:
         try:
@@ -213,7 +217,7 @@ async def _waited(server: SubmissionServer, submission: str, every: float) -> Do
                     f"Submission {submission} is a draft, and would be waited for in vain; --confirm it.",
                     code="EH-SUBMISSION-STAGE",
                 )
-            if stage in _OVER:
+            if stage in (*_OVER, *_OWNER_DECIDES):
                 return document
             progress = _standing(submission, document)
         if progress != told:
@@ -238,6 +242,9 @@ async def _fetched(server: SubmissionServer, submission: str, document: Document
 
 
 def _exit_code(document: Document) -> int:
+    """After waiting."""
+    if document.get("stage") in _OWNER_DECIDES:
+        return INCOMPLETE
     if document.get("stage") != "judged":
         return FAILED
     return INCOMPLETE if document.get("partial") else 0
@@ -265,6 +272,8 @@ def _tell_stage(submission: str, document: Document) -> None:
     row = document.get("row")
     if isinstance(row, dict):
         say(_row(cast("Document", row)))
+    if document.get("stage") == "judged" and not document.get("published"):
+        say(f"On the board it is anonymous until --status {submission} --publish shows its name.")
 
 
 def _standing(submission: str, document: Document) -> str:
@@ -293,7 +302,10 @@ def _row(row: Document) -> str:
     rank = f", rank {row.get('rank')}{_range(row, 'rank')} of {row.get('models')}" if row.get("rank") else ""
     visit = row.get("visit")
     elo = cast("Document", visit) if isinstance(visit, dict) else {}
-    played = f" Elo {elo['elo']}{_range(elo, 'elo')}, as VisIT-Bench plays it." if elo.get("elo") is not None else ""
+    unsure = ", without an interval: all its items are alike" if elo.get("elo_reason") else ""
+    played = ""
+    if elo.get("elo") is not None:
+        played = f" Elo {elo['elo']}{_range(elo, 'elo')}, as VisIT-Bench plays it{unsure}."
     return f"{rating}{rank}.{played} The receipt has the rest."
 
 

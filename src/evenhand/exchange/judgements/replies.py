@@ -52,7 +52,7 @@ def _parsed(words: str, where: str) -> object:
     try:
         return json.loads(words)
     except json.JSONDecodeError as error:
-        raise ExchangeError(f"{where}: not JSON ({error.msg}).") from error
+        raise ExchangeError(f"{where}: not JSON ({error.msg}); give one object a line, with `reply`.") from error
     except (ValueError, RecursionError) as error:  # a number with thousands of digits, brackets without end
         raise ExchangeError(f"{where}: not JSON that can be used ({error}).") from error
 

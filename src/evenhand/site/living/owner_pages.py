@@ -43,7 +43,7 @@ from evenhand.site.living.settings import (
     versions,
 )
 from evenhand.site.living.store import Proposal, find_proposal, say
-from evenhand.site.living.versions import Coming, NothingLeft, coming, grown_version, items_held, publish
+from evenhand.site.living.versions import NOTHING_NEW, Coming, NothingLeft, coming, grown_version, items_held, publish
 from evenhand.site.owner.pages import names_of
 
 pages = APIRouter(prefix="/admin/growing", include_in_schema=False)
@@ -338,7 +338,7 @@ async def made_version(serving: Service, owner: Visitor, growing: str) -> Versio
     except NothingLeft as error:
         raise Refusal(409, str(error), code="EH-VERSION-EMPTY") from error
     if made is None:
-        raise Refusal(409, "Nothing was accepted or taken out since the last version.")
+        raise Refusal(409, NOTHING_NEW)
     await serving.watch.note(owner, "made a version", f"{growing} {made.number}")
     return made
 

@@ -17,6 +17,10 @@ from evenhand.site.living.settings import GrowingBenchmark, Version, add_version
 from evenhand.site.living.store import Proposal, all_in_turn, let_join, proposals
 
 PROTOCOLS = ("visit_pairwise",)
+NOTHING_NEW = (
+    "Nothing new was accepted since the last version, and nothing taken out; the very same again is not new. "
+    "Let another proposal be accepted first."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,6 +121,15 @@ def publish(ledger: Ledger, growing: GrowingBenchmark, *, by: str) -> Version | 
         let_join(connection, growing.id, joining, by=by)
     _tell_terms(ledger, [one for one in every if one.standing.stage in ("accepted", "joined")])
     return made
+
+
+def merged(ledger: Ledger, growing: GrowingBenchmark, made: Version) -> int:
+    """Proposals that joined with this version and are the very same as an item that another one brought."""
+    labels = {item.label for item in items_of(ledger, made.data)}
+    return sum(
+        one.standing.joined is not None and one.standing.joined.version == made.number and label_of(one) not in labels
+        for one in proposals(ledger, growing.id)
+    )
 
 
 def _tell_terms(ledger: Ledger, found: Iterable[Proposal]) -> None:

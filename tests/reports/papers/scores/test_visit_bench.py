@@ -23,6 +23,7 @@ from evenhand.reports.papers.scores.visit_bench import EQUATION_1, AskedItems, B
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.paper import paper_scores
 from evenhand.stats.ratings.battle_rules import joined
+from evenhand.stats.ratings.elo.notes import ALIKE
 from evenhand.stats.ratings.elo.ratings import elo_bootstrap
 from evenhand.stats.ratings.resampling import Resampling
 from tests.refusals import noted, refused
@@ -342,14 +343,15 @@ def test_of_small_parts_elo_gets_an_interval_and_nothing_else_moves(ledger: Ledg
             assert one.elo.lower is None
             assert other == replace(one, elo=other.elo)
             assert other.elo.value == one.elo.value
-            if after.items == 1:
-                assert (other.elo.lower, other.elo.upper) == (None, None)
+            if after.items == 1 or one.wins in (0, one.matches):
+                assert (other.elo.lower, other.elo.upper, other.elo.reason) == (None, None, ALIKE)
             else:
                 assert other.elo.lower is not None
                 assert other.elo.upper is not None
                 assert other.elo.lower <= (one.elo.value or 0.0) <= other.elo.upper
                 assert other.elo.lower < other.elo.upper
     assert {part.items > 1 for part in within.by_skill} == {True, False}
+    assert any(one.elo.lower is not None for part in within.by_skill for one in part.standings)
 
 
 def test_resamples_give_a_median_and_an_interval_to_the_large_boards_alone(ledger: Ledger):

@@ -319,12 +319,8 @@ class _Making:
         return played, about_provisional(played, k, scale)
 
     def _with_intervals(self, battles: Comparisons, ratings: tuple[EloRating, ...]) -> tuple[EloRating, ...]:
-        """None where nothing differs, as on one item or of ties alone.
-
-        Of few items the bounds might miss the rating; they are drawn out to it.
-        """
-        several = battles.item is not None and len(np.unique(battles.item)) > 1
-        if self.resampling is None or not several:
+        """Of few items the bounds might miss the rating; they are drawn out to it."""
+        if self.resampling is None:
             return ratings
         drawn = elo_bootstrap(battles, self.resampling, k=self.scoring.k, scale=self.scoring.scale).ratings
         return tuple(
@@ -332,8 +328,7 @@ class _Making:
             if (value := one.rating.value) is not None
             and (lower := spread.rating.lower) is not None
             and (upper := spread.rating.upper) is not None
-            and lower < upper
-            else one
+            else replace(one, rating=spread.rating)
             for one, spread in zip(ratings, drawn, strict=True)
         )
 

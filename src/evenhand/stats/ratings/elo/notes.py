@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from evenhand.format.words import listed
 
 PROVISIONAL_MARK = "Provisional (*)"
+ALIKE = "did alike on every item, so resamples do not show how far it may vary"
 PROVISIONAL = "provisional: too few battles for Elo to forget its start"
 
 
@@ -27,6 +28,15 @@ def outside_notes(models: Sequence[str]) -> tuple[str, ...]:
         return ()
     return (
         f"Elo depends on the order of the battles, and resamples have others: the one pass of {listed([*models])} lies "
-        "outside its interval, which tells how resamples scatter. Of a model that won or lost every battle they hardly "
-        "do, however few it played.",
+        "outside its interval, which tells how resamples scatter.",
+    )
+
+
+def alike_notes(models: Sequence[str]) -> tuple[str, ...]:
+    """`models`: those whose items are all alike, as where all were won."""
+    if not models:
+        return ()
+    return (
+        f"No interval for {listed([*models])}: where every item is alike, as where all are won, resamples are too, "
+        "however few the items. The win rate's interval holds there.",
     )

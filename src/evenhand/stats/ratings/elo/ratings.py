@@ -11,7 +11,7 @@ from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL, MANY, reach, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.elo.notes import outside_notes, provisional_notes
+from evenhand.stats.ratings.elo.notes import ALIKE, alike_notes, outside_notes, provisional_notes
 from evenhand.stats.ratings.item_blocks import played_and_items
 from evenhand.stats.ratings.resampling import Order, Resampling, about_resamples, resampled_orders
 from evenhand.stats.ratings.scale import Scale
@@ -20,6 +20,9 @@ from evenhand.stats.ratings.win_rate import tally
 
 COMPILED_FROM = 1_000_000
 """Battles played, resamples included, from which starting numba costs less than doing without."""
+
+_ROUNDING = 1e-18
+"""A variance of shares below is that of sums that rounding parted."""
 
 _SMALL_STEP = 0.05
 """Largest change of a strength, in natural units, that the compiled pass may make: its series are exact to there."""
@@ -101,7 +104,8 @@ def elo_bootstrap(
 
     A model that a resample leaves out has no rating there, and its percentiles are of the others. Those of a
     provisional rating scatter about the start and not about its worth. Percentiles are widened as Bradley-Terry's are
-    (`bradley_terry.bootstrap`), but for those of single battles, which are FastChat's.
+    (`bradley_terry.bootstrap`), but for those of single battles, which are FastChat's. A model that did alike on every
+    item has none: its resamples are alike too, though the next item may not be.
     """
     scale = scale or Scale()
     compiled = len(comparisons) * (resampling.rounds + 1) >= compiled_from
@@ -117,14 +121,16 @@ def elo_bootstrap(
     # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
     held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
     lower, median, upper = np.nanquantile(held, (tail, 0.5, 1 - tail), axis=0)
-    wider, effective = _unseen_scatter(comparisons, resampling)
+    alike, wider, effective = _unseen_scatter(comparisons, resampling)
     if resampling.unit == "items":
         reached = wider * reaches(effective, level) / reach(MANY, level)
         lower, upper = median - reached * (median - lower), median + reached * (upper - median)
+    lower, upper = np.where(alike, np.nan, (lower, upper))
     spread = _Percentiles(lower=lower, median=median, upper=upper)
     ratings = _named(comparisons, one_pass, spread, settled=settled)
     notes = (
         *_about_draws(comparisons, resampling, drawn[:, ~np.isnan(one_pass)]),
+        *alike_notes([one.model for one in ratings if one.rating.reason == ALIKE]),
         *outside_notes(
             [comparisons.models[place] for place in np.flatnonzero((one_pass < lower) | (one_pass > upper))]
         ),
@@ -132,22 +138,24 @@ def elo_bootstrap(
     return EloBootstrap(ratings=ratings, notes=notes, draws=drawn, wider=wider, effective=effective)
 
 
-def _unseen_scatter(comparisons: Comparisons, resampling: Resampling) -> tuple[FloatArray, FloatArray]:
-    """Of each model: what resamples scatter too little by, and the effective number of clusters behind it.
+def _unseen_scatter(comparisons: Comparisons, resampling: Resampling) -> tuple[BoolArray, FloatArray, FloatArray]:
+    """Of each model: whether its clusters are all alike, what resamples scatter too little by, and how many are behind.
 
-    What raters add to the spread between items no resample of items shows: it is taken from the model's win rate.
+    Of clusters that are all alike resamples show nothing but other orders. What raters add to the spread between items
+    no resample of items shows: it is taken from the model's win rate.
     """
     if resampling.unit == "battles":
         comparisons = replace(comparisons, item=None, cluster=None, crossed=None)
     variance, effective = tally(comparisons, "average").spread()
+    alike = variance <= _ROUNDING
     if resampling.unit == "battles":
-        return np.ones(len(effective)), effective
+        return alike, np.ones(len(effective)), effective
     behind = np.maximum(effective, 2.0)
     wider = np.sqrt(behind / (behind - 1))
     if comparisons.crossed is not None:
         alone, _ = tally(replace(comparisons, crossed=None), "average").spread()
         wider *= np.sqrt(np.divide(variance, alone, out=np.ones_like(alone), where=alone > 0))
-    return wider, effective
+    return alike, wider, effective
 
 
 def _about_draws(comparisons: Comparisons, resampling: Resampling, drawn: FloatArray) -> list[str]:
@@ -239,6 +247,7 @@ def _named(
                 upper=None if spread is None else _number(spread.upper[code]),
                 n=float(played[code]),
                 clusters=int(items[code]),
+                reason=None if spread is None or not math.isnan(spread.lower[code]) else ALIKE,
             ),
             median=None if spread is None else float(spread.median[code]),
             provisional=bool(provisional[code]),
