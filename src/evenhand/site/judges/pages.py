@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
+from evenhand.domain.rater import is_scripted
 from evenhand.format.charts import PAGE, PHONE, ChartError
 from evenhand.format.figure import figure
 from evenhand.format.sheet import Sheet
@@ -88,6 +89,7 @@ async def judges(request: Request, serving: Serving, visiting: Visiting, data: s
     board, compared = await _found(serving, visiting, data)
     context = {
         "on": board,
+        "scripted": any(is_scripted(one.judge) for variant in compared for one in variant.report.judges),
         "compared": compared,
         "charts": [Markup(one.chart) for one in compared],  # noqa: S704  escaped where it is drawn
         "explained": EXPLAINED,
