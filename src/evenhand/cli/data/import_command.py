@@ -90,6 +90,8 @@ def command(ctx: click.Context, given: ImportOptions) -> None:
 
 
 def _take_answers(benchmark: "Benchmark", given: ImportOptions, file: Path, settings: Mapping[str, "Json"]) -> "Json":
+    from evenhand.benchmarks.answers.responses_file import read_responses
+    from evenhand.benchmarks.catalog import answers_in_copy
     from evenhand.cli.notes import say_notes
     from evenhand.exchange.responses import import_responses, read_answers
     from evenhand.format.words import counted
@@ -97,7 +99,11 @@ def _take_answers(benchmark: "Benchmark", given: ImportOptions, file: Path, sett
 
     gaps = "allow" if given.allow_partial else "note"
     columns = given.source.own.of_answers
-    read = read_answers(file, benchmark, variant=_variant(given.variant), gaps=gaps, columns=columns)
+    copied = answers_in_copy(given.benchmark, file)
+    if copied is not None:
+        read = read_responses(copied, benchmark, variant=_variant(given.variant) or "", gaps=gaps)
+    else:
+        read = read_answers(file, benchmark, variant=_variant(given.variant), gaps=gaps, columns=columns)
     say_notes(read.warnings)
     told = {"file": str(file), **settings}
     done = import_responses(Ledger(given.store), benchmark, read, replace=given.replace, settings=told)
