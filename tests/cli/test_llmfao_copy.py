@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import Shell
+from tests.reports.test_report_page import blocks_in
 
 COPY = ("--benchmark", "llmfao", "--data", "copy")
 PROMPTS = [
@@ -42,8 +43,9 @@ def test_answers_and_verdicts_of_a_copy_can_be_read_case_by_case(shell: Shell):
     assert board["judge"] == "gpt-4"
     assert {one["model"] for one in board["models"]} == {"Amber 7B", "Birch 12k"}
     shell.run("report", "--benchmark", "llmfao", "--out", "cases.html")
-    page = (shell.folder / "cases.html").read_text(encoding="utf-8")
-    assert all(text in page for text in ("Name a tree.", "An oak stands there.", "The elm, of course."))
+    (block,) = blocks_in((shell.folder / "cases.html").read_text(encoding="utf-8"))
+    told = json.dumps(block)
+    assert all(text in told for text in ("Name a tree.", "An oak stands there.", "The elm, of course."))
 
 
 def test_what_is_wrong_with_a_copy_is_told(shell: Shell):

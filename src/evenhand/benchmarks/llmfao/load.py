@@ -35,9 +35,8 @@ def load(info: BenchmarkInfo, path: Path) -> Benchmark:
 def answers(folder: Path) -> list[dict[str, object]]:
     """Records of item, model and response; models by their names. Raises BenchmarkError."""
     problems = Problems(BenchmarkError)
-    names = {
-        _label(row, "id"): FieldReader(row, problems).needed_text("name") for row in _rows(folder, MODELS, problems)
-    }
+    models = [FieldReader(row, problems) for row in _rows(folder, MODELS, problems)]
+    names = {one.label(["id"]): one.needed_text("name") for one in models}
     found: list[dict[str, object]] = []
     for row in _rows(folder, RESULTS, problems):
         reader = FieldReader(row, problems)
@@ -56,7 +55,3 @@ def _rows(folder: Path, name: str, problems: Problems) -> list[Row]:
         problems.add(FilePlace(path=folder), f"This is no folder; name that with {MODELS} and {RESULTS}.")
         return []
     return read_rows(folder / name, problems)
-
-
-def _label(row: Row, name: str) -> str:
-    return str(row.fields.get(name)).strip()
