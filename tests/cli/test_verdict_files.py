@@ -120,7 +120,8 @@ def test_a_column_rater_kind_keeps_people_and_models_apart_too(shell: Shell):
         for who, kind, won in (("ann", "human", "X"), ("gpt", "model", "Y"))
     ]
     shell.file("both.csv", "item,rater,rater_kind,model_a,model_b,winner", *rows)
-    assert shell.document("rank", "both.csv")["models"][0]["model"] == "X"
+    made = shell.document("rank", "both.csv")
+    assert (made["votes"], made["models"][0]["model"]) == (6, "X")
     assert shell.document("rank", "both.csv", "--raters", "gpt")["models"][0]["model"] == "Y"
     shell.file("odd.csv", "item,rater,rater_kind,model_a,model_b,winner", "1,ann,robot,X,Y,X")
     assert "robot" in shell.refused("rank", "odd.csv")
