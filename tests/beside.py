@@ -9,6 +9,8 @@ import pytest
 
 SHARED = Path(__file__).parents[2] / "shared"
 LLMFAO = SHARED / "data" / "llmfao-crowd-comparisons.csv"
+LLMFAO_GPT4 = SHARED / "data" / "llmfao-gpt4-crowd-comparisons.csv"
+LLMFAO_GPT3 = SHARED / "data" / "llmfao-gpt3-crowd-comparisons.csv"
 OASST = SHARED / "data" / "oasst-en-100-trees.jsonl"
 MULTI_IMAGES = SHARED / "data" / "visit_bench_multi_images.csv"
 ANNOTATED_EXAMPLE = SHARED / "data" / "visit_fully_annotated_example.csv"

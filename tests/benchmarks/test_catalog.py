@@ -50,7 +50,7 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch, *, package: str, **fi
     monkeypatch.syspath_prepend(folder)
 
 
-BUNDLED = ("creation-mmbench", "creation-mmbench-sample", "options", "visit-bench", "visit-bench-sample")
+BUNDLED = ("creation-mmbench", "creation-mmbench-sample", "llmfao", "options", "visit-bench", "visit-bench-sample")
 
 
 def test_the_bundled_names():

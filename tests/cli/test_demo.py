@@ -48,6 +48,11 @@ def test_the_demo_judges_once_and_then_uses_its_record(tmp_path: Path) -> None:
     words = demo(tmp_path).stdout
     assert "No model call was made" in words
     assert "Can this judge be trusted?" in words
+    assert (
+        words.index("Whom to believe") < words.index("Can this judge be trusted?") < words.index("Side by side: gpt-4")
+    )
+    assert first["closing"] in words
+    assert "local/smollm2" in first["closing"]
     assert "evenhand judge visit-bench-sample --judge openai/gpt-4o" in words
     page = tmp_path / ".evenhand" / "demo" / "report.html"
     assert first["report"] == str(page)
@@ -66,7 +71,8 @@ def test_ctrl_c_while_the_demo_looks_how_fast_it_is_ends_it(tmp_path: Path) -> N
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=200)
     assert process.returncode == 130
-    assert out == b""
+    assert b"Whom to believe" in out
+    assert b"Can this judge be trusted?" not in out
 
 
 def _being_asked(ledger: Path) -> bool:

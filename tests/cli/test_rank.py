@@ -124,7 +124,7 @@ def test_59_models_are_printed_whole_with_an_account_of_how(shell: Shell) -> Non
     assert all(f"\n{place:2}  " in words for place in range(1, 60))
     for expected in (
         "Bradley-Terry from 8,931 rows on 2,139 items, 59 models",
-        "Being shown first is worth 15.8 points (95\u00a0% interval 8 to 23).",
+        "Being shown first is worth 15.8 points (95\u00a0% interval 2 to 30).",
         "GPT 4 against command: better on 0 items, worse on 1, level on 0",
         "vs Weaver 12k: share won, a tie half a win",
         "Simultaneous rank ranges hold for all models together",

@@ -25,7 +25,7 @@ error. `schema` is 1; fields may be added, never renamed. Shares are from 0 to 1
 and `verify` ([receipts](receipt.md)), `export` ([files](formats.md)), `growing`, `growing take`,
 `growing begin`, `growing fill`, `growing version`, `people`, `people add`, `submissions`, `submissions open`,
 `submissions approve`, `submissions refuse` and `submissions close` ([growing](../growing.md#by-script)),
-and `demo`: `calls`, `report`, and the
+and `demo`: `calls`, `report`, `record` (what was bundled: its `board`, `judges`, `sentences`), `closing`, and the
 documents of `judge` and `rank` as `judge` and `board`.
 
 - **≈** marks an estimate: beside `x` stand `x_lower`, `x_upper` and `x_n`. No estimate is null, with `x_reason` where a

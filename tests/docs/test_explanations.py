@@ -12,7 +12,7 @@ from tests.protocols.phrasings import PHRASINGS
 from tests.protocols.plants import PLANTS, PRODUCT
 from tests.protocols.test_attack import sample, simply_decided
 
-ON_LLMFAO = "59 models on 2,139 items, GPT 4 has the simultaneous range 1 to 37, and the own range 1 to 22"
+ON_LLMFAO = "59 models on 2,139 items, GPT 4 has the simultaneous range 1 to 42, and the own range 1 to 27"
 ELSEWHERE = {
     "chance.md": ("has 0.08 where chance has 0.56",),
     "ranks.md": (ON_LLMFAO, "all pairs of 59 models"),

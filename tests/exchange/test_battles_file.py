@@ -472,15 +472,15 @@ def test_a_word_for_a_missing_name_is_no_model(tmp_path: Path, name: str):
 
 
 def test_who_may_be_meant_as_rater_is_named():
-    rows = pl.DataFrame([{**row, "Worker": row["rater"]} for row in ROWS]).drop("rater")
+    rows = pl.DataFrame([{**row, "Judge": row["rater"]} for row in ROWS]).drop("rater")
     words = (
         "No rater column: no row is taken for a repeat of another, and the two orders of a pair are compared as one "
         "judge's"
     )
-    assert f"{words}; --rater-column names one (there is: Worker)." in read_battles(rows).notes
-    assert f"{words}." in read_battles(rows.drop("Worker")).notes
+    assert f"{words}; --rater-column names one (there is: Judge)." in read_battles(rows).notes
+    assert f"{words}." in read_battles(rows.drop("Judge")).notes
     assert not any("No rater column" in note for note in read_battles(pl.DataFrame(ROWS)).notes)
-    assert not any("No rater column" in note for note in read_battles(rows.drop("Worker", "item")).notes)
+    assert not any("No rater column" in note for note in read_battles(rows.drop("Judge", "item")).notes)
 
 
 def showings(*rows: tuple[str, str, str]) -> pl.DataFrame:

@@ -391,7 +391,13 @@ def test_an_audit_tells_how_far_people_agree_to_whom_their_verdicts_are_shown(le
     agreement = {**measure("human_agreement", 0.6, n=5), "design": "Pairs that people judged too."}
     swaps = {**measure("swap_consistency", 0.8), "design": "Pairs shown in both orders."}
     said = ["Agrees with people on 60.0 %.", "Says the same in both orders on 80.0 %."]
-    more = {"findings": said, "notes": [], "gate": [], "conclusion": "It agrees with people.", "data": data}
+    more: dict[str, Any] = {
+        "findings": said,
+        "notes": [],
+        "gate": [],
+        "conclusion": "It agrees with people.",
+        "data": data,
+    }
     kept(ledger, document(rater=JUDGE, measures=[agreement, swaps], **more))
     with served(ledger) as house:
         visitor, owner = house.visitor(), house.signed_in("owner")

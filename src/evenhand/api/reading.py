@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evenhand.api.judging import JudgeRun
     from evenhand.benchmarks.files.rows import Frame
     from evenhand.exchange.battles_file import BattleColumns, Repeats
+    from evenhand.exchange.file_form import RaterKind
     from evenhand.exchange.judgements.replies import RawReply
     from evenhand.exchange.winners import WinnerAs
     from evenhand.ledger.read.votes import JudgedBattles
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def rank(
-    source: "str | Path | Frame | HasBattles | JudgedBattles | Ledger | None" = None,
+    source: "str | Path | list[Path] | tuple[Path, ...] | Frame | HasBattles | JudgedBattles | Ledger | None" = None,
     choice: "Choice | BattleColumns | None" = None,
     *,
     method: str = "bradley-terry",
@@ -46,7 +47,7 @@ def rank(
     by_cluster: str | None = None,
     repeats: "Repeats" = "share",
 ) -> "Board":
-    """The board of a run, a ledger, a battles file, or a polars or pandas frame; of the usual ledger by default.
+    """The board of a run, a ledger, a battles file or several, or a frame; of the usual ledger by default.
 
     A path that ends in .db, and a database URL, are a ledger's. `choice` is a Choice, which part of a ledger, or
     BattleColumns, which columns of a file or frame. `bootstrap` is the number of resamples; 0 gives the sandwich's
@@ -66,7 +67,7 @@ def rank(
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
-    found: str | Path | Frame | HasBattles | JudgedBattles | Ledger
+    found: str | Path | list[Path] | tuple[Path, ...] | Frame | HasBattles | JudgedBattles | Ledger
     found = ledger_at(_ledger_named(source), create=False) if names_ledger(source) or source is None else source
     board = ranked(
         found,
@@ -98,7 +99,7 @@ def _ledger_named(source: object) -> str | Path | None:
 def _ledger_of(source: object) -> "Ledger | None":
     """Of a ledger, and of a run in one."""
     # The record's modules cost a file's reader a fifth of a second.
-    if isinstance(source, str | Path) or hasattr(type(source), "columns"):
+    if isinstance(source, str | Path | list | tuple) or hasattr(type(source), "columns"):
         return None
     from evenhand.ledger.store.record import Ledger
 
@@ -120,6 +121,9 @@ def align(
     columns: Mapping[str, str] | None = None,
     winner_words: Mapping[str, str] | None = None,
     winner_as: "WinnerAs | None" = None,
+    names: str | None = None,
+    rater: str | Sequence[str] = (),
+    rater_kind: "RaterKind | None" = None,
     against: str | None = None,
     disagreements: int = 10,
     seed: int = 0,
@@ -127,16 +131,17 @@ def align(
     """How near judges come to people, beside what people reach among themselves.
 
     Of files of preferences (item, rater, rater_kind, model_a, model_b, verdict or winner; `columns` and `winner_words`
-    are ours by the files' own), or without any of the ledger, of which `benchmark`, `protocol`, `variant` and `see`
-    (what a judge was shown) choose a part, or `run` the boards that runs are part of. `judge`: the raters held against
-    people; all models by default.
+    are ours by the files' own, `names` is FILE:ID:NAME, a table of models' names; `rater` and `rater_kind` say who
+    judged the files that do not say it), or without any of the ledger, of which `benchmark`, `protocol`, `variant` and
+    `see` (what a judge was shown) choose a part, or `run` the boards that runs are part of. `judge`: the raters
+    held against people; all models by default.
 
     >>> eh.align("people.csv")
     m held against people: 4 cases on 4 items
 
     Raises AlignmentError where nobody can be compared, and ExchangeError where a file does not fit.
     """
-    from evenhand.exchange.judgements.preferences_file import PreferenceForm
+    from evenhand.exchange.judgements.preferences_file import form_of_files
     from evenhand.reports.alignment.evidence import AlignmentChoice, of_files, of_ledger
     from evenhand.reports.alignment.report import align as aligned
 
@@ -147,7 +152,7 @@ def align(
             raise Misuse(
                 "benchmark, protocol, variant, see, run and ledger choose from a ledger: leave them out beside files."
             )
-        form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {}, winner_as=winner_as)
+        form = form_of_files(columns, winner_words, winner_as, names, rater, rater_kind)
         said = of_files(tuple(paths), levels=levels, judges=judges, form=form)
     else:
         runs = (run,) if isinstance(run, str) else tuple(run)
@@ -168,6 +173,9 @@ def judges(
     columns: Mapping[str, str] | None = None,
     winner_as: "WinnerAs | None" = None,
     winner_words: Mapping[str, str] | None = None,
+    names: str | None = None,
+    rater: str | Sequence[str] = (),
+    rater_kind: "RaterKind | None" = None,
 ) -> "JudgesReport":
     """Every judge of a benchmark in one table, and which of them to pay.
 
@@ -179,7 +187,7 @@ def judges(
 
     Raises MixedError where one benchmark must be chosen, AlignmentError where the files hold no person's verdict.
     """
-    from evenhand.exchange.judgements.preferences_file import PreferenceForm
+    from evenhand.exchange.judgements.preferences_file import form_of_files
     from evenhand.reports.judges.gathering import judges_of_files, judges_of_ledger
 
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
@@ -187,7 +195,7 @@ def judges(
         return judges_of_ledger(ledger_at(ledger, create=False), benchmark=benchmark, variant=variant)
     if benchmark or variant or ledger is not None:
         raise Misuse("benchmark, variant and ledger choose from a ledger: leave them out beside files.")
-    form = PreferenceForm(columns=columns or {}, winner_words=winner_words or {}, winner_as=winner_as)
+    form = form_of_files(columns, winner_words, winner_as, names, rater, rater_kind)
     return judges_of_files(paths, judges=(judge,) if isinstance(judge, str) else tuple(judge), form=form)
 
 

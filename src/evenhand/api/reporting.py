@@ -10,7 +10,8 @@ from evenhand.api.ledgers import GivenLedger, ledger_at, names_ledger
 from evenhand.domain.errors import USAGE, Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Readout, See
-from evenhand.exchange.judgements.preferences_file import PreferenceForm
+from evenhand.exchange.file_form import RaterKind
+from evenhand.exchange.judgements.preferences_file import AS_IT_IS, PreferenceForm, form_of_files
 from evenhand.exchange.winners import WinnerAs
 from evenhand.files.outputs import Place, Target
 from evenhand.format.charts import stacked, write_out
@@ -89,6 +90,10 @@ def report(
     columns: Mapping[str, str] | None = None,
     winner_words: Mapping[str, str] | None = None,
     winner_as: WinnerAs | None = None,
+    names: str | None = None,
+    rater: str | Sequence[str] = (),
+    rater_kind: RaterKind | None = None,
+    raters: str | Sequence[str] = (),
     benchmark: str | None = None,
     judge: str | None = None,
     protocol: str | None = None,
@@ -104,7 +109,9 @@ def report(
 
     `source` is a run or a ledger, by default the usual one; where that holds several boards the other words choose:
     `see` what the judge was shown, `run` the board that a run is part of. Or it is a file of battles, or several:
-    `columns` and `winner_words` are ours by the files' own, `winner_as` says whether winners are names or words.
+    `columns` and `winner_words` are ours by the files' own, `winner_as` says whether winners are names or words,
+    `names` (FILE:ID:NAME) what models are called, `rater` and `rater_kind` who judged the files that do not say it, and
+    `raters` whose board it is (people, models, all, or names).
     A file that is there and was not written by a report is written over with `force` only.
 
     >>> page = eh.report(judged, "report.html")
@@ -125,9 +132,15 @@ def report(
             raise Misuse(
                 "benchmark, judge, protocol, readout, variant, see and run choose from a ledger; files are given."
             )
-        made = report_on_files(paths, columns or {}, winner_words or {}, winner_as, seed=seed).report
-    elif columns is not None or winner_words is not None or winner_as is not None:
-        raise Misuse("columns, winner_words, winner_as say how files are read: give files as `source`.", code=USAGE)
+        form_given = form_of_files(columns, winner_words, winner_as, names, rater, rater_kind)
+        whose = (raters,) if isinstance(raters, str) else tuple(raters)
+        made = report_on_files(paths, form_given, raters=whose, seed=seed).report
+    elif any((columns, winner_words, winner_as, names, rater, rater_kind, raters)):
+        raise Misuse(
+            "columns, winner_words, winner_as, names, rater, rater_kind and raters say how files are read: give files "
+            "as `source`.",
+            code=USAGE,
+        )
     elif isinstance(source, JudgeRun):
         made = report_on(source.ledger, choice, run, seed=seed, among=source.on_record()).report
     else:
@@ -190,15 +203,14 @@ def _means_grades(
 
 def report_on_files(
     paths: Sequence[Path],
-    columns: Mapping[str, str],
-    winner_words: Mapping[str, str],
-    winner_as: WinnerAs | None = None,
+    form: PreferenceForm = AS_IT_IS,
     *,
+    raters: Sequence[str] = (),
     seed: int = 0,
 ) -> ReportMade:
-    """`columns`, `winner_words`: ours by the files' own. Raises ExchangeError where a file does not fit."""
-    how = PreferenceForm(columns=columns, winner_words=winner_words, winner_as=winner_as)
-    return ReportMade(report=file_report(paths, how, seed=seed), notes=())
+    """`raters`: whose board, people's where people and models judged. Raises ExchangeError."""
+    report = file_report(paths, form, raters=raters, seed=seed)
+    return ReportMade(report=report, notes=() if report.choice is None else (report.choice,))
 
 
 def write_page(report: AnyReport, place: Place) -> WrittenReport:

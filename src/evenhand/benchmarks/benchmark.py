@@ -42,6 +42,8 @@ class BenchmarkInfo:
     """Bundled answers of stand-in models."""
     references: tuple[str, ...] = ()
     """What may play as the reference, where there is a choice; the first by default."""
+    verdicts: Path | None = None
+    """Bundled verdicts of people and judges, which `rank`, `align` and `report` read."""
     counts: Counts | None = None
 
     def as_json(self) -> dict[str, Json]:
@@ -132,4 +134,5 @@ def _info(folder: Path, package: str, value: object) -> BenchmarkInfo:
         items=below("items"),
         answers=below("answers"),
         references=listed("references"),
+        verdicts=below("verdicts"),
     )

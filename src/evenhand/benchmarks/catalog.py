@@ -1,6 +1,6 @@
 """Which benchmarks there are, bundled or installed, and how to load one by name."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -118,6 +118,17 @@ def bundled_answers(benchmark: Benchmark) -> tuple[Path, ...]:
         return ()
     answers = find_benchmark(benchmark.name).answers
     return (answers,) if answers else ()
+
+
+def answers_in_copy(benchmark: str, folder: Path) -> list[dict[str, object]] | None:
+    """Records of the answers in a copy of the benchmark's own repository; None where they come as files of their own.
+
+    Raises BenchmarkError.
+    """
+    if is_own_file(benchmark) or benchmark not in benchmark_names():
+        return None
+    read: object = getattr(import_module(f"{find_benchmark(benchmark).package}.load"), "answers", None)
+    return None if read is None else cast("Callable[[Path], list[dict[str, object]]]", read)(folder)
 
 
 def _own_file(name: str, path: Path | str | None, form: OwnForm) -> Benchmark:

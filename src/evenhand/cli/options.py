@@ -27,6 +27,7 @@ from evenhand.format.sheet import Format
 
 if TYPE_CHECKING:
     from evenhand.domain.item import Benchmark
+    from evenhand.exchange.judgements.preferences_file import PreferenceForm
 
 Command: TypeAlias = Callable[..., None]
 Flag: TypeAlias = Callable[[Command], Command]
@@ -296,12 +297,63 @@ def winner_words_of(text: str | None) -> dict[str, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VerdictFileOptions:
+    """Who won and who judged, in files that have words of their own for it."""
+
+    winner_as: "Literal['names', 'words'] | None" = winner_as()
+    winner_words: str | None = winner_words()
+    # Of the files at hand, so no settings of a folder.
+    names: str | None = option(
+        "--names",
+        settable=False,
+        metavar="FILE:ID:NAME",
+        help="A table of models' names, where files have ids: models.jsonl:id:name.",
+    )
+    rater: tuple[str, ...] = option(
+        "--rater",
+        settable=False,
+        multiple=True,
+        help="Who judged a file that does not say it; repeatable, one for each such file in their order.",
+    )
+    rater_kind: "Literal['human', 'model'] | None" = option(
+        "--rater-kind",
+        settable=False,
+        type=click.Choice(["human", "model"]),
+        help="What those are; without --rater, all of whom the files do not say it. human by default.",
+    )
+    dry_run: bool = option(
+        "--dry-run", is_flag=True, help="Only say how files are understood, with their first rows as they will be read."
+    )
+
+    @property
+    def words(self) -> dict[str, str]:
+        """Our words for a winner by the files' own. Raises WrongUse."""
+        return winner_words_of(self.winner_words)
+
+    def told_with(self, columns: Mapping[str, str]) -> dict[str, Any]:
+        """As the calls of the same names take it. Raises WrongUse."""
+        return {
+            "columns": columns,
+            "winner_words": self.words,
+            "winner_as": self.winner_as,
+            "names": self.names,
+            "rater": self.rater,
+            "rater_kind": self.rater_kind,
+        }
+
+    def form_with(self, columns: Mapping[str, str]) -> "PreferenceForm":
+        """Raises WrongUse, ExchangeError where the table of names does not fit."""
+        from evenhand.exchange.judgements.preferences_file import form_of_files
+
+        return form_of_files(**self.told_with(columns))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BattleFileOptions:
     """How files of battles or preferences are to be read, where they have names and words of their own."""
 
     columns: str | None = columns("What columns of FILES are: question=item,left=model_a,right=model_b,choice=winner.")
-    winner_as: "Literal['names', 'words'] | None" = winner_as()
-    winner_words: str | None = winner_words()
+    verdicts: VerdictFileOptions
 
     @property
     def by_theirs(self) -> dict[str, str]:
@@ -309,9 +361,33 @@ class BattleFileOptions:
         return columns_of(self.columns, "question=item,choice=winner") or {}
 
     @property
-    def words(self) -> dict[str, str]:
-        """Our words for a winner by the files' own. Raises WrongUse."""
-        return winner_words_of(self.winner_words)
+    def told(self) -> dict[str, Any]:
+        """As the calls of the same names take it. Raises WrongUse."""
+        return self.verdicts.told_with(self.by_theirs)
+
+    @property
+    def form(self) -> "PreferenceForm":
+        """Raises WrongUse, ExchangeError where the table of names does not fit."""
+        return self.verdicts.form_with(self.by_theirs)
+
+    @property
+    def dry_run(self) -> bool:
+        return self.verdicts.dry_run
+
+
+OF_VERDICTS = ("winner_as", "winner_words", "names", "rater", "rater_kind")
+OF_FILES = ("columns", *OF_VERDICTS)
+"""Flags that say how files of verdicts are read."""
+
+
+def raters() -> tuple[str, ...]:
+    return option(
+        "--raters",
+        settable=False,
+        multiple=True,
+        help="Whose verdicts of FILES count: people, models, all, or a rater's name; repeatable. People's by default "
+        "where people and models judged.",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Battles of two models, from files and frames of anybody's making, as comparisons to be rated."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
@@ -10,7 +10,7 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import COLUMN, EMPTY, lmms_eval_fault
+from evenhand.benchmarks.data_error import COLUMN, EMPTY, TWICE, lmms_eval_fault
 from evenhand.domain.verdict import Reason
 from evenhand.exchange.battle_notes import (
     in_vain_notes,
@@ -35,7 +35,10 @@ from evenhand.exchange.battles.columns import (
     verdicts_of,
     weights_of,
 )
+from evenhand.exchange.battles.completing import completed, forms_of_files, kinds_of
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
+from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.file_form import RaterKind, plain_id
 from evenhand.exchange.judgements.preference_words import NO_VERDICTS, REASONS, read_reason
 from evenhand.exchange.peers.alpaca_battles import alpaca_battles
 from evenhand.exchange.peers.arena_battles import arena_battles
@@ -99,8 +102,13 @@ def _decided(battles: PeerBattles, layout: Layout) -> PeerBattles:
     def take(name: str) -> "pl.Series":
         return table.take(name).gather(kept)
 
+    raters = None if layout.rater is None else table.take(layout.rater)
     in_vain = tuple(
-        InVain(models=_names_in(table, layout.pair, sides, row), reason=_reason(table, reasons[row], row))
+        InVain(
+            models=_names_in(table, layout.pair, sides, row),
+            reason=_reason(table, reasons[row], row),
+            rater=None if raters is None else plain_id(raters[row]),
+        )
         for row in lacking
     )
     return replace(
@@ -139,7 +147,7 @@ def _reason(table: ColumnSource, said: object, row: int) -> Reason:
     return reason
 
 
-__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "joined_tables", "read_battles"]
+__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "joined_tables", "read_battle_files", "read_battles"]
 
 AS_NAMED = BattleColumns()
 
@@ -171,6 +179,11 @@ class BattleTable:
     """Showings that were joined and have no vote."""
     each_counted: Comparisons | None = None
     """Where repeats share a weight: the rows as they are if each counts in full."""
+    kinds: Mapping[str, RaterKind] = field(default_factory=dict[str, RaterKind])
+    """Of raters, where the file or the user says it."""
+
+    def kind_of(self, rater: str) -> RaterKind:
+        return self.kinds.get(rater, "human")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -199,13 +212,15 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     `repeats` says whether rows of one item, pair, rater and order share a weight. Raises ExchangeError, one sentence
     that names the place, on anything that does not fit.
     """
+    asked = columns
     named = [name for name in (columns.model_a, columns.model_b, columns.winner) if name is not None]
     given = open_columns(source, texts=(*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named, *TYPED))
     if not named and (foreign := lmms_eval_fault(given.names)) is not None:
         raise given.fault(foreign, code=COLUMN)
     battles = battles_of(given, columns)
     peer_made = battles.table is not given
-    layout = layout_of(battles.table, battles.columns)
+    battles, layout = completed(battles, layout_of(battles.table, battles.columns), asked)
+    kinds = kinds_of(given, layout.rater, asked)
     battles = _decided(battles, layout)
     table, columns = battles.table, battles.columns
     # What `export --battles` wrote says it in words.
@@ -247,6 +262,18 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
         showings=showings,
         shown_in_vain=0 if battles.showings is None else len(battles.showings.in_vain),
         each_counted=None if comparisons is each_counted else replace(each_counted, self_battles=0),
+        kinds=kinds,
+    )
+
+
+def read_battle_files(
+    paths: Sequence[Path], *, columns: BattleColumns = AS_NAMED, repeats: Repeats = "share"
+) -> tuple[BattleTable, ...]:
+    """Each of them; a column that only some have is asked of those. Raises ExchangeError, Misuse."""
+    every = tuple(dict.fromkeys(paths))
+    return tuple(
+        read_battles(path, columns=form, repeats=repeats)
+        for path, form in zip(every, forms_of_files(every, columns), strict=True)
     )
 
 
@@ -272,7 +299,17 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
         showings=names.stacked(shown) if several else None,
         shown_in_vain=sum(one.shown_in_vain for one in tables),
         each_counted=None,
+        kinds=_joined_kinds(tables),
     )
+
+
+def _joined_kinds(tables: Sequence[BattleTable]) -> dict[str, RaterKind]:
+    found: dict[str, RaterKind] = {}
+    for one in tables:
+        for name in one.comparisons.raters or (Path(one.name).stem,):
+            if found.setdefault(name, one.kind_of(name)) != one.kind_of(name):
+                raise ExchangeError(f"The rater `{name}` is a person in one file and a model in another.", code=TWICE)
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -68,8 +68,8 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
     """How near judges come to people, beside what people reach among themselves.
 
     FILES hold preferences (item, rater, rater_kind, model_a, model_b, and a verdict or a winner; CSV, JSONL, Parquet);
-    a file without raters is of one, who is called as the file is. People alone are compared with each other. Without
-    files the ledger's judgements are compared.
+    a file without raters is of one, who is called as the file is, or as --rater says. People alone are compared with
+    each other. Without files the ledger's judgements are compared.
     """
     from evenhand.api.reading import align
     from evenhand.format.tables import console
@@ -79,6 +79,12 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
     options.refuse_mixture(ctx, given.files, of_ledger=_OF_A_LEDGER, of_files=_OF_A_FILE)
     # A folder's settings hold for all commands: beside files those of a ledger are not meant.
     of_ledger = not given.files
+    levels = cast("Levels", int(given.levels)) if given.levels else None
+    if given.reading.dry_run:
+        from evenhand.cli.read.understanding import say_understood, understood_preferences
+
+        say_understood(understood_preferences(given.files, given.reading.form, levels), as_json=given.as_json)
+        return
     with waiting("Comparing raters"):
         report = align(
             given.files,
@@ -89,10 +95,8 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
             run=given.run if of_ledger else (),
             ledger=Ledger(given.store, create=False) if of_ledger else None,
             judge=given.judge,
-            levels=cast("Levels", int(given.levels)) if given.levels else None,
-            columns=given.reading.by_theirs if given.files else None,
-            winner_words=given.reading.words if given.files else None,
-            winner_as=given.reading.winner_as if given.files else None,
+            levels=levels,
+            **(given.reading.told if given.files else {}),
             against=given.against,
             disagreements=given.disagreements,
             seed=given.seed,
@@ -116,4 +120,4 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
 
 
 _OF_A_LEDGER = ("benchmark", "protocol", "variant", "see", "run", "store")
-_OF_A_FILE = ("levels", "columns", "winner_as", "winner_words")
+_OF_A_FILE = ("levels", "dry_run", *options.OF_FILES)

@@ -48,8 +48,13 @@ def command(ctx: click.Context, given: JudgesOptions) -> None:
         ctx,
         given.files,
         of_ledger=("benchmark", "variant", "store"),
-        of_files=("judge", "columns", "winner_as", "winner_words"),
+        of_files=("judge", "dry_run", *options.OF_FILES),
     )
+    if given.reading.dry_run:
+        from evenhand.cli.read.understanding import say_understood, understood_preferences
+
+        say_understood(understood_preferences(given.files, given.reading.form), as_json=given.as_json)
+        return
     with waiting("Comparing judges"):
         report = judges(
             given.files,
@@ -57,9 +62,7 @@ def command(ctx: click.Context, given: JudgesOptions) -> None:
             benchmark=None if given.files else given.benchmark,
             variant=None if given.files else given.variant,
             judge=given.judge,
-            columns=given.reading.by_theirs if given.files else None,
-            winner_as=given.reading.winner_as if given.files else None,
-            winner_words=given.reading.words if given.files else None,
+            **(given.reading.told if given.files else {}),
         )
     if given.plot:
         from evenhand.format.charts import save

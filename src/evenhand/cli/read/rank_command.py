@@ -3,6 +3,7 @@
 import atexit
 import gc
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -20,20 +21,23 @@ from evenhand.files.outputs import Target
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankOptions:
     force: bool = options.force()
-    file: Path | None = options.argument(required=False, type=click.Path(path_type=Path))
+    files: tuple[Path, ...] = options.argument(nargs=-1, type=click.Path(path_type=Path))
     choosing: ChoosingOptions
     model_a_column: str | None = option(
-        "--model-a-column", help="Column of FILE that names one model; model_a or left by default."
+        "--model-a-column", help="Column of FILES that names one model; model_a or left by default."
     )
     model_b_column: str | None = option(
-        "--model-b-column", help="Column of FILE that names the other; model_b or right by default."
+        "--model-b-column", help="Column of FILES that names the other; model_b or right by default."
     )
-    winner_column: str | None = option("--winner-column", help="Column of FILE that says who won; winner by default.")
+    winner_column: str | None = option("--winner-column", help="Column of FILES that says who won; winner by default.")
     reading: BattleFileOptions
+    raters: tuple[str, ...] = options.raters()
     item_column: str | None = option(
-        "--item-column", help="Column of FILE that names the items; item or id by default."
+        "--item-column", help="Column of FILES that names the items; item or id by default."
     )
-    rater_column: str | None = option("--rater-column", help="Column of FILE that names the raters; rater by default.")
+    rater_column: str | None = option(
+        "--rater-column", help="Column of FILES that names the raters; rater, worker or annotator by default."
+    )
     method: str = option(
         "--method",
         type=options.METHOD,
@@ -96,14 +100,14 @@ class RankOptions:
     by_cluster: str | None = option(
         "--by-cluster",
         help="Which rows are not independent: those of one item, of one rater, of either (both), or of one value of "
-        "a column of FILE that is named here; both by default where raters have several rows, else item.",
+        "a column of FILES that is named here; both by default where raters have several rows, else item.",
     )
     repeats: Literal["share", "count"] = option(
         "--repeats",
         type=click.Choice(["share", "count"]),
         default="share",
         show_default=True,
-        help="Rows of FILE with one item, pair, rater and order share one weight, or each counts.",
+        help="Rows of FILES with one item, pair, rater and order share one weight, or each counts.",
     )
     unclustered: bool = option(
         "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
@@ -146,11 +150,17 @@ class RankOptions:
 def command(ctx: click.Context, given: RankOptions) -> None:
     """The models in order, with intervals, what was left out, and how far the judge can be trusted.
 
-    FILE holds battles (model_a, model_b, winner; CSV, JSONL, Parquet), or is Chatbot Arena's, MT-bench's, Arena-Hard's
-    or AlpacaEval's own file of them; without it the ledger is ranked.
+    FILES hold battles (model_a, model_b, winner; CSV, JSONL, Parquet), or are Chatbot Arena's, MT-bench's, Arena-Hard's
+    or AlpacaEval's own of them; several are joined in one board. Without any the ledger is ranked.
     """
-    _refuse_mixture(ctx, given.file)
+    _refuse_mixture(ctx, given.files)
     _refuse_idle(ctx, given)
+    if given.reading.dry_run:
+        from evenhand.cli.read.ranking import battle_columns
+        from evenhand.cli.read.understanding import say_understood, understood_tables
+
+        say_understood(understood_tables(given.files, battle_columns(given)), as_json=given.as_json)
+        return
     # A board is made once and the program ends: the collector would find nothing and cost a small one a fifth more.
     gc.disable()
     atexit.register(gc.freeze)
@@ -176,28 +186,27 @@ def _print(given: RankOptions) -> None:
         return
     terminal = console()
     print_ranked(board, given, terminal)
-    if given.file is None:
+    if not given.files:
         print_audit_of(board, given.store, terminal, explain=given.explain)
 
 
 _OF_A_FILE = (
-    "columns", "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column",
+    *options.OF_FILES, "dry_run", "raters", "model_a_column", "model_b_column", "winner_column", "item_column",
     "rater_column", "repeats",
 )  # fmt: skip
-_HOW_A_FILE_IS_READ = ("winner_as", "winner_words", "repeats")
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")
 
 
-def _refuse_mixture(ctx: click.Context, file: Path | None) -> None:
-    """Flags of a ledger beside a file, or of a file without one; only those typed, for a folder's hold for all."""
-    wrong = _OF_A_FILE if file is None else _OF_A_LEDGER
-    for name in wrong:
+def _refuse_mixture(ctx: click.Context, files: Sequence[Path]) -> None:
+    """Flags of a ledger beside files, or of files without one; only those typed, for a folder's hold for all."""
+    for name in _OF_A_LEDGER if files else _OF_A_FILE:
         if _typed(ctx, name):
             flag = f"--{name.replace('_', '-')}"
-            if file is None:
-                what = "says how a file is read" if name in _HOW_A_FILE_IS_READ else "names a column of a file"
+            if not files:
+                column = name == "columns" or name.endswith("_column")
+                what = "names a column of a file" if column else "says how a file is read"
                 raise WrongUse(f"{flag} {what}: give the file too.")
-            raise WrongUse(f"{flag} chooses from the ledger, and {file} is a file: give one of the two.")
+            raise WrongUse(f"{flag} chooses from the ledger, and {files[0]} is a file: give one of the two.")
 
 
 def _refuse_idle(ctx: click.Context, given: RankOptions) -> None:
@@ -211,7 +220,7 @@ def _refuse_idle(ctx: click.Context, given: RankOptions) -> None:
     method = find_method(given.method)
     if _typed(ctx, "k") and not method.takes_step:
         raise WrongUse(f"--k is Elo's step and means nothing to {method.name}: give --method elo, or leave it out.")
-    if _typed(ctx, "join") and given.file is not None and given.unit != "battles":
+    if _typed(ctx, "join") and given.files and given.unit != "battles":
         raise WrongUse("--join says how votes make a battle, and a file's rows stay as they are: give --unit battles.")
     if method.shown_as == "share" and not given.in_points:
         for name in ("scale", "base", "start", "ties"):

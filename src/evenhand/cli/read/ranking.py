@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from evenhand.cli.read.rank_command import RankOptions
+    from evenhand.exchange.battles_file import BattleColumns
     from evenhand.ledger.read.projection import StudyOnRecord
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.choosing import Choice
@@ -51,15 +53,8 @@ def ranked(given: "RankOptions") -> Board:
         by_cluster=given.by_cluster,
         repeats=given.repeats,
     )
-    if given.file is not None:
-        from evenhand.exchange.battles_file import BattleColumns
-
-        columns = BattleColumns(
-            **_columns_of(given),
-            winner_as=given.reading.winner_as,
-            winner_words=given.reading.words,
-        )
-        return ranking(given.file, columns)
+    if given.files:
+        return ranking(given.files, battle_columns(given))
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.submissions.submitted_models import counted_battles
 
@@ -67,7 +62,16 @@ def ranked(given: "RankOptions") -> Board:
     return ranking(counted_battles(ledger, studies_chosen(ledger, given.choosing)))
 
 
-_COLUMNS = ("model_a", "model_b", "winner", "item", "rater")
+def battle_columns(given: "RankOptions") -> "BattleColumns":
+    """Raises WrongUse, ExchangeError where the table of names does not fit."""
+    from evenhand.exchange.battles.completing import battle_columns as columns_of_form
+
+    return replace(columns_of_form(given.reading.form), **_columns_of(given), raters=given.raters)
+
+
+_COLUMNS = {"model_a": "model_a", "model_b": "model_b", "winner": "winner", "item": "item", "rater": "rater",
+            "rater_kind": "kind"}  # fmt: skip
+"""What a column of battles can be, and the field of BattleColumns that names it."""
 
 
 def _columns_of(given: "RankOptions") -> dict[str, str]:
@@ -76,8 +80,8 @@ def _columns_of(given: "RankOptions") -> dict[str, str]:
     for theirs, ours in given.reading.by_theirs.items():
         if ours not in _COLUMNS:
             raise WrongUse(f"--columns calls {theirs!r} {ours!r}; of battles it can be one of {', '.join(_COLUMNS)}.")
-        found[ours] = theirs
-    for ours in _COLUMNS:
+        found[_COLUMNS[ours]] = theirs
+    for ours in ("model_a", "model_b", "winner", "item", "rater"):
         theirs = getattr(given, f"{ours}_column")
         if theirs is not None and found.setdefault(ours, theirs) != theirs:
             flag = f"--{ours.replace('_', '-')}-column"
@@ -125,7 +129,7 @@ def _scale(given: "RankOptions") -> Scale:
 
 
 def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None:
-    audited = given.explain and given.file is None and audited_on_record(board, given.store)
+    audited = given.explain and not given.files and audited_on_record(board, given.store)
     more = beside(board, given)
     print_board(board, console, more=more, everything=given.everything, explain=given.explain, audited=audited)
 
@@ -153,7 +157,7 @@ def print_audit_of(board: Board, store: str, console: "Console", *, explain: boo
 
 
 def audit_document(board: Board, given: "RankOptions") -> dict[str, Json]:
-    if given.file is not None or board.origin.judge is None:
+    if given.files or board.origin.judge is None:
         return {}
     from evenhand.api.reading import audits_of
     from evenhand.ledger.store.record import Ledger

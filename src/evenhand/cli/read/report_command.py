@@ -17,6 +17,7 @@ class ReportOptions:
     force: bool = options.force()
     files: tuple[Path, ...] = options.argument(nargs=-1, type=click.Path(path_type=Path))
     reading: BattleFileOptions
+    raters: tuple[str, ...] = options.raters()
     choosing: ChoosingOptions
     out: Target | None = output(
         "--out",
@@ -45,10 +46,16 @@ def command(ctx: click.Context, given: ReportOptions) -> None:
     from evenhand.cli.read.reporting import reported
 
     options.refuse_mixture(ctx, given.files, of_ledger=_OF_A_LEDGER, of_files=_OF_A_FILE)
+    if given.reading.dry_run:
+        from evenhand.cli.read.understanding import say_understood, understood_tables
+        from evenhand.exchange.battles.completing import battle_columns
+
+        say_understood(understood_tables(given.files, battle_columns(given.reading.form)), as_json=given.as_json)
+        return
     document = reported(given)
     if given.as_json:
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
 
 
 _OF_A_LEDGER = ("benchmark", "judge", "protocol", "readout", "variant", "see", "run", "store")
-_OF_A_FILE = ("columns", "winner_as", "winner_words")
+_OF_A_FILE = ("dry_run", "raters", *options.OF_FILES)

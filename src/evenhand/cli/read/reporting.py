@@ -59,9 +59,9 @@ def reported(given: "ReportOptions") -> dict[str, Json]:
 
 def _made(given: "ReportOptions") -> ReportMade:
     if given.files:
-        how = given.reading
+        form = given.reading.form
         with waiting("Reading the files"):
-            return report_on_files(given.files, how.by_theirs, how.words, how.winner_as, seed=given.seed)
+            return report_on_files(given.files, form, raters=given.raters, seed=given.seed)
     ledger = Ledger(given.store, create=False)
     with waiting("Reading the judgements"):
         return report_on(ledger, choice_of(given.choosing), given.choosing.run, seed=given.seed)

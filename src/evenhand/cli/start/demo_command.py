@@ -1,7 +1,8 @@
-"""`evenhand demo`: the whole story on the embedded model and the bundled sample."""
+"""`evenhand demo`: a real record of people and two judges, then the embedded model put to the test."""
 
 import asyncio
 import json
+import os
 from dataclasses import dataclass
 from typing import cast
 
@@ -14,6 +15,9 @@ from evenhand.cli.options import option
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoOptions:
+    skip_embedded: bool = option(
+        "--skip-embedded", settable=False, is_flag=True, help="Only the record; the embedded model is not asked."
+    )
     full: bool = option("--full", is_flag=True, help="Draw all 32 pairs, however long they take.")
     battles: int | None = option(
         "--battles",
@@ -37,19 +41,40 @@ class DemoOptions:
 @click.command("demo")
 @options.takes(DemoOptions)
 def command(ctx: click.Context, given: DemoOptions) -> None:
-    """A real language model of 135 million parameters judges the bundled answers, in both orders, on this machine.
+    """What people, GPT-4 and GPT-3.5 said of 59 models, without a call; then a judge on this machine, live.
 
-    Prints the board and how far that judge can be trusted. Run again, it asks nothing: every verdict is on record.
+    The first part is on record: boards, how near each judge comes to people, which position it favours, a report. Then
+    a language model of 135 million parameters judges the bundled answers, in both orders. Run again, it asks nothing.
     """
-    from evenhand.cli.start.demonstration import BATTLES, demonstrate
+    # Before numpy is loaded: on matrices as small as these, threads that wait for each other cost more than they do.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    from evenhand.cli.start.demonstration import BATTLES, demonstrate, program_name, side_by_side
+    from evenhand.cli.start.real_record import real_record, written_report
+    from evenhand.format.tables import console
+    from evenhand.ledger.store.record import Ledger
 
     env = cast(Environment, ctx.obj)
+    terminal = console()
+    folder = Ledger(given.store).images.root.parent
+    record = real_record(folder, force=given.force)
+    if not given.as_json:
+        record.print_story(terminal)
+    page = written_report(record, folder, force=given.force)
+    if not given.as_json:
+        record.print_further(terminal, page, program_name())
+    told = {"record": record.as_json(page)}
+    if given.skip_embedded:
+        if given.as_json:
+            click.echo(json.dumps({"schema": 1, "calls": 0, **told}, ensure_ascii=False))
+        return
+    if not given.as_json:
+        terminal.print("\n[bold]And a judge that nobody should believe, live on this machine[/bold]")
     battles = BATTLES if given.full else given.battles
     shown = asyncio.run(demonstrate(given.store, env, battles=battles, quiet=given.quiet, force=given.force))
+    closing = side_by_side(record, shown)
     if given.as_json:
-        click.echo(json.dumps(shown.document, ensure_ascii=False))
+        click.echo(json.dumps({**shown.document, **told, "closing": closing}, ensure_ascii=False))
     else:
-        from evenhand.format.tables import console
-
-        shown.print_story(console())
+        shown.print_story(terminal)
+        terminal.print(f"\n{closing}", style="bold")
     ctx.exit(shown.exit_code)

@@ -17,6 +17,7 @@ from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.cli.ask.judging import carry_out
 from evenhand.cli.ask.outcome import Outcome
 from evenhand.cli.environment import Environment
+from evenhand.cli.start.real_record import RealRecord
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
@@ -27,6 +28,7 @@ from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.judging import Matching, Showing, prepare
 from evenhand.files.outputs import Target
 from evenhand.format.charts import ChartError
+from evenhand.format.words import per_cent
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
@@ -37,6 +39,7 @@ from evenhand.reports.board.audit_on_record import is_audited, print_latest_audi
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.table import print_board
+from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.writing import write_report
@@ -78,11 +81,11 @@ class Demonstration:
         }
 
     def print_story(self, console: Console) -> None:
-        program = escape(_program())
+        program = escape(program_name())
         if self.outcome.exit_code:
             self.outcome.print_summary()
         print_board(self.board, console, explain=True, audited=is_audited(self.ledger, self.board.origin))
-        print_latest_audit(self.ledger, self.board.origin, console, program=_program(), explain=True)
+        print_latest_audit(self.ledger, self.board.origin, console, program=program_name(), explain=True)
         example = self._example()
         if example:
             console.print("\n[bold]One of its contradictions[/bold]")
@@ -125,9 +128,23 @@ class Demonstration:
         return None
 
 
-def _program() -> str:
+def program_name() -> str:
     """As the user can type it: by its name where the shell would find it, else as it was just run."""
     return "evenhand" if shutil.which("evenhand") or Path(sys.argv[0]).name != "evenhand" else sys.argv[0]
+
+
+def side_by_side(record: RealRecord, live: Demonstration) -> str:
+    """A judge of the record and the one that was just asked, each by what is known of it."""
+    best = record.judges[0]
+    beside = best.aligned.beside_people
+    near = "" if beside is None else f" in {per_cent(beside.judge.agreement.value)} of comparisons"
+    worth = {"above": "is worth something", "level": "is worth something", "below": "is worth less than a person"}
+    told = worth.get(best.aligned.concluded.standing, "is not known")
+    order = None if live.board.reliability is None else live.board.reliability.order.swap_consistency.value
+    held = "saw no pair in both orders" if order is None else f"keeps its verdict in {per_cent(order)} of swapped pairs"
+    verdict = {"good": "shows no fault", "unsure": "is not known to be worth anything", "bad": "is worth nothing"}
+    said = verdict[trust_word(live.board.reliability, None).kind]
+    return f"Side by side: {best.name} takes a person's side{near} and {told}; {JUDGE} {held} and {said}."
 
 
 def _pair(one: JudgedTrial) -> tuple[str, tuple[str, ...]]:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from evenhand.benchmarks.data_error import TWICE, near, quoted
 from evenhand.domain.identity import Json
 from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.exchange.file_form import ModelNames, RaterKind
+from evenhand.exchange.judgements.row import RATER_COLUMNS
 from evenhand.exchange.winners import WinnerAs
 from evenhand.stats.ratings.codes import WINNERS
 
@@ -26,7 +28,7 @@ class BattleColumns:
     item: str | None = None
     """None: `item`, or `id`, where there is one."""
     rater: str | None = None
-    """None: `rater` where there is one."""
+    """None: `rater`, `worker` or `annotator` where there is one."""
     winner: str | None = None
     """None: `winner`."""
     model_a: str | None = None
@@ -39,6 +41,16 @@ class BattleColumns:
     """Our word for a winner (model_a, model_b, tie) by the file's own, where it has other ones."""
     cluster: str | None = None
     """Whose rows of one value are not independent, in the place of those of one item. None: there is none."""
+    kind: str | None = None
+    """None: `rater_kind` where there is one."""
+    names: ModelNames | None = None
+    """What models are called, where the file has ids."""
+    rater_names: tuple[str, ...] = ()
+    """Who judged: one for each file that does not say it."""
+    rater_kind: RaterKind | None = None
+    """What those are; where none is named, all of whom the file does not say it."""
+    raters: tuple[str, ...] = ()
+    """Whose verdicts count: people, models, all, or raters by name. None: people's where people and models judged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,7 +99,7 @@ def layout_of(table: ColumnSource, columns: BattleColumns) -> Layout:
         winner=winner,
         verdict=verdict,
         item=_column(table, columns.item, "item", "id"),
-        rater=_column(table, columns.rater, "rater"),
+        rater=_column(table, columns.rater, *RATER_COLUMNS),
         cluster=None if columns.cluster is None else _column(table, columns.cluster, "cluster"),
         first_shown=table.one_of("first_shown"),
         weight=table.one_of("weight"),

@@ -58,16 +58,18 @@ def read_judgements(
     benchmark: Benchmark,
     answers: Sequence[Response],
     *,
+    rows: Sequence[Row] | None = None,
     levels: Levels | None = None,
     partial: bool = False,
 ) -> JudgementsFile:
     """All of the file, or ExchangeError with all that is wrong with it.
 
-    `answers` are those that stand for the models. `levels` None: 5 where a 2 occurs in the file, else 3. `partial`:
-    rows about items and answers that are not here are left out, and told.
+    `answers` are those that stand for the models. `rows`: the file's under our names, where it has others. `levels`
+    None: 5 where a 2 occurs in the file, else 3. `partial`: rows about items and answers that are not here are left
+    out, and told.
     """
     problems = Problems(ExchangeError)
-    rows = read_rows(path, problems)
+    rows = read_rows(path, problems) if rows is None else rows
     read: list[JudgementRow] = []
     left_out: list[str] = []
     if rows and columns_fit(path, rows, problems):

@@ -10,6 +10,14 @@ from evenhand.benchmarks.files.rows import Row, read_rows, renamed
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.file_form import (
+    ModelNames,
+    RaterKind,
+    columns_of_file,
+    plain_id,
+    raters_of_files,
+    read_model_names,
+)
 from evenhand.exchange.judgements.file import VerdictScale, columns_fit
 from evenhand.exchange.judgements.preference_words import NO_VERDICTS, UNTOLD, Stated, is_blank, showings_in
 from evenhand.exchange.judgements.row import RATER_COLUMNS, Kinds, PreferenceReader
@@ -23,6 +31,7 @@ _JOINED = ("votes", "shown_first")
 _SIDES = {"left": "model_a", "right": "model_b"}
 """What files of battles call the two models otherwise."""
 _LABELS = (*RATER_COLUMNS, "item", "id")
+_MODEL_CELLS = ("model_a", "model_b", "winner", "first_shown")
 _SYMBOLS = {1: "A>B", 0: "A=B", -1: "B>A"}
 
 
@@ -36,9 +45,39 @@ class PreferenceForm:
     """Our word for a winner (model_a, model_b, tie) by the files' own."""
     winner_as: WinnerAs | None = None
     """Whether winners are models' names or words for a side; None: what all rows together say."""
+    names: ModelNames | None = None
+    """What models are called, where the files have ids."""
+    raters: tuple[str, ...] = ()
+    """Who judged: one for each file that does not say it, in their order."""
+    rater_kind: RaterKind | None = None
+    """What those are; where none is named, all of whom the files do not say it."""
+
+    @property
+    def kind_otherwise(self) -> RaterKind | None:
+        """Of raters whom a file names without saying what they are."""
+        return None if self.raters else self.rater_kind
 
 
 AS_IT_IS = PreferenceForm()
+
+
+def form_of_files(
+    columns: Mapping[str, str] | None = None,
+    winner_words: Mapping[str, str] | None = None,
+    winner_as: WinnerAs | None = None,
+    names: str | None = None,
+    rater: str | Sequence[str] = (),
+    rater_kind: RaterKind | None = None,
+) -> PreferenceForm:
+    """Of what a user says; `names` is FILE:ID:NAME. Raises ExchangeError where that table does not fit, Misuse."""
+    return PreferenceForm(
+        columns=columns or {},
+        winner_words=winner_words or {},
+        winner_as=winner_as,
+        names=None if names is None else read_model_names(names),
+        raters=(rater,) if isinstance(rater, str) else tuple(rater),
+        rater_kind=rater_kind,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +89,8 @@ class GivenPreference:
     replicate: int
     verdict: Preference | NoVerdict
     """A preference is positive for the model shown first."""
+    path: Path = field(default_factory=Path, compare=False)
+    """The file it was first read from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,7 +140,7 @@ def read_preference_files(
     """
     problems, met, tries = Problems(ExchangeError), _Met(), 0
     found: dict[tuple[str, tuple[str, str], str, int], tuple[GivenPreference, FilePlace]] = {}
-    files = [_rows(path, problems, met, form) for path in dict.fromkeys(paths)]
+    files = [_read(file, problems, met) for file in prepared_files(paths, form, problems)]
     _refuse_namesakes(files, problems)
     _refuse_unlike((row for rows in files for row in rows), problems)
     for rows in files:
@@ -109,7 +150,12 @@ def read_preference_files(
             if verdict is None:
                 continue
             given = GivenPreference(
-                item=row.item, models=row.models, rater=row.rater, replicate=row.replicate, verdict=verdict
+                item=row.item,
+                models=row.models,
+                rater=row.rater,
+                replicate=row.replicate,
+                verdict=verdict,
+                path=row.place.path,
             )
             before, place = found.setdefault(row.showing, (given, row.place))
             failed = [one for one in (before, given) if isinstance(one.verdict, NoVerdict)]
@@ -163,24 +209,95 @@ def _refuse_namesakes(files: Sequence[Sequence[_Row]], problems: Problems) -> No
             problems.add(FilePlace(path=path), sentence, code=COLUMN)
 
 
-def _rows(path: Path, problems: Problems, met: _Met, form: PreferenceForm) -> list[_Row]:
-    rows = _renamed(path, read_rows(path, problems), form.columns, problems)
-    if rows and any(name in rows[0].fields for name in CHOSEN):
-        sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
-        problems.add(FilePlace(path=path), sentence, code="EH-FILE-OTHER")
-        return []
-    found = {name for row in rows for name in row.fields}
-    named_by_file = not found & set(RATER_COLUMNS)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreparedFile:
+    """A file of verdicts under our names: columns, models, who judged, and a verdict for each winner."""
+
+    path: Path
+    rows: Sequence[Row]
+    named_by_file: bool
+    """Whether neither a column nor the user says who judged."""
+    note: str | None = None
+    """How winners were read, where that could be told otherwise."""
+
+
+def prepared_files(
+    paths: Sequence[Path], form: PreferenceForm, problems: Problems, *, named_by_file: bool = True
+) -> list[PreparedFile]:
+    """What is wrong with them is added to `problems`; a file that cannot be used has no rows. Raises Misuse.
+
+    `named_by_file`: whether a rater of whom nothing says it is called as the file is.
+    """
+    given = {path: read_rows(path, problems) for path in dict.fromkeys(paths)}
+    anywhere = {name for rows in given.values() for row in rows for name in row.fields}
+    ours = {
+        path: _renamed(
+            path,
+            rows,
+            columns_of_file(form.columns, {name for row in rows for name in row.fields}, anywhere),
+            problems,
+        )
+        for path, rows in given.items()
+    }
+    found = {path: {name for row in rows for name in row.fields} for path, rows in ours.items()}
+    told = [(path, bool(names & set(RATER_COLUMNS)) or not ours[path]) for path, names in found.items()]
+    named = raters_of_files(told, form.raters)
     if named_by_file:
-        rows = [Row(place=row.place, fields={**row.fields, "rater": path.stem}) for row in rows]
+        named = {path: path.stem for path, _ in told} | named
+    return [_prepared(path, rows, found[path], form, named.get(path), problems) for path, rows in ours.items()]
+
+
+def _prepared(
+    path: Path, rows: list[Row], found: set[str], form: PreferenceForm, rater: str | None, problems: Problems
+) -> PreparedFile:
+    if any(name in found for name in CHOSEN):
+        return PreparedFile(path=path, rows=rows, named_by_file=False)
+    silent = not found & set(RATER_COLUMNS)
+    if silent and rater is not None:
+        kind = {} if form.rater_kind is None else {"rater_kind": form.rater_kind}
+        rows = [_with(row, {"rater": rater, **kind}) for row in rows]
+    elif form.kind_otherwise is not None:
+        otherwise = form.kind_otherwise
+        rows = [
+            _with(row, {"rater_kind": otherwise}) if is_blank(row.fields.get("rater_kind")) else row for row in rows
+        ]
+    if form.names is not None:
+        rows = _called(rows, form.names, problems)
+    note: str | None = None
     if {"winner", *_JOINED} <= found and "verdict" not in found:
         rows = [one for row in rows for one in _showings(row, problems)]
     elif "winner" in found and not found & {"verdict", "votes"}:
-        rows = _with_verdicts(rows, form, problems, met)
-    if not rows or not columns_fit(path, rows, problems):
+        rows, note = _with_verdicts(rows, form, problems)
+    return PreparedFile(path=path, rows=rows, named_by_file=silent and not form.raters, note=note)
+
+
+def _with(row: Row, more: Mapping[str, object]) -> Row:
+    return Row(place=row.place, fields={**row.fields, **more})
+
+
+def _called(rows: Sequence[Row], names: ModelNames, problems: Problems) -> list[Row]:
+    """Models by their names; winners and what was shown first may be words too."""
+    made: list[Row] = []
+    for row in rows:
+        ids = {name: plain_id(row.fields[name]) for name in _MODEL_CELLS if row.fields.get(name) is not None}
+        for name in _MODEL_CELLS[:2]:
+            if ids.get(name) and ids[name] not in names.by_id:
+                problems.add(row.place, names.lacking(ids[name]), code=CELL)
+        made.append(_with(row, {name: names.by_id.get(one, one) for name, one in ids.items()}))
+    return made
+
+
+def _read(file: PreparedFile, problems: Problems, met: _Met) -> list[_Row]:
+    if file.rows and any(name in file.rows[0].fields for name in CHOSEN):
+        sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
+        problems.add(FilePlace(path=file.path), sentence, code="EH-FILE-OTHER")
         return []
-    rows = _with_reasons(rows, path, problems)
-    return [one for row in rows if (one := _row(row, problems, met, named_by_file=named_by_file))]
+    if not file.rows or not columns_fit(file.path, file.rows, problems):
+        return []
+    if file.note is not None:
+        met.winners[str(file.path)] = file.note
+    rows = _with_reasons(file.rows, file.path, problems)
+    return [one for row in rows if (one := _row(row, problems, met, named_by_file=file.named_by_file))]
 
 
 def _renamed(path: Path, rows: Sequence[Row], columns: Mapping[str, str], problems: Problems) -> list[Row]:
@@ -195,8 +312,8 @@ def _renamed(path: Path, rows: Sequence[Row], columns: Mapping[str, str], proble
         problems.add(FilePlace(path=path), sentence, code=TWICE)
     if lacking or twice:
         return []
-    names = {theirs: ours for theirs, ours in _SIDES.items() if ours not in found} | dict(columns)
-    return renamed(rows, names)
+    sides = {theirs: ours for theirs, ours in _SIDES.items() if ours not in found and ours not in columns.values()}
+    return renamed(rows, sides | dict(columns))
 
 
 def _showings(row: Row, problems: Problems) -> list[Row]:
@@ -243,14 +360,14 @@ class _Refusal(Exception):
     """Of one row: its place, the sentence and the code."""
 
 
-def _with_verdicts(rows: Sequence[Row], form: PreferenceForm, problems: Problems, met: _Met) -> list[Row]:
-    """With what each `winner` says as a verdict, read as a board of the file reads it; none, and a problem, where one
-    says nothing or two things."""
+def _with_verdicts(rows: Sequence[Row], form: PreferenceForm, problems: Problems) -> tuple[list[Row], str | None]:
+    """With what each `winner` says as a verdict, read as a board of the file reads it, and how where that could be told
+    otherwise; none, and a problem, where one says nothing or two things."""
     import polars as pl
 
     told = [row for row in rows if not is_blank(row.fields.get("winner"))]
     if not told:
-        return [Row(place=row.place, fields={**row.fields, "verdict": None}) for row in rows]
+        return [_with(row, {"verdict": None}) for row in rows], None
     said, one, other = (
         pl.Series([str(row.fields.get(name) or "") for row in told]) for name in ("winner", "model_a", "model_b")
     )
@@ -261,17 +378,15 @@ def _with_verdicts(rows: Sequence[Row], form: PreferenceForm, problems: Problems
     except _Refusal as refusal:
         place, sentence, code = refusal.args
         problems.add(place, sentence, code=code)
-        return []
-    if winners.note is not None:
-        met.winners[str(rows[0].place.path)] = winners.note
+        return [], None
     stated = dict(zip((row.place for row in told), winners.sign.tolist(), strict=True))
-    return [
-        Row(
-            place=row.place,
-            fields={**row.fields, "verdict": _SYMBOLS[stated[row.place]] if row.place in stated else None},
-        )
+    read = [
+        _with(row, {"verdict": _SYMBOLS[stated[row.place]]})
+        if row.place in stated
+        else _with(row, {"verdict": None, "reason": row.fields.get("reason") or UNTOLD})
         for row in rows
     ]
+    return read, winners.note
 
 
 def _with_reasons(rows: Sequence[Row], path: Path, problems: Problems) -> list[Row]:

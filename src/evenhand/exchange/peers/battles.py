@@ -16,6 +16,8 @@ class InVain:
 
     models: tuple[str, str]
     reason: Reason
+    rater: str | None = None
+    """None: nobody knows who."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -79,7 +81,11 @@ def of_showings(
     return PeerBattles(
         table=made_over(table, cells, [one.place for one in read]),
         columns=BattleColumns(item=item, rater=rater),
-        in_vain=tuple(InVain(models=one.models, reason=one.said) for one in showings if not isinstance(one.said, int)),
+        in_vain=tuple(
+            InVain(models=one.models, reason=one.said, rater=None if one.rater is None else str(one.rater))
+            for one in showings
+            if not isinstance(one.said, int)
+        ),
         notes=notes,
     )
 

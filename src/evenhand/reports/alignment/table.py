@@ -44,6 +44,9 @@ def print_alignment(report: AlignmentReport, console: Console, *, explain: bool 
 def _print_shortly(report: AlignmentReport, console: Console) -> None:
     """What it comes to, what is missing from it, and where to look first."""
     print_sheet(lead_sheet(report), console)
+    more = len(report.humans.raters) - _ROWS
+    if not report.judges and more > 0:
+        console.print(f"{counted(more, 'more person', 'more people')} with fewer comparisons; --json lists all.")
     for sentence in report.conclusions:
         console.print(unbroken(escape(sentence)), style="bold")
     for sentence in (*_left_out(report), *report.notes):
@@ -59,11 +62,10 @@ def _print_shortly(report: AlignmentReport, console: Console) -> None:
 
 
 def lead_sheet(report: AlignmentReport) -> Sheet:
-    """Of each judge what the conclusion rests on; of people alone each of them against the others."""
+    """Of each judge what the conclusion rests on; of people alone those with most comparisons against the others."""
     if not report.judges:
-        rows = tuple(
-            (one.rater, *_shares(one.pooled.agreement), count(one.pooled.agreement.n)) for one in report.humans.raters
-        )
+        most = sorted(report.humans.raters, key=lambda one: -one.pooled.agreement.n)[:_ROWS]
+        rows = tuple((one.rater, *_shares(one.pooled.agreement), count(one.pooled.agreement.n)) for one in most)
         headings = ("rater", "takes the others' side", "95 % interval", "comparisons")
         return Sheet(title="How often a person takes the side of the others", headings=headings, rows=rows)
     headings = ("judge", "agrees with people", "people", "difference", "95 % interval", "comparisons")

@@ -54,8 +54,8 @@ class HasBattles(Protocol):
     def battles(self) -> "JudgedBattles": ...
 
 
-Verdicts: TypeAlias = "str | Path | Frame | HasBattles | JudgedBattles | Ledger"
-"""A file's path, a polars or pandas frame, a run or its battles, or a ledger."""
+Verdicts: TypeAlias = "str | Path | list[Path] | tuple[Path, ...] | Frame | HasBattles | JudgedBattles | Ledger"
+"""A file's path or several, a polars or pandas frame, a run or its battles, or a ledger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,10 +152,11 @@ def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, se
 
 
 def _evidence(source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking) -> Evidence:
-    from evenhand.exchange.battles_file import BattleColumns, read_battles
+    from evenhand.exchange.battles_file import BattleColumns, joined_tables, read_battle_files, read_battles
+    from evenhand.exchange.rater_choice import of_raters
 
     # Frames first: the record's modules cost a file's reader a fifth of a second.
-    if isinstance(source, str | Path) or _is_frame(source):
+    if isinstance(source, str | Path | list | tuple) or _is_frame(source):
         if choice is not None and not isinstance(choice, BattleColumns):
             raise RankError(
                 "A file or frame is chosen by its columns: give BattleColumns, or nothing.", code="EH-CHOICE-KIND"
@@ -163,7 +164,12 @@ def _evidence(source: Verdicts, choice: "Choice | BattleColumns | None", ranking
         columns = choice or BattleColumns()
         if ranking.by_cluster is not None and ranking.by_cluster not in WAYS:
             columns = replace(columns, cluster=ranking.by_cluster)
-        return of_file(read_battles(source, columns=columns, repeats=ranking.repeats))
+        if isinstance(source, str | Path | list | tuple):
+            paths = [Path(one) for one in ([source] if isinstance(source, str | Path) else source)]
+            table = joined_tables(read_battle_files(paths, columns=columns, repeats=ranking.repeats))
+        else:
+            table = read_battles(source, columns=columns, repeats=ranking.repeats)
+        return of_file(of_raters(table, columns.raters))
     if isinstance(choice, BattleColumns):
         raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
     if ranking.repeats != "share":

@@ -14,8 +14,10 @@ from evenhand import __version__
 from evenhand.benchmarks.data_error import DataError
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Levels
-from evenhand.exchange.battles_file import BattleColumns, BattleTable, joined_tables, read_battles
+from evenhand.exchange.battles.completing import battle_columns
+from evenhand.exchange.battles_file import BattleTable, joined_tables, read_battle_files
 from evenhand.exchange.judgements.preferences_file import PreferenceForm
+from evenhand.exchange.rater_choice import of_raters
 from evenhand.files.outputs import Place, path_of
 from evenhand.format.charts import write_out
 from evenhand.format.html import rendered
@@ -46,17 +48,27 @@ class FileReport(BoardReport):
     tables: tuple[BattleTable, ...]
     """As each file was read."""
     whole: BattleTable
-    """All of them."""
+    """All of them, of the raters whose board it is."""
+    choice: str | None = None
+    """The sentence on whose board it is, where others judged too."""
 
 
 def file_report(
-    paths: Sequence[Path], form: PreferenceForm, *, levels: Levels | None = None, seed: int = 0
+    paths: Sequence[Path],
+    form: PreferenceForm,
+    *,
+    raters: Sequence[str] = (),
+    levels: Levels | None = None,
+    seed: int = 0,
 ) -> FileReport:
-    """Raises ExchangeError where a file does not fit, RankError where the rows make no board."""
-    columns = _columns(form)
-    tables = tuple(read_battles(path, columns=columns) for path in dict.fromkeys(paths))
+    """`raters`: whose board it is; people's where people and models judged.
+
+    Raises ExchangeError where a file does not fit, RankError where the rows make no board.
+    """
+    tables = read_battle_files(paths, columns=battle_columns(form))
     whole = joined_tables(tables)
-    board = board_of(of_file(whole))
+    chosen = of_raters(whole, raters)
+    board = board_of(of_file(chosen))
     people, unknown = _people(paths, form, levels, whole, seed)
     return FileReport(
         board=board,
@@ -65,20 +77,8 @@ def file_report(
         reading=reading_list(board, people),
         seed=seed,
         tables=tables,
-        whole=whole,
-    )
-
-
-def _columns(form: PreferenceForm) -> BattleColumns:
-    theirs = {ours: theirs for theirs, ours in form.columns.items()}
-    return BattleColumns(
-        item=theirs.get("item"),
-        rater=theirs.get("rater"),
-        winner=theirs.get("winner"),
-        model_a=theirs.get("model_a"),
-        model_b=theirs.get("model_b"),
-        winner_words=form.winner_words,
-        winner_as=form.winner_as,
+        whole=chosen,
+        choice=None if chosen is whole else chosen.notes[0],
     )
 
 
@@ -113,7 +113,13 @@ def summary(report: FileReport) -> list[str]:
     raters = report.whole.comparisons.raters
     judged = "" if not raters else f", judged by {counted(len(raters), 'rater')}"
     what = f"{counted(len(board.models), 'model')} met in {counted_units(board)} of {files}{judged}."
-    return [*leaders(board), what, *order_sentences(report)[:1], *people_unknown(report)]
+    return [
+        *leaders(board),
+        *filter(None, [report.choice]),
+        what,
+        *order_sentences(report)[:1],
+        *people_unknown(report),
+    ]
 
 
 def document(report: FileReport) -> dict[str, Json]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 from fastapi import APIRouter, Request
 from markupsafe import Markup
@@ -104,7 +105,5 @@ async def judges(request: Request, serving: Serving, visiting: Visiting, data: s
 )
 async def get_judges(serving: Serving, visiting: Visiting, data: str) -> JudgesDocument:
     _, compared = await _found(serving, visiting, data)
-    return {
-        "schema": 1,
-        "variants": [{"variant": one.variant or "default", **json.loads(one.report.to_json())} for one in compared],
-    }
+    told: list[Any] = [{"variant": one.variant or "default", **json.loads(one.report.to_json())} for one in compared]
+    return {"schema": 1, "variants": told}

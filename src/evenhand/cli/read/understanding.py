@@ -1,0 +1,52 @@
+"""`--dry-run` of commands that read files of verdicts: what was understood, and nothing more."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evenhand.exchange.understood import HEADINGS, UnderstoodFile
+from evenhand.format.sheet import Sheet
+from evenhand.format.sheet_table import print_sheet
+from evenhand.format.tables import console, escape
+from evenhand.format.words import unbroken
+
+if TYPE_CHECKING:
+    from evenhand.domain.verdict import Levels
+    from evenhand.exchange.battles_file import BattleColumns
+    from evenhand.exchange.judgements.preferences_file import PreferenceForm
+
+
+def say_understood(files: Sequence[UnderstoodFile], *, as_json: bool) -> None:
+    if as_json:
+        document = {"schema": 1, "dry_run": True, "files": [one.as_json() for one in files]}
+        click.echo(json.dumps(document, ensure_ascii=False))
+        return
+    terminal = console()
+    for one in files:
+        terminal.print(f"[bold]{escape(one.name)}[/bold]: {escape(one.sentence)}")
+        print_sheet(
+            Sheet(title="The first rows, as they are read", headings=HEADINGS, rows=one.rows, names=5), terminal
+        )
+        for note in one.notes:
+            terminal.print(unbroken(escape(note)), style="dim")
+    terminal.print("A dry run: nothing was written.")
+
+
+def understood_tables(paths: Sequence[Path], columns: "BattleColumns") -> list[UnderstoodFile]:
+    from evenhand.exchange.battles_file import read_battle_files
+    from evenhand.exchange.understood import of_table
+
+    return [of_table(one) for one in read_battle_files(paths, columns=columns)]
+
+
+def understood_preferences(
+    paths: Sequence[Path], form: "PreferenceForm", levels: "Levels | None" = None
+) -> list[UnderstoodFile]:
+    from evenhand.exchange.judgements.preferences_file import read_preference_files
+    from evenhand.exchange.understood import of_preferences
+
+    given = read_preference_files(paths, levels=levels, form=form).given
+    return [of_preferences(path.name, [one for one in given if one.path == path]) for path in dict.fromkeys(paths)]

@@ -1,0 +1,57 @@
+"""A user's copy of LLMFAO: its answers go into the ledger, and then its cases can be read."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.reports.test_report_page import blocks_in
+
+COPY = ("--benchmark", "llmfao", "--data", "copy")
+PROMPTS = [
+    {"id": 8, "text": "Name a tree.", "type": "knowledge", "slug": "tree", "note": None},
+    {"id": 9, "text": "Name a river.", "type": "knowledge", "slug": "river", "note": "short"},
+]
+MODELS = [{"id": 97, "name": "Amber 7B"}, {"id": 98, "name": "Birch 12k"}]
+RESULTS = [
+    {"model": 97, "prompt": 8, "result": "An oak stands there."},
+    {"model": 98, "prompt": 8, "result": "The elm, of course."},
+    {"model": 97, "prompt": 9, "result": "Rhine"},
+    {"model": 98, "prompt": 9, "result": ""},
+]
+
+
+@pytest.fixture
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shell:
+    made = Shell(tmp_path, monkeypatch, capsys)
+    (tmp_path / "copy").mkdir()
+    for name, rows in (("prompts", PROMPTS), ("models", MODELS), ("results", RESULTS)):
+        made.file(f"copy/{name}.jsonl", *map(json.dumps, rows))
+    return made
+
+
+def test_answers_and_verdicts_of_a_copy_can_be_read_case_by_case(shell: Shell):
+    done = shell.document("import", "copy", "--responses", *COPY)
+    assert (done["responses"], done["models"]) == (3, ["Amber 7B", "Birch 12k"])
+    assert shell.document("import", "copy", "--responses", *COPY)["responses"] == 0
+    head = "id,prompt,model_x,model_y,winner,left,right"
+    shell.file("gpt4.csv", head, "0,8,97,98,right,Amber 7B,Birch 12k", "1,9,97,98,left,Amber 7B,Birch 12k")
+    how = ("--judgements", *COPY, "--columns", "prompt=item", "--rater", "gpt-4", "--rater-kind", "model")
+    assert shell.document("import", "gpt4.csv", *how)["judgements"] == 2
+    board = shell.document("rank", "--benchmark", "llmfao")
+    assert board["judge"] == "gpt-4"
+    assert {one["model"] for one in board["models"]} == {"Amber 7B", "Birch 12k"}
+    shell.run("report", "--benchmark", "llmfao", "--out", "cases.html")
+    (block,) = blocks_in((shell.folder / "cases.html").read_text(encoding="utf-8"))
+    told = json.dumps(block)
+    assert all(text in told for text in ("Name a tree.", "An oak stands there.", "The elm, of course."))
+
+
+def test_what_is_wrong_with_a_copy_is_told(shell: Shell):
+    shell.file("copy/models.jsonl", json.dumps(MODELS[0]))
+    assert "98" in shell.refused("import", "copy", "--responses", *COPY)
+    assert "results.jsonl" in shell.refused("import", "copy/prompts.jsonl", "--responses", *COPY)
+    (shell.folder / "copy" / "prompts.jsonl").unlink()
+    shell.refuses("EH-FILE-MISSING", "prompts.jsonl", of=("import", "copy", "--responses", *COPY))
+    shell.refuses("EH-DATA-NEEDED", "prompts.jsonl", of=("import", "copy", "--responses", "--benchmark", "llmfao"))
