@@ -32,6 +32,7 @@ BENCHMARK = "llmfao"
 PEOPLE, JUDGES = "people", ("gpt-4", "gpt-3.5")
 _SHOWN = 10
 """Models of the board that the screen has."""
+_SAME_PROMPTS = "All of this is of these 13 prompts: on others the boards may differ by more than the intervals say."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +103,7 @@ class RealRecord:
     def sentences(self) -> list[str]:
         said = [one.aligned.concluded.sentence for one in self.judges]
         said += [self._order(one) for one in self.judges]
-        return [*said, self._believed(self.judges[-1])]
+        return [*said, self._believed(self.judges[-1]), _SAME_PROMPTS]
 
     def _order(self, one: JudgeOnRecord) -> str:
         first = one.first
