@@ -273,7 +273,15 @@ ELSEWHERE = {
         "tests/cli/test_owner_commands.py",
     ),
     "evenhand people add NAME --role team": "tests/cli/test_owner_commands.py",
-    "evenhand score {}": "tests/cli/test_rubric.py",
+    **dict.fromkeys(
+        (
+            "evenhand score {}",
+            "evenhand score {} --run {}",
+            "evenhand report --run {}",
+            "evenhand export --judgements --protocol NAME",
+        ),
+        "tests/cli/test_rubric.py",
+    ),
     "evenhand submit {} predictions.jsonl --benchmark {} \\\n  --model NAME --version VERSION --team TEAM "
     "--accept-policy --confirm": "tests/cli/test_submit.py",
     "evenhand verify receipt.json --public-key KEY": "tests/cli/test_verify.py",

@@ -135,7 +135,7 @@ def test_elo_widens_intervals_where_models_outnumber_the_items(shell: Shell) -> 
 
 def test_a_model_of_few_battles_stands_beside_the_others_as_provisional(shell: Shell) -> None:
     old = ["X,Y,model_a", "Y,X,model_a", "X,Y,model_a"] * 100
-    path = shell.battles(*old, *["N,Y,model_b"] * 4)
+    path = shell.battles(*old, *["N,Y,model_b"] * 3, "N,Y,model_a")
     made = {one["model"]: one for one in shell.document(path, "--method", "elo", "--bootstrap", 20)["models"]}
     n = made["N"]
     assert (n["provisional"], made["X"]["provisional"], n["rank"]) == (True, False, 2)

@@ -64,7 +64,7 @@ def table(page: str, number: int) -> dict[str, list[str]]:
 
 
 def score(here: Workplace, benchmark: str) -> dict[str, Any]:
-    ran = here.run("score", benchmark, "--judge", "openai/gpt-4o", "--json")
+    ran = here.run("score", benchmark, "--judge", "scripted/judge", "--json")
     assert ran.code == 0, ran.err
     return ran.document
 
@@ -123,7 +123,7 @@ def test_grades_stand_beside_the_preferences_and_not_on_a_board_of_their_own(sho
 def test_grades_alone_have_a_page(tmp_path: Path):
     here = Workplace(tmp_path / "here")
     with server_process() as url:
-        who = ("--judge", "openai/gpt-4o", "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
+        who = ("--judge", "scripted/judge", "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
         assert here.run("judge", CREATION, *who, "--protocol", "creation_factuality").code == 0
     with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger, served(ledger) as house:
         visitor = house.visitor()

@@ -88,7 +88,7 @@ async def test_every_caption_is_answered_once_and_nothing_is_asked_the_second_ti
     assert plot.stages() == ["verify"] * 3
     answer = plot.stands(plot.proposals[0]).answer
     assert answer
-    assert answer.model == "openai/gpt-4o"
+    assert answer.model == "scripted/judge"
     assert plot.ledger.find_calls([answer.call])[answer.call].reply.text.strip() == answer.text
 
 

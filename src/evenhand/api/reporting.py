@@ -118,7 +118,7 @@ def report(
     >>> page.path.stat().st_size > 100_000
     True
     >>> eh.report(["people.csv"], "people.html")
-    Report of people.csv, 12 rows: people.html
+    Report of people.csv, 8 rows: people.html
 
     Raises MixedError where one board must be chosen, ExchangeError where a file does not fit, OutputRefused where a
     file is in the way.

@@ -72,7 +72,9 @@ def read_judgements(
     rows = read_rows(path, problems) if rows is None else rows
     read: list[JudgementRow] = []
     left_out: list[str] = []
-    if rows and columns_fit(path, rows, problems):
+    if _battles_of_no_item(rows):
+        problems.add(FilePlace(path=path), _BATTLES, code="EH-FILE-OTHER")
+    elif rows and columns_fit(path, rows, problems):
         known = KnownNames(benchmark, answers, partial=partial)
         left_out = known.left_out
         read = [one for row in rows if (one := RowReader(row, problems, known).read())]
@@ -86,6 +88,11 @@ def read_judgements(
         some = counted(len(left_out), "row was left out", "rows were left out")
         notes = (*notes, f"{some}, as --allow-partial allows. The first: {left_out[0]}")
     return JudgementsFile(path=path, judgements=judgements, repeated=len(given) - len(judgements), notes=notes)
+
+
+def _battles_of_no_item(rows: Sequence[Row]) -> bool:
+    found = {name for row in rows for name in row.fields}
+    return bool(found & set(_OF_BATTLES)) and not found & {"item", "id"}
 
 
 def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:

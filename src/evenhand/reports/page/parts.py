@@ -81,6 +81,7 @@ def board_values(report: BoardReport) -> dict[str, Any]:
         "reading": None if board.reliability is None else grounds(board.reliability, more=people is not None),
         "people_sentences": people_sentences(report),
         "people": lead_sheet(people) if people is not None and people.judges else None,
+        "judges": None,
     }
 
 
