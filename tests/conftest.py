@@ -17,6 +17,9 @@ settings.register_profile("many", deadline=None, max_examples=100)
 settings.load_profile(os.environ.get("EVENHAND_EXAMPLES", "few"))
 
 
+# As the program itself does, before numpy is loaded.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Ledgers wait for the disk at each commit, thousands of times: where memory passes for one, nobody waits.
 MEMORY = Path("/dev/shm")
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3:

@@ -59,6 +59,7 @@ def test_who_moves_most_is_further_than_any_other(record: RealRecord):
     assert furthest == abs(theirs["StarCoderChat Alpha (16B)"] - people["StarCoderChat Alpha (16B)"]) == 33
 
 
+@pytest.mark.slow
 def test_the_demo_writes_a_report_and_what_it_advises_can_be_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):

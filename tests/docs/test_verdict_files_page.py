@@ -18,6 +18,7 @@ def test_four_commands_are_enough():
     assert [command.split()[1] for command in commands] == ["rank", "rank", "align", "report"]
 
 
+@pytest.mark.slow
 @needs(LLMFAO, LLMFAO_GPT4, LLMFAO_GPT3)
 def test_the_raw_files_lead_to_boards_alignment_and_a_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -218,7 +218,7 @@ def read_by_every_command(here: Workplace) -> None:
     assert {one["model"] for one in scored.document["models"]} == {"sample-careless", "sample-vivid"}
     aligned = here.run("align", "--benchmark", VISIT, "--json")
     assert aligned.code == 0, aligned.err
-    assert [one["rater"] for one in aligned.document["raters"]] == ["scripted/judge"]
+    assert [one["rater"] for one in aligned.document["raters"]] == ["openai/gpt-4o"]
     assert len(aligned.document["humans"]["raters"]) == 2
     assert here.run("ledger", "check").code == 0
     assert here.run("runs").out.count("compare") == 4
@@ -374,7 +374,7 @@ def test_a_laptop_shows_picture_question_and_both_answers_above_the_choices(site
 def test_a_phone_hides_no_column_and_a_name_is_not_broken_in_a_word(site: Site):
     owner = site.visit(site.link, "Olive", phone=True)
     page = owner.go("/")
-    page.get_by_role("link", name="scripted/judge").click()
+    page.get_by_role("link", name="openai/gpt-4o").click()
     for heading in ("Tier", "Win rate", "Against reference", "Won – lost – tied"):
         expect(page.locator("table.board").get_by_role("columnheader", name=heading)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]

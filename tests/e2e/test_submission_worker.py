@@ -60,7 +60,7 @@ BATTLES = SubmissionTerms(policy="Do not train on it.", battles=40, reference_ba
 
 def judge_flags(url: str) -> tuple[str, ...]:
     return (
-        "--judge", "scripted/judge", "--judge-base-url", url, "--judge-endpoint-name", "scripted", "--price", DOLLARS,
+        "--judge", "openai/gpt-4o", "--judge-base-url", url, "--judge-endpoint-name", "scripted", "--price", DOLLARS,
     )  # fmt: skip
 
 
@@ -294,7 +294,7 @@ def test_a_worker_without_the_boards_judge_says_so_and_asks_nothing(here: Workpl
             with closing(opened(here)) as ledger:
                 said = worker_notes(ledger)["submissions"].sentence
             assert words in said
-            assert "--judge scripted/judge" in said
+            assert "--judge openai/gpt-4o" in said
         wrong = here.run("worker", "--once", "--judge", "nobody/nothing")
         assert wrong.code == 2
         assert "nobody" in wrong.err

@@ -2,6 +2,7 @@
 
 import difflib
 import importlib
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -155,6 +156,8 @@ def main() -> None:
 
     Raises SystemExit, whose cause is the error, if any.
     """
+    # Before numpy is loaded: on matrices as small as a board's, threads that wait for each other cost more than they do.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     cause: Exception | None = None
     try:
         code = evenhand.main(prog_name="evenhand", standalone_mode=False)

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import os
 from dataclasses import dataclass
 from typing import cast
 
@@ -46,8 +45,6 @@ def command(ctx: click.Context, given: DemoOptions) -> None:
     The first part is on record: boards, how near each judge comes to people, which position it favours, a report. Then
     a language model of 135 million parameters judges the bundled answers, in both orders. Run again, it asks nothing.
     """
-    # Before numpy is loaded: on matrices as small as these, threads that wait for each other cost more than they do.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from evenhand.cli.start.demonstration import BATTLES, demonstrate, program_name, side_by_side
     from evenhand.cli.start.real_record import real_record, written_report
     from evenhand.format.tables import console
