@@ -156,7 +156,7 @@ def main() -> None:
 
     Raises SystemExit, whose cause is the error, if any.
     """
-    # Before numpy is loaded: on matrices as small as a board's, threads that wait for each other cost more than they do.
+    # Before numpy is loaded: on matrices as small as a board's, threads cost more in waiting than they do.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     cause: Exception | None = None
     try:
