@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from evenhand.benchmarks.data_error import COLUMN, EMPTY, TWICE, lmms_eval_fault
 from evenhand.domain.verdict import Reason
+from evenhand.exchange.battle_completing import completed, forms_of_files, kinds_of
 from evenhand.exchange.battle_notes import (
     in_vain_notes,
     name_notes,
@@ -35,7 +36,6 @@ from evenhand.exchange.battles.columns import (
     verdicts_of,
     weights_of,
 )
-from evenhand.exchange.battles.completing import completed, forms_of_files, kinds_of
 from evenhand.exchange.battles.layout import LENGTHS, PAIRS, BattleColumns, Layout, layout_of
 from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.file_form import RaterKind, plain_id

@@ -64,7 +64,7 @@ def ranked(given: "RankOptions") -> Board:
 
 def battle_columns(given: "RankOptions") -> "BattleColumns":
     """Raises WrongUse, ExchangeError where the table of names does not fit."""
-    from evenhand.exchange.battles.completing import battle_columns as columns_of_form
+    from evenhand.exchange.battle_completing import battle_columns as columns_of_form
 
     return replace(columns_of_form(given.reading.form), **_columns_of(given), raters=given.raters)
 

@@ -48,7 +48,7 @@ def command(ctx: click.Context, given: ReportOptions) -> None:
     options.refuse_mixture(ctx, given.files, of_ledger=_OF_A_LEDGER, of_files=_OF_A_FILE)
     if given.reading.dry_run:
         from evenhand.cli.read.understanding import say_understood, understood_tables
-        from evenhand.exchange.battles.completing import battle_columns
+        from evenhand.exchange.battle_completing import battle_columns
 
         say_understood(understood_tables(given.files, battle_columns(given.reading.form)), as_json=given.as_json)
         return

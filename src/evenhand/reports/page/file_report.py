@@ -14,7 +14,7 @@ from evenhand import __version__
 from evenhand.benchmarks.data_error import DataError
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Levels
-from evenhand.exchange.battles.completing import battle_columns
+from evenhand.exchange.battle_completing import battle_columns
 from evenhand.exchange.battles_file import BattleTable, joined_tables, read_battle_files
 from evenhand.exchange.judgements.preferences_file import PreferenceForm
 from evenhand.exchange.rater_choice import of_raters
