@@ -30,7 +30,7 @@ from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.read.board_versions import released_so_far
-from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.projection import benchmarks, items_of
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Entries, Ledger
@@ -549,3 +549,14 @@ def items_shown(ledger: Ledger) -> Counted:
         {item for item, _, _ in given.shown(judged, parts).judged.results.each()} for parts in (None, skills)
     )
     return Counted(whole, by_skill)
+
+
+def test_whoever_opens_a_benchmark_reads_first_which_others_hold_its_items(secret: Secret):
+    with served(secret.ledger) as house:
+        by_name = {one.name: one.data for one in benchmarks(secret.ledger)}
+        owner = house.signed_in("owner")
+        for name, other in (("whole", "but one"), ("but one", "whole")):
+            page = owner.get(f"/admin/benchmarks/{by_name[name]}/open").text
+            assert f"{other}</span> holds {len(secret.items) - 1} of its items" in page
+        open_benchmark(secret.ledger, by_name["but one"], by=None)
+        assert "of its items" not in owner.get(f"/admin/benchmarks/{by_name['whole']}/open").text

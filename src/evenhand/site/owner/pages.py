@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from evenhand.ledger.read.board_versions import benchmarks_of_items
 from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store.record import Ledger
@@ -291,7 +292,9 @@ async def ask_to_open(request: Request, serving: Serving, owner: FreshOwner, dat
 
 
 async def _open_sure(request: Request, serving: Service, data: str, *, fault: Refusal | None = None) -> Response:
-    context = {"benchmark": await _withheld(serving, data), "fault": fault}
+    benchmark = await _withheld(serving, data)
+    beside = await run_in_threadpool(_withheld_beside, serving.ledger, data)
+    context = {"benchmark": benchmark, "beside": beside, "fault": fault}
     return serving.pages.page(request, "opening.html", context, status=200 if fault is None else 422)
 
 
@@ -303,6 +306,17 @@ async def _withheld(serving: Service, data: str) -> BenchmarkOnRecord:
     if known[data].sample:
         raise Refusal(409, "This is a sample: nothing of it is withheld.")
     return known[data]
+
+
+def _withheld_beside(ledger: Ledger, data: str) -> dict[str, int]:
+    """Other benchmarks of which a part is withheld, by name, with how many items of this one they hold."""
+    shared = Counter(other for those in benchmarks_of_items(ledger).values() if data in those for other in those)
+    opened = opened_benchmarks(ledger) | {data}
+    return {
+        one.name: shared[one.data]
+        for one in benchmarks(ledger)
+        if shared[one.data] and not one.sample and one.data not in opened
+    }
 
 
 @pages.post("/benchmarks/{data}")
