@@ -27,7 +27,7 @@ from evenhand.reports.board.board import BoardRow
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.receipts.check import verify
 from evenhand.reports.receipts.reading import read_receipt
-from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
+from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt, told_by_the_record
 from evenhand.reports.receipts.row import moved
 from tests.refusals import refused, tells
 from tests.reports.receipts.receipt_scene import (
@@ -106,6 +106,17 @@ def test_of_a_withheld_reference_the_row_tells_no_skill_and_no_digits_that_nobod
         for one in verify(complete.house.ledger, read_receipt(json.dumps(complete.receipt).encode())).checks
     }
     assert row_check["row"].ok, row_check["row"].differs
+
+
+@pytest.mark.parametrize("complete", [True], indirect=True)
+def test_a_receipt_of_before_withheld_verdicts_were_dealt_agrees_too(complete: Receipted):
+    ledger, sent = complete.house.ledger, read_receipt(json.dumps(complete.receipt).encode())
+    older = told_by_the_record(ledger, sent.subject, sent.as_of, studies(ledger), withheld=True, deal=False)
+    assert of(complete.receipt, "row", "dealt") is True
+    assert "dealt" not in of(older, "row")
+    assert {**of(older, "row"), "dealt": True} != of(complete.receipt, "row"), "intervals by item are others"
+    found = verify(ledger, read_receipt(json.dumps({**complete.receipt, **older}).encode()))
+    assert next(one for one in found.checks if one.name == "row").ok
 
 
 def test_rating_rank_and_the_others_before_and_after_are_those_of_the_boards(complete: Receipted):
