@@ -96,6 +96,7 @@ def test_a_judge_just_at_the_bound_needs_more_than_can_be_asked():
     assert needed.cases is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rule", "assumed"), [("coverage>=0.9", 0.915), ("first_position in 0.48..0.52", 0.5)])
 def test_thousands_of_cases_are_found_too(rule: str, assumed: float):
     (one,) = parse_rules(rule)
@@ -166,6 +167,7 @@ def test_with_much_fewer_than_planned_a_good_judge_passes_too_seldom(place: int)
     assert sum(passed(judged([one.rule], estimates)) for estimates in found) / 400 < 0.97
 
 
+@pytest.mark.slow
 def test_a_judge_that_keeps_its_verdicts_can_hardly_lean():
     (alone,) = plan(THREE_RULES[2:])
     (steady,) = plan(THREE_RULES[2:], STEADY)

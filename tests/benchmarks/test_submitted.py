@@ -398,6 +398,7 @@ def test_a_file_of_unreadable_rows_is_given_up_early() -> None:
     assert found.missing == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["p.csv", "p.jsonl"])
 def test_a_file_of_blank_lines_is_given_up_early(name: str) -> None:
     found = check("item,response\n" * (name == "p.csv") + "\n" * 10_000_000 + "x", name)

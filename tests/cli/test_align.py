@@ -175,6 +175,7 @@ def test_the_table_by_pair_names_agreement_where_there_is_no_consistency(shell: 
     assert "agreement" not in whole
 
 
+@pytest.mark.slow
 def test_table_7_of_a_file_has_a_row_for_each_rater_model_and_evaluation(shell: Shell):
     rows, said = study()
     file = shell.file("p.csv", HEADER, *rows)
@@ -561,6 +562,7 @@ def test_lines_that_are_folded_keep_their_indent(shell: Explained):
     assert all(line.startswith("  ") for line in lines[start:end])
 
 
+@pytest.mark.slow
 def test_a_page_and_a_picture_of_agreement(shell: Explained):
     rows, _ = study()
     path = shell.file("p.csv", HEADER, *rows)

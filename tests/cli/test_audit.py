@@ -198,6 +198,7 @@ def test_a_board_without_an_audit_says_so(good: Auditor, tmp_path: Path):
     assert json.loads(alone.run("rank", "--json").stdout)["audit"] is None
 
 
+@pytest.mark.slow
 def test_the_report_card_is_drawn_and_its_findings_stand_before_its_numbers(bad: Auditor, bad_report: dict[str, Any]):
     done = bad.audit("--see", "images", "--plot", "card.html", "--plot", "card.svg")
     assert "Written: card.html" in done.stderr

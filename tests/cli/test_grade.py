@@ -43,6 +43,7 @@ async def grade(here: Workplace, server: ScriptedServer, *arguments: str, code: 
     return ran
 
 
+@pytest.mark.slow
 async def test_a_ledger_of_nothing_but_grade_scores_has_no_board_and_the_command_is_named(here: Workplace):
     async with ScriptedServer(Script(judge="picks-longest")) as server:
         await grade(here, server, "rivers.jsonl", "--prompt", "2")
@@ -89,6 +90,7 @@ async def test_the_unrelated_option_has_the_next_number_and_its_pick_rate(here: 
     assert found["unrelated_removed_from_scoring"]["grade_score"] == 0
 
 
+@pytest.mark.slow
 async def test_several_prompts_make_the_papers_tables_and_findings(here: Workplace):
     async with ScriptedServer(Script(judge="picks-longest")) as server:
         ran = await grade(here, server, "rivers.jsonl", "--prompts", "all", "--plot", "grades.svg", "--json")

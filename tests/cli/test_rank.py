@@ -133,6 +133,7 @@ def test_59_models_are_printed_whole_with_an_account_of_how(shell: Shell) -> Non
         assert expected in words
 
 
+@pytest.mark.slow
 def test_many_models_are_cut_unless_all_are_asked_for(shell: Shell) -> None:
     rows = [f"m{place:03},m{(place + 1) % 101:03},{'model_a' if place % 3 else 'model_b'}" for place in range(101)]
     path = shell.battles(*rows, *(row.replace("model_a", "tie") for row in rows))
@@ -193,6 +194,7 @@ def test_a_file_that_does_not_fit_names_the_row(shell: Shell) -> None:
     says(shell.refused("--item-column", "id"), "EH-USAGE", "--item-column", "file")
 
 
+@pytest.mark.slow
 def test_the_board_is_drawn_in_every_format(shell: Shell) -> None:
     path = shell.battles(*["X,Y,model_a", "Y,X,model_a", "Y,Z,tie"] * 3, "W,X,model_a")
     shell.run(path, "--plot", "b.svg", "--plot", "b.html", "--plot", "b.png")

@@ -396,6 +396,7 @@ def test_a_team_publishes_or_withdraws(shell: Shell, office: Office, word: str, 
     assert told in said
 
 
+@pytest.mark.slow
 def test_a_large_file_goes_whole(shell: Shell, office: Office) -> None:
     office.submission = {"submission": "5ab1", "stage": "draft"}
     path = Path("große Datei.csv")

@@ -232,6 +232,7 @@ def test_exif_after_the_pixels_of_a_png_counts() -> None:
     assert (info.width, info.height) == (40, 60)
 
 
+@pytest.mark.slow
 def test_a_compressed_text_in_a_png_cannot_fill_the_memory() -> None:
     data = encoded(photo(), "PNG")
     header_end = 8 + 25

@@ -152,6 +152,7 @@ def flip(
     return (as_text if isinstance(value, bytes) else plain), (value, written if numbered else row)
 
 
+@pytest.mark.slow
 @pytest.mark.drawn
 def test_one_bit_of_any_row_that_a_figure_rests_on_is_found_every_time(copied: Path):
     lot, every = random.Random(17), columns()
@@ -195,6 +196,7 @@ def table_number(row: tuple[Any, ...], names: list[str], key: str) -> bool:
     return isinstance(row[names.index(key)], int)
 
 
+@pytest.mark.slow
 def test_a_row_taken_out_put_in_or_exchanged_is_found_in_every_table(copied: Path):
     lot, seen = random.Random(17), set[str]()
     with opened(copied) as ledger, by_hand(copied) as database:
@@ -338,6 +340,7 @@ def test_a_link_that_was_touched_is_found(copied: Path):
 GARBAGE = ("[" * 100_000, "[1e999]", b"\xff\xfe", 2**62, float("inf"), "x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", ["links", "tips", "judgements", "receipts"])
 def test_whatever_stands_where_something_was_written_is_told_and_stops_nothing(copied: Path, table: str):
     with opened(copied) as ledger, by_hand(copied) as database:

@@ -248,6 +248,7 @@ def test_what_is_committed_survives_a_pulled_plug(ledger: Ledger):
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
 
+@pytest.mark.slow
 def test_processes_that_make_one_ledger_at_once_all_get_it(tmp_path: Path):
     opens = (
         "import sys; from evenhand.ledger.store.record import Ledger\n"

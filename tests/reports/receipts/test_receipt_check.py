@@ -400,6 +400,7 @@ ROWS = {
 places = st.sampled_from([(table, column) for table, columns in TEXTS.items() for column in columns])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(30))
 @given(places, st.integers(0, 10**6), st.integers(0, 10**6), st.integers(1, 255))
 def test_any_byte_of_what_it_rests_on_is_noticed_and_nothing_breaks(

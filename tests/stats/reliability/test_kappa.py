@@ -195,6 +195,7 @@ def test_items_of_unequal_size_get_the_error_of_leaving_each_out():
     assert (kappa.lower, kappa.upper) == pytest.approx((expected.lower, expected.upper), abs=0.006)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weighting", ["none", "quadratic"])
 def test_95_in_100_intervals_hold_the_truth(weighting: Weighting):
     rng = np.random.default_rng(9)
