@@ -449,7 +449,7 @@ def _lower(failing: int, *, items: int = 40, weighting: Weighting = "quadratic")
 
 
 def test_where_no_item_failed_as_a_whole_some_may_among_those_not_seen():
-    """One slip in each of 40 items. Fisher's z alone reaches 0.863; by Wilson's bound of one side 2.7 items may fail."""
+    """One slip in each of 40 items: Fisher's z alone reaches 0.863, but by Wilson's bound 2.7 items may fail."""
     assert _lower(0, weighting="none") < 0.83
 
 
