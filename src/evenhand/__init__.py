@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evenhand.api.grading import grade, grade_async
     from evenhand.api.items import ItemChoice
     from evenhand.api.judging import JudgeRun, judge, judge_async
-    from evenhand.api.reading import align, compare, judges, rank, read_verdicts
+    from evenhand.api.reading import align, bridge, compare, judges, plan_bridge, rank, read_verdicts
     from evenhand.api.reporting import report
     from evenhand.api.scoring import score
     from evenhand.api.terms import Terms
@@ -77,6 +77,7 @@ __all__ = [
     "align",
     "audit",
     "audit_async",
+    "bridge",
     "bundled_answers",
     "compare",
     "grade",
@@ -87,6 +88,7 @@ __all__ = [
     "load_benchmark",
     "load_protocol",
     "open_ledger",
+    "plan_bridge",
     "rank",
     "read_responses",
     "read_verdicts",
@@ -128,6 +130,8 @@ _HOMES = {
     "align": "evenhand.api.reading",
     "audit": "evenhand.api.auditing",
     "audit_async": "evenhand.api.auditing",
+    "bridge": "evenhand.api.reading",
+    "plan_bridge": "evenhand.api.reading",
     "bundled_answers": "evenhand.benchmarks.catalog",
     "compare": "evenhand.api.reading",
     "judges": "evenhand.api.reading",

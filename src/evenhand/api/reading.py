@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from evenhand.reports.board.board import Board
     from evenhand.reports.board.choosing import Choice
     from evenhand.reports.board.methods import Scoring
+    from evenhand.reports.bridging import BridgedBoard, BridgePlan
     from evenhand.reports.judges.report import JudgesReport
     from evenhand.reports.run_changes import RunChanges
     from evenhand.stats.ratings.resampling import Unit as Resampled
@@ -197,6 +199,71 @@ def judges(
         raise Misuse("benchmark, variant and ledger choose from a ledger: leave them out beside files.")
     form = form_of_files(columns, winner_words, winner_as, names, rater, rater_kind)
     return judges_of_files(paths, judges=(judge,) if isinstance(judge, str) else tuple(judge), form=form)
+
+
+def bridge(
+    old: "str | Path | Board",
+    new: "str | Path | Board",
+    *,
+    ledger: "GivenLedger | None" = None,
+    benchmark: str | None = None,
+    variant: str | None = None,
+    protocol: str | None = None,
+    see: See | None = None,
+) -> "BridgedBoard":
+    """An old judge's board and a new one's on one scale, and the models that only the new one rated on the old board.
+
+    Each is a judge's name in the ledger, a file of battles, or a board. The line between them goes through the models
+    that both rated, at least four; what the two differ about single models is in the intervals.
+
+    >>> eh.bridge(old_board, new_board)
+    E, whom only the new judge rated, stands at ... on the board of the old judge, rank ... of 5.
+
+    Raises RankError where no line can be drawn, MixedError where one board of a judge must be chosen.
+    """
+    from evenhand.reports.bridging import bridged
+
+    chosen = partial(_board_of, ledger=ledger, benchmark=benchmark, variant=variant, protocol=protocol, see=see)
+    return bridged(chosen(old), chosen(new))
+
+
+def plan_bridge(
+    old: "str | Path | Board",
+    *,
+    width: float | None = None,
+    tau: float = 0.0,
+    ledger: "GivenLedger | None" = None,
+    benchmark: str | None = None,
+    variant: str | None = None,
+    protocol: str | None = None,
+    see: See | None = None,
+) -> "BridgePlan":
+    """Which models of an old judge's board a new one should rate, so that newcomers can stand on it within `width`
+    points to each side. `tau`: by how many points the two judges are taken to differ about single models."""
+    from evenhand.reports.bridging import bridge_plan
+
+    board = _board_of(old, ledger=ledger, benchmark=benchmark, variant=variant, protocol=protocol, see=see)
+    return bridge_plan(board, width=width, tau=tau)
+
+
+def _board_of(
+    given: "str | Path | Board",
+    *,
+    ledger: "GivenLedger | None",
+    benchmark: str | None,
+    variant: str | None,
+    protocol: str | None,
+    see: See | None,
+) -> "Board":
+    from evenhand.reports.board.board import Board
+    from evenhand.reports.board.choosing import Choice
+
+    if isinstance(given, Board):
+        return given
+    if isinstance(given, Path) or Path(given).is_file():
+        return ranked(given)
+    choice = Choice(judge=given, benchmark=benchmark, variant=variant, protocol=protocol, see=see)
+    return ranked(ledger_at(ledger, create=False), choice)
 
 
 def compare(

@@ -23,7 +23,7 @@ from evenhand.reports.board.board import Board
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.errors import RankError
-from evenhand.stats.intervals import reach
+from evenhand.stats.intervals import error_of
 from evenhand.stats.reliability.score_columns import ColumnPair, correlate
 
 
@@ -168,16 +168,10 @@ def _score_table(rated: Mapping[str, Board], data: Mapping[str, str]) -> ScoreTa
             for name, ratings in columns.items()
         },
         errors={
-            name: tuple(_error(ratings[model]) if model in ratings else None for model in models)
+            name: tuple(error_of(ratings[model]) if model in ratings else None for model in models)
             for name, ratings in columns.items()
         },
     )
-
-
-def _error(rating: Estimate) -> float | None:
-    if rating.lower is None or rating.upper is None:
-        return None
-    return (rating.upper - rating.lower) / 2 / reach(rating.effective or rating.clusters)
 
 
 def _record_notes(unrated: Sequence[str], *, shared: bool) -> Iterator[str]:

@@ -8,6 +8,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.domain.estimate import Estimate
+
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 
 LEVEL = 0.95
@@ -46,6 +48,13 @@ def reaches(clusters: npt.NDArray[np.float64] | npt.NDArray[np.int64], level: fl
     return np.concatenate((_student(distinct[few] - 1, level), _far(distinct[~few] - 1, level)))[place.ravel()].reshape(
         np.shape(clusters)
     )
+
+
+def error_of(estimate: Estimate) -> float | None:
+    """The standard error behind an interval that lies evenly about its value; None where there is no interval."""
+    if estimate.lower is None or estimate.upper is None:
+        return None
+    return (estimate.upper - estimate.lower) / 2 / reach(estimate.effective or estimate.clusters)
 
 
 @cache

@@ -1,0 +1,86 @@
+"""`evenhand bridge`: a new judge's models on the board of an old one."""
+
+import csv
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from tests import warm
+from tests.refusals import says
+
+STRENGTHS = {"A": -1.2, "B": -0.4, "C": 0.1, "D": 0.7, "E": 1.3, "F": 0.4}
+
+
+def battles(path: Path, models: str, *, slope: float, seed: int) -> None:
+    draw = random.Random(seed)
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["item", "model_a", "model_b", "winner"])
+        for item in range(60):
+            for place, one in enumerate(models):
+                for other in models[place + 1 :]:
+                    chance = 1 / (1 + 2.718281828 ** (slope * (STRENGTHS[other] - STRENGTHS[one])))
+                    rows.writerow([f"i{item}", one, other, "model_a" if draw.random() < chance else "model_b"])
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bridge")
+    battles(folder / "old.csv", "ABCDE", slope=1, seed=1)
+    battles(folder / "new.csv", "ABCDEF", slope=1.4, seed=2)
+    battles(folder / "few.csv", "ABF", slope=1, seed=3)
+    battles(folder / "turned.csv", "ABCDE", slope=-1, seed=4)
+    return folder
+
+
+def test_a_model_that_only_the_new_judge_rated_stands_on_the_old_board(here: Path):
+    done = warm.run("bridge", "old.csv", "new.csv", "--json", cwd=here)
+    found = json.loads(done.stdout)
+    by_name = {one["model"]: one for one in found["models"]}
+    assert {name: one["how"] for name, one in by_name.items()} == {**dict.fromkeys("ABCDE", "both"), "F": "bridged"}
+    # 400 / ln 10 points for one unit of strength; the old board's mean is 1000 over its five models.
+    strength = 1000 + 173.7 * (STRENGTHS["F"] - sum(STRENGTHS[one] for one in "ABCDE") / 5)
+    assert by_name["F"]["rating_lower"] < strength < by_name["F"]["rating_upper"]
+    assert 1.1 < found["slope"] < 1.7
+    alone = json.loads(warm.run("rank", "old.csv", "--json", cwd=here).stdout)
+    for row in alone["models"]:
+        assert by_name[row["model"]]["rating"] == row["rating"], "the old board stays as it is"
+    assert [one["rank"] for one in found["models"]] == [1, 2, 3, 4, 5, 6]
+    assert all(one["rank_lower"] <= one["rank"] <= one["rank_upper"] for one in found["models"])
+
+
+def test_the_newcomer_comes_first_and_what_the_judges_differ_about_after(here: Path):
+    first, *_, last = warm.run("bridge", "old.csv", "new.csv", cwd=here).stdout.strip().splitlines()
+    assert first.startswith("F, whom only new.csv rated, stands at ")
+    assert last.startswith("100 points of old.csv are ")
+
+
+def test_which_founders_to_judge_anew_is_told_before_anybody_pays(here: Path):
+    found = json.loads(
+        warm.run("bridge", "old.csv", "--dry-run", "--width", "150", "--tau", "10", "--json", cwd=here).stdout
+    )
+    plans = found["plans"]
+    assert [len(one["founders"]) for one in plans] == [4, 5]
+    assert [one["calls"] for one in plans] == [4 * 3 * 60, 5 * 4 * 60], "every pair, item and order"
+    assert plans[0]["half_width"] > plans[1]["half_width"]
+    assert found["chosen"] == next(one for one in plans if one["half_width"] <= 150)
+    none = json.loads(warm.run("bridge", "old.csv", "--dry-run", "--width", "1", "--json", cwd=here).stdout)
+    assert none["chosen"] is None
+    assert "No choice of founders" in none["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("old.csv", "few.csv"), "EH-RANK", "2 models were rated by both judges"),
+        (("old.csv", "turned.csv"), "EH-RANK", "the old one's order"),
+        (("old.csv",), "EH-USAGE", "evenhand bridge OLD NEW"),
+        (("few.csv", "--dry-run"), "EH-RANK", "a bridge takes 4 or more"),
+    ],
+)
+def test_what_cannot_be_bridged_is_a_sentence(here: Path, arguments: tuple[str, ...], code: str, words: str):
+    done = warm.run("bridge", *arguments, cwd=here)
+    assert done.returncode != 0
+    says(done.refused, code, words)

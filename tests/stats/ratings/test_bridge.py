@@ -1,0 +1,107 @@
+"""Claims about the line from one judge's board to another's, and about a newcomer placed by it."""
+
+import numpy as np
+import pytest
+
+from evenhand.stats.ratings.bridge import NoBridge, Rated, bridge, expected_half, spread_out
+
+OLD = [-1.0, -0.5, 0.0, 0.5, 1.0]
+
+
+def rated(new: list[float], *, old: list[float] | None = None, error: float = 0.05, new_error: float = 0.08) -> Rated:
+    before = OLD if old is None else old
+    return Rated(old=before, old_error=[error] * len(before), new=new, new_error=[new_error] * len(before))
+
+
+def test_the_worked_values():
+    line = bridge(rated([-1.3, -0.55, 0.05, 0.6, 1.2]))
+    where = line.placed(0.8, 0.1)
+    assert line.slope == pytest.approx(1.2349, abs=5e-5)
+    assert line.tau == 0
+    assert where.value == pytest.approx(0.6478, abs=5e-5)
+    assert where.upper is not None
+    assert where.upper - 0.6478 == pytest.approx(0.3023, abs=1e-4)
+
+
+def test_what_judges_differ_about_single_models_is_in_the_interval_and_no_error_takes_it_away():
+    new = [-1.3, -0.1, 0.05, 0.1, 1.2]
+    line = bridge(rated(new))
+    off = np.array(new) - line.shift - line.slope * np.array(OLD)
+    assert line.tau == pytest.approx(np.sqrt(off @ off / 3 - 0.08**2 - line.slope**2 * 0.05**2))
+    assert line.tau > 0.2
+    sure = line.placed(0.3, 1e-9)
+    assert sure.upper is not None
+    assert sure.value is not None
+    assert sure.upper - sure.value > 3.18 * line.tau / line.slope
+    assert line.tau_upper > line.tau
+
+
+def test_without_a_difference_seen_one_may_be_there():
+    line = bridge(rated([-1.0, -0.5, 0.0, 0.5, 1.0], error=1e-6, new_error=1e-6))
+    assert (line.tau, line.tau_upper) == (0, 0)
+    rough = bridge(rated([-1.1, -0.45, 0.05, 0.55, 0.95]))
+    assert rough.tau == 0 < rough.tau_upper
+
+
+def test_shift_and_scale_of_either_board_change_no_place():
+    new = [-1.3, -0.1, 0.05, 0.1, 1.2]
+    one = bridge(rated(new)).placed(0.3, 0.1)
+    points = Rated(
+        old=[1000 + 174 * each for each in OLD],
+        old_error=[174 * 0.05] * 5,
+        new=[500 + 60 * each for each in new],
+        new_error=[60 * 0.08] * 5,
+    )
+    other = bridge(points).placed(500 + 60 * 0.3, 60 * 0.1)
+    assert [other.value, other.lower, other.upper] == pytest.approx(
+        [1000 + 174 * (each or 0) for each in (one.value, one.lower, one.upper)]
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (rated([0.0, 0.5, 1.0], old=[-1.0, 0.0, 1.0]), "3 models were rated by both"),
+        (rated([1.0, 0.5, 0.0, -0.5, -1.0]), "does not put the models that both rated in the old one's order"),
+        (rated([0.0] * 5, old=[0.0, 0.01, 0.02, 0.03, 0.04]), "mostly error"),
+    ],
+)
+def test_where_no_line_can_be_drawn_it_is_said_why(given: Rated, why: str):
+    with pytest.raises(NoBridge, match=why):
+        bridge(given)
+
+
+def test_founders_are_spread_from_the_worst_to_the_best():
+    ratings = [0.0, 0.1, 0.2, 5.0, 9.0, 10.0, 4.0]
+    assert [ratings[one] for one in spread_out(ratings, 4)] == [0.0, 4.0, 5.0, 10.0]
+    assert sorted(spread_out(ratings, 7)) == list(range(7))
+
+
+def test_more_founders_and_a_smaller_difference_bring_a_newcomer_nearer():
+    wide = [expected_half(OLD[:many], where=0.0, error=0.1) for many in (4, 5)]
+    assert wide[0] > wide[1]
+    assert expected_half(OLD, where=0.0, error=0.1, tau=0.3) > expected_half(OLD, where=0.0, error=0.1)
+    assert expected_half(OLD, where=2.0, error=0.1) > expected_half(OLD, where=0.0, error=0.1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tau", [0.0, 0.2])
+def test_93_in_100_intervals_hold_where_the_old_judge_would_have_put_the_newcomer(tau: float):
+    rng = np.random.default_rng(8)
+    held = 0
+    for _ in range(600):
+        truth = rng.normal(0, 1, 9)
+        seen = 1.2 * truth + 0.3 + tau * rng.normal(size=9)
+        line = bridge(
+            Rated(
+                old=(truth + 0.1 * rng.normal(size=9))[:8].tolist(),
+                old_error=[0.1] * 8,
+                new=(seen + 0.15 * rng.normal(size=9))[:8].tolist(),
+                new_error=[0.15] * 8,
+            )
+        )
+        found = line.placed(float(seen[8] + 0.15 * rng.normal()), 0.15)
+        assert found.lower is not None
+        assert found.upper is not None
+        held += found.lower <= truth[8] <= found.upper
+    assert held / 600 > 0.93
