@@ -1,13 +1,16 @@
 """What intervals of agreement, of boards' correlation and of a gate's bounds say of a known truth."""
 
+from dataclasses import replace
 from functools import cache, partial
 from typing import TypeAlias
 
 import numpy as np
 
-from bench.coverage_designs import Drawn, Found
+from bench.coverage_designs import Drawn, Found, World
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import Range, clustered_share
+from evenhand.stats.intervals import Range, clustered_share, error_of
+from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
+from evenhand.stats.ratings.bridge import NoBridge, Rated, bridge
 from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from evenhand.stats.reliability.board_correlation import board_correlation
@@ -167,6 +170,32 @@ def _first(rng: np.random.Generator, kept: float, leaning: float, items: int) ->
     return clustered_share(shown, np.ones(2 * items), np.repeat(np.arange(items), 2))
 
 
+def of_bridge(models: int, tau: float, items: int, rng: np.random.Generator) -> Found:
+    """A newcomer whom only the new judge rated, on the old judge's board; both boards fitted from verdicts."""
+    worth = rng.normal(0, 0.8, models + 1)
+    seen = 1.2 * worth + tau * rng.normal(size=models + 1)
+    asked = World(items=items, models=models, item_spread=0.0, tied=0.0)
+    old = [one.rating for one in bradley_terry(replace(asked, worth=tuple(worth[:-1])).drawn(rng)).models]
+    new = [one.rating for one in bradley_terry(replace(asked, models=models + 1, worth=tuple(seen)).drawn(rng)).models]
+    rated = [(one, other) for one, other in zip(old, new[:-1], strict=True) if one.lower is not None and other.lower]
+    nothing = Found(held=np.array([np.nan]), width=np.nan)
+    if new[-1].lower is None:
+        return nothing
+    try:
+        line = bridge(
+            Rated(
+                old=[one.value or 0.0 for one, _ in rated],
+                old_error=[error_of(one) or 0.0 for one, _ in rated],
+                new=[other.value or 0.0 for _, other in rated],
+                new_error=[error_of(other) or 0.0 for _, other in rated],
+            )
+        )
+    except NoBridge:
+        return nothing
+    truth = 1000 + 400 / np.log(10) * (worth[-1] - worth[:-1].mean())
+    return Found.of([line.placed(new[-1].value or 0.0, error_of(new[-1]) or 0.0)], float(truth))
+
+
 UNEQUAL: dict[str, Errors] = {
     "errors 0.1 and 0.6": ((0.1,), (0.6,)),
     "errors 0.1 to 0.8 of models": ((0.1, 0.1, 0.8), (0.1, 0.1, 0.8)),
@@ -236,6 +265,12 @@ DESIGNS: dict[str, Drawn] = {
     **{
         f"boards of {models} from 60 shared items, latent 1": partial(of_judged_boards, models, 60)
         for models in (5, 10, 20)
+    },
+    **{
+        f"bridge by {models} models, tau {tau}, {items} items": partial(of_bridge, models, tau, items)
+        for models in (5, 8, 12)
+        for tau in (0.0, 0.1, 0.2)
+        for items in (20, 60)
     },
     **{
         f"gate, {side} bound, share {share}, 20 items of {cases}": partial(of_gate, side, share, cases)
