@@ -3,6 +3,7 @@
 import doctest
 import inspect
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,16 @@ def judged(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def battles(models: str) -> str:
+    """On each of twelve items every two models; the later in the alphabet wins the more, the further they are apart."""
+    rows = [
+        f"i{item},{one},{other},{other if (item * 5 + place) % 12 < 7 + ord(other) - ord(one) else one}"
+        for item in range(12)
+        for place, (one, other) in enumerate(combinations(models, 2))
+    ]
+    return "\n".join(["item,model_a,model_b,winner", *rows])
+
+
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_the_example_in_the_docstring_runs(
     name: str, server: str, picker: str, judged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -61,6 +72,8 @@ def test_the_example_in_the_docstring_runs(
     monkeypatch.delenv("EVENHAND_STORE", raising=False)
     Path("people.csv").write_text(PEOPLE, encoding="utf-8")
     Path("options.jsonl").write_text(OPTIONS, encoding="utf-8")
+    Path("old.csv").write_text(battles("ABCD"), encoding="utf-8")
+    Path("new.csv").write_text(battles("ABCDE"), encoding="utf-8")
     asked = picker if name.startswith("grade") else server
     known: dict[str, Any] = {"eh": eh, "pl": pl, "server": asked, "judged": judged}
     with eh.open_ledger(f"sqlite:///{judged}") as ledger:

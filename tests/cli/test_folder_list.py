@@ -17,8 +17,8 @@ REVIEWED = {
         max_characters max_image_edge max_options method model_a_column model_b_column models new
         order_effect orders ordinal pairs part per_task picture policy prompt quiet rater_column
         readout reference reference_battles repeats require resample run sample sampling_seed scale
-        see seed shrink spreadsheet start temperature ties top_p unclustered unit variant winner_as
-        winner_column winner_words""",
+        see seed shrink spreadsheet start tau temperature ties top_p unclustered unit variant winner_as
+        width winner_column winner_words""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
     INSIDE: "benchmark criteria data image_root protocol responses",
     MODEL: "judge model",

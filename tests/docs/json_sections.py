@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import combinations
 
 FILES = {
     "battles.csv": "item,model_a,model_b,verdict,rater,first_shown,length_a,length_b\n"
@@ -16,6 +17,15 @@ FILES = {
             ("Z", "Y", (1, -1, 0)[item % 3]),
         )
     ),
+    **{
+        f"{name}.csv": "item,model_a,model_b,winner\n"
+        + "".join(
+            f"i{item},{one},{other},{other if (item * 5 + place) % 12 < 7 + ord(other) - ord(one) else one}\n"
+            for item in range(12)
+            for place, (one, other) in enumerate(combinations(models, 2))
+        )
+        for name, models in (("old", "ABCD"), ("new", "ABCDE"))
+    },
     "scores.csv": "model,one,two\nA,1,2\nB,2,3\nC,3,5\nD,4,4\nE,5,6\n",
     "people.csv": "item,rater,model_a,model_b,verdict\n"
     + "".join(
@@ -157,6 +167,17 @@ DOCUMENTS = (
         name="correlate",
         commands=("evenhand correlate scores.csv --json",),
         says="Every two benchmarks of a table of scores, over the models that have both.",
+    ),
+    Document(
+        name="bridge",
+        commands=("evenhand bridge old.csv new.csv --json",),
+        says="An old judge's board and a new one's on the old one's scale: [what each field means](metrics.md). `how`: "
+        "rated by `both`, by the `old` judge alone, or `bridged`: by the new one alone.",
+    ),
+    Document(
+        name="bridge --dry-run",
+        commands=("evenhand bridge old.csv --dry-run --width 500 --json",),
+        says="Which models of the old board to let the new judge rate; `chosen` is the cheapest that reaches the width.",
     ),
     Document(
         name="read",

@@ -216,8 +216,8 @@ def bridge(
     Each is a judge's name in the ledger, a file of battles, or a board. The line between them goes through the models
     that both rated, at least four; what the two differ about single models is in the intervals.
 
-    >>> eh.bridge(old_board, new_board)
-    E, whom only the new judge rated, stands at ... on the board of the old judge, rank ... of 5.
+    >>> eh.bridge("old.csv", "new.csv")
+    E, whom only new.csv rated, stands at ... on the board of old.csv, rank ... of 5.
 
     Raises RankError where no line can be drawn, MixedError where one board of a judge must be chosen.
     """
@@ -239,7 +239,13 @@ def plan_bridge(
     see: See | None = None,
 ) -> "BridgePlan":
     """Which models of an old judge's board a new one should rate, so that newcomers can stand on it within `width`
-    points to each side. `tau`: by how many points the two judges are taken to differ about single models."""
+    points to each side. `tau`: by how many points the two judges are taken to differ about single models.
+
+    >>> eh.plan_bridge("old.csv", width=500).chosen.calls
+    144
+
+    Raises RankError where the old judge rated too few models.
+    """
     from evenhand.reports.bridging import bridge_plan
 
     board = _board_of(old, ledger=ledger, benchmark=benchmark, variant=variant, protocol=protocol, see=see)
