@@ -68,8 +68,7 @@ class Judged:
         said = _rows(world, a[asked], b[asked], _signs(rng, felt, world.tied), item[asked])
         return PeopleAndJudge.of(
             _rows(world, a, b, judged, item),
-            replace(said, crossed=rater),
-            probability=probability[asked] if self.skew else None,
+            replace(said, crossed=rater, probability=probability[asked] if self.skew else None),
         )
 
     def _lead(self, rng: np.random.Generator, item: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:

@@ -11,8 +11,9 @@ from evenhand.domain.identity import Json
 from evenhand.domain.trial import See
 from evenhand.domain.verdict import Levels, NoVerdict, Verdict, verdict_json
 from evenhand.format.result import Result
-from evenhand.reports.board.ranking import AskedUnit, HasBattles
+from evenhand.reports.board.ranking import AskedUnit
 from evenhand.reports.board.ranking import rank as ranked
+from evenhand.reports.board.sources import HasBattles
 from evenhand.stats.reliability.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ def rank(
     scoring: "Scoring | None" = None,
     by_cluster: str | None = None,
     repeats: "Repeats" = "share",
+    with_people: "bool | str | Path | Frame" = False,
 ) -> "Board":
     """The board of a run, a ledger, a battles file or several, or a frame; of the usual ledger by default.
 
@@ -53,8 +55,9 @@ def rank(
     BattleColumns, which columns of a file or frame. `bootstrap` is the number of resamples; 0 gives the sandwich's
     intervals. `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or
     of one value of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows
-    of a file with one item, pair, rater and order share one weight or count each. A Scoring has Elo's step, the scale,
-    an anchor, ties and the rule that joins votes:
+    of a file with one item, pair, rater and order share one weight or count each. `with_people` corrects a judge's
+    board by people's verdicts on some of its pairs: True of a ledger, of a file or frame another one. A Scoring has
+    Elo's step, the scale, an anchor, ties and the rule that joins votes:
 
     >>> frame = pl.DataFrame({"model_a": ["X", "X", "Y"], "model_b": ["Y", "Z", "Z"], "winner": ["X", "Z", "tie"]})
     >>> board = eh.rank(frame, scoring=eh.Scoring(scale=eh.Scale(anchor="Z", anchor_value=1000)))
@@ -80,6 +83,7 @@ def rank(
         scoring=scoring,
         by_cluster=by_cluster,
         repeats=repeats,
+        with_people=with_people,
     )
     ledger = _ledger_of(found)
     return board if ledger is None or board.origin.judge is None else replace(board, more=audits_of(ledger, board))

@@ -180,9 +180,10 @@ def test_verdicts_of_several_people_on_a_pair_share_its_weight() -> None:
 def test_a_pair_drawn_half_as_often_counts_twice() -> None:
     judge, people = _rows(JUDGED), _rows(SAID)
     probability = np.where(np.arange(12) < 3, 0.2, 0.4)
-    given = PeopleAndJudge.of(judge, people, probability=probability)
+    given = PeopleAndJudge.of(judge, replace(people, probability=probability))
     assert given.weight[0] / given.weight[-1] == pytest.approx(2)
-    assert PeopleAndJudge.of(judge, people, probability=np.full(12, 0.3)).people.weight is None
+    alike = replace(people, probability=np.full(12, 0.3))
+    assert PeopleAndJudge.of(judge, alike).people.weight is None
 
 
 def test_raters_who_agree_with_themselves_widen_the_intervals() -> None:

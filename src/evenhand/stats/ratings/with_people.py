@@ -9,7 +9,6 @@ A judge's verdicts on one pair of one item are one number, their mean, and so ar
 the intervals. Every pair on an item weighs alike, or as the inverse of the probability it was drawn with.
 """
 
-import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -61,9 +60,9 @@ class PeopleAndJudge:
     """Of each verdict of people, where raters go across items. None: one rater, or each on one item."""
 
     @classmethod
-    def of(cls, judge: Comparisons, people: Comparisons, *, probability: FloatArray | None = None) -> "PeopleAndJudge":
-        """Of rows with the same models and numbers of items. `probability`: of each row of `people`, one for all of a
-        pair. `people.crossed` are their raters. Raises ValueError where people judged what the judge did not."""
+    def of(cls, judge: Comparisons, people: Comparisons) -> "PeopleAndJudge":
+        """Of rows with the same models and numbers of items; `people.crossed` are their raters, and what people have on
+        a pair has one probability. Raises ValueError where people judged what the judge did not."""
         keys, at = np.unique(pairs_on_items(judge), return_inverse=True)
         theirs = pairs_on_items(people)
         pair = np.searchsorted(keys, theirs)
@@ -72,8 +71,9 @@ class PeopleAndJudge:
         share = _ones(judge)
         judged = summed(at.ravel(), share * _score(judge), len(keys)) / summed(at.ravel(), share, len(keys))
         own = _ones(people)
-        even = probability is None or bool((probability == probability[:1]).all())
-        drawn = np.ones(len(people)) if probability is None or even else 1 / probability
+        drawn, probability = np.ones(len(people)), people.probability
+        if probability is not None and bool((probability != probability[:1]).any()):
+            drawn = 1 / probability
         each = own / summed(pair, own, len(keys))[pair]
         heaviness = float((each * drawn).sum()) / len(np.unique(pair))
         models = len(judge.models)
@@ -308,10 +308,10 @@ class _JoinedFit:
     def judge_scores(self) -> FloatArray:
         """Items x models, of the judge on all its pairs, each item as if it had had no say."""
         given = self.given
-        every = np.arange(len(given.judged), dtype=np.int32)
+        every = np.arange(len(given.judged))
         table, place = _table(given, every, given.judged, np.ones(len(every)))
         cells = _cells(table, place, self.judge.residual, self.judge.bend)
-        return item_scores(cells, every, given.item, None, self.judge.inverse)
+        return item_scores(cells, every.astype(np.int32), given.item, None, self.judge.inverse)
 
     @cached_property
     def scores(self) -> ScoreVectors:
@@ -369,13 +369,13 @@ def _spread(fitted: _JoinedFit) -> tuple[Covariance, Solution]:
 
 
 def _gain(without: Covariance, around: Covariance) -> float:
-    """How much larger the variance of a difference is without the judge: the median over differences of two models."""
+    """How much larger the variance of a difference is without the judge: the geometric mean over pairs of models."""
     with np.errstate(invalid="ignore"):
         ratio = (without.errors_of_differences() / around.errors_of_differences())[
             np.triu_indices(len(around.clusters), 1)
         ]
     known = ratio[np.isfinite(ratio)]
-    return float(np.median(known)) ** 2 if known.size else 1.0
+    return float(np.exp(2 * np.log(known).mean())) if known.size else 1.0
 
 
 def _bias(fitted: _JoinedFit, scale: Scale, level: float) -> tuple[JudgeBias, ...]:
@@ -450,8 +450,8 @@ def _by_item(given: PeopleAndJudge, pair: IntArray, values: FloatArray) -> Float
 class JoinedMean:
     mean: Estimate
     lambda_: float
-    worth: float
-    """Verdicts of people that would make it as sure, were there no judge."""
+    gain: float
+    """By how much its variance would be larger without the judge."""
     judge_minus_people: float
     """The judge's mean less that of both together."""
 
@@ -484,7 +484,7 @@ def joined_mean(
     if not taken:
         rater = None if given.rater is None else given.rater.astype(np.int64)
         mean = clustered_mean(given.said, item, weights=weight, crossed_with=rater, within=within, level=level)
-        return JoinedMean(mean=mean, lambda_=0.0, worth=len(given.said), judge_minus_people=found.judge - found.people)
+        return JoinedMean(mean=mean, lambda_=0.0, gain=1.0, judge_minus_people=found.judge - found.people)
     raters = found.of_raters(taken)
     influence = found.influence(taken)
     mean = joined_means(
@@ -501,8 +501,27 @@ def joined_mean(
     return JoinedMean(
         mean=replace(mean, n=len(given.said)),
         lambda_=taken,
-        worth=len(given.said) * (alone / joined if joined > 0 else math.inf),
+        gain=alone / joined if joined > 0 else 1.0,
         judge_minus_people=found.judge - value,
+    )
+
+
+def joined_win_rates(given: PeopleAndJudge) -> tuple[JoinedMean, ...]:
+    """Of each model over all its pairs, a tie half a win."""
+    return tuple(joined_mean(_cases_of(given, code)) for code in range(len(given.models)))
+
+
+def _cases_of(given: PeopleAndJudge, model: int) -> ScoredCases:
+    pairs = (given.first == model) | (given.second == model)
+    verdicts, forward = pairs[given.pair], given.first == model
+    place, own = np.cumsum(pairs) - 1, given.pair[verdicts]
+    return ScoredCases(
+        item=given.item[pairs],
+        judged=np.where(forward, given.judged, 1 - given.judged)[pairs],
+        case=place[own],
+        said=np.where(forward[own], given.said[verdicts], 1 - given.said[verdicts]),
+        weight=given.weight[verdicts],
+        rater=None if given.rater is None else given.rater[verdicts],
     )
 
 
