@@ -24,7 +24,8 @@ from bench.coverage_designs import World, true_strengths
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.with_people import PeopleAndJudge, joined_ratings
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.ratings import joined_ratings
 
 BOARD = World(items=500, models=8, apart=2.0, item_spread=0.7, tied=0.0)
 LEAST = 0.93

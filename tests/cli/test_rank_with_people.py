@@ -214,13 +214,13 @@ def test_people_who_were_not_drawn_alike_are_told(tmp_path: Path) -> None:
         for number in range(120)
         for place, (a, b) in enumerate((*PAIRS, ("A", "D"), ("B", "D"), ("C", "D")))
     ]
-    # A and D on every item, A and B on every fifth.
-    said = [row for number, row in enumerate(judge) if number % (3 if row["model_b"] == "D" else 30) == 0]
+    # D on every third item, the others on every twelfth.
+    said = [row for row in judge if int(row["item"][1:]) % (3 if row["model_b"] == "D" else 12) == 0]
     said = [{**row, "winner": "tie" if number % 2 else row["winner"]} for number, row in enumerate(said)]
     made = run(
         "rank", file(tmp_path / "j.csv", judge), "--with-people", file(tmp_path / "p.csv", said), "--json"
     ).document
-    assert any("People judged A on 144 of 360" in note and "`probability`" in note for note in made["notes"])
+    assert any("People judged D on 120 of 360" in note and "`probability`" in note for note in made["notes"])
 
 
 BENCHMARK = "visit-bench-sample"

@@ -160,11 +160,12 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         steering=steering_of([judged]),
         item_name=[judged.labels.get(item, item) for item in votes.item.in_order_of_rows().names].__getitem__,
         item_names=lambda: dict(enumerate(votes.item.in_order_of_rows().names)),
-        asked_in_vain=lambda: _asked_in_vain(judged),
+        asked_in_vain=lambda: asked_in_vain(judged),
     )
 
 
-def _asked_in_vain(judged: "JudgedBattles") -> frozenset[tuple[str, frozenset[str]]]:
+def asked_in_vain(judged: "JudgedBattles") -> frozenset[tuple[str, frozenset[str]]]:
+    """Items and pairs of models of which a showing that was wanted has no verdict."""
     showings = judged.showings
     unread = showings.rows(showings.pair & ~showings.decided)
     found = {(item, frozenset(models)) for item, models, _ in unread.each()}

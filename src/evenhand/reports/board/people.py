@@ -14,14 +14,9 @@ from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.with_people import (
-    JoinedMean,
-    JudgeBias,
-    PeopleAndJudge,
-    joined_win_rates,
-    not_among,
-    pairs_on_items,
-)
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, not_among, pairs_on_items
+from evenhand.stats.ratings.with_people.means import JoinedMean, joined_win_rates
+from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
 UNMATCHED, TOO_FEW, OPTION = "EH-PEOPLE-UNMATCHED", "EH-PEOPLE-FEW", "EH-METHOD-OPTION"
 _NAMED = 3

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
 
 from evenhand.format.words import listed
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
@@ -112,7 +112,7 @@ class SourceReading:
         from evenhand.exchange.rater_choice import PEOPLE, of_raters
 
         columns = self._columns()
-        sides = [_paths(one) if _is_file(one) else [one] for one in (source, people)]
+        sides = [_parts(one) for one in (source, people)]
         paths = list(dict.fromkeys(one for side in sides for one in side if isinstance(one, Path)))
         forms = dict(zip(paths, forms_of_files(paths, columns), strict=True)) if paths else {}
 
@@ -176,8 +176,14 @@ def _is_file(source: object) -> bool:
     return isinstance(source, str | Path | list | tuple)
 
 
-def _paths(source: object) -> list[Path]:
-    return [Path(one) for one in ([source] if isinstance(source, str | Path) else source)]  # pyright: ignore
+def _paths(source: "str | Path | list[Path] | tuple[Path, ...]") -> list[Path]:
+    return [Path(one) for one in ([source] if isinstance(source, str | Path) else source)]
+
+
+def _parts(source: Verdicts) -> "list[Path | Frame]":
+    if isinstance(source, str | Path | list | tuple):
+        return list(_paths(source))
+    return [cast("Frame", source)]
 
 
 def _is_frame(source: object) -> bool:

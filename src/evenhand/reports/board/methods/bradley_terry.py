@@ -8,7 +8,8 @@ from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_t
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
-from evenhand.stats.ratings.with_people import PeopleAndJudge, joined_ratings
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.ratings import joined_ratings
 
 _RANGES_BESIDE_RESAMPLES = (
     "Rank ranges and tiers rest on the standard errors of differences (sandwich), not on the resamples."

@@ -17,7 +17,8 @@ from evenhand.stats.ratings.ranks import RankRanges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.table import pair_table
-from evenhand.stats.ratings.with_people import JudgeBias, PeopleAndJudge
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,9 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import win_rate_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.win_rate import win_rates
-from evenhand.stats.ratings.with_people import JudgeBias, PeopleAndJudge, joined_win_rates
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.means import joined_win_rates
+from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
 
 def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:  # noqa: ARG001
