@@ -5,7 +5,8 @@
 A row for people alone, for people and judge together and for the judge alone, of differences of two models. In made
 worlds the truth is known; LLMFAO's is what all its people say, and each repetition gives people a tenth of its pairs.
 "narrower" is the ratio of half-widths to those of people alone; "worth" what the board says a verdict of people is
-worth beside the judge; "error" the root mean square error beside that of people alone.
+worth beside the judge; "error" the root mean square error beside that of people alone. A second table has what
+`align --plan` tells from a first part of people's verdicts, against the half-widths that come with all of them.
 """
 
 import argparse
@@ -25,6 +26,7 @@ from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.plan import planned
 from evenhand.stats.ratings.with_people.ratings import joined_ratings
 
 BOARD = World(items=500, models=8, apart=2.0, item_spread=0.7, tied=0.0)
@@ -194,6 +196,47 @@ def llmfao(judge: str, seed: int, share: float = 0.1) -> Repetition:
     return _looked(PeopleAndJudge.of(judged, people.rows(np.isin(people.item, chosen))), everyone)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Foretold:
+    """Half-widths that a plan tells beforehand, and those that came: of people alone, and together."""
+
+    told: np.ndarray
+    came: np.ndarray
+
+
+def foretold(judged: Judged, begun: int, seed: int) -> Foretold:
+    """From a first part of the pairs, and with all of them, another draw of the same world."""
+    before = replace(judged, asked=begun).drawn(np.random.default_rng([seed, 1]))
+    after = judged.drawn(np.random.default_rng([seed, 2]))
+    then = planned(before, len(after.pair) - len(before.pair)).then
+    now = planned(after, 0).now
+    return Foretold(told=np.array([then.people, then.together]), came=np.array([now.people, now.together]))
+
+
+PLANS = {
+    "agreement 0.6, 150 then 500 pairs": (0.6, {}, 150, BOARD),
+    "agreement 0.7, 150 then 500 pairs": (0.7, {}, 150, BOARD),
+    "agreement 0.8, 150 then 500 pairs": (0.8, {}, 150, BOARD),
+    "agreement 0.9, 150 then 500 pairs": (0.9, {}, 150, BOARD),
+    "agreement 0.8, 250 then 2000 pairs": (0.8, {"asked": 2000}, 250, BOARD),
+    "agreement 0.8, 4 models, 60 then 240 pairs": (0.8, {"asked": 240}, 60, replace(BOARD, models=4)),
+}
+
+
+def print_plans(repetitions: int, seed: int, only: list[str]) -> None:
+    print("\n| plan | people: told / came | together: told / came | nine in ten, together |\n|---|---|---|---|")
+    for name, (agreement, changes, begun, world) in PLANS.items():
+        if not any(part in name for part in only):
+            continue
+        judged = replace(agreeing(agreement, world), **changes)
+        found = [foretold(judged, begun, seed * 1_000_003 + number) for number in range(repetitions)]
+        came = np.stack([one.came for one in found]).mean(axis=0)
+        ratios = np.stack([one.told for one in found]) / came
+        people, together = ratios.mean(axis=0)
+        low, high = np.quantile(ratios[:, 1], [0.05, 0.95])
+        print(f"| {name} | {people:.3f} | {together:.3f} | {low:.2f} to {high:.2f} |", flush=True)
+
+
 def _designs() -> Iterator[tuple[str, Callable[[int], Repetition]]]:
     for agreement in (0.6, 0.7, 0.8, 0.9):
         yield f"agreement {agreement:g}, 500 pairs", partial(_made_at, agreement, {})
@@ -251,6 +294,7 @@ def main() -> None:
                 except NoFiniteFit:
                     continue
         print(told(name, found, chosen.repetitions - len(found)), flush=True)
+    print_plans(chosen.repetitions, chosen.seed, chosen.only)
     print(f"\n{time.process_time() - began:.0f} s of CPU")
 
 

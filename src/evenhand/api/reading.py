@@ -130,6 +130,7 @@ def align(
     rater_kind: "RaterKind | None" = None,
     against: str | None = None,
     disagreements: int = 10,
+    plan: int | None = None,
     seed: int = 0,
 ) -> "AlignmentReport":
     """How near judges come to people, beside what people reach among themselves.
@@ -138,7 +139,8 @@ def align(
     are ours by the files' own, `names` is FILE:ID:NAME, a table of models' names; `rater` and `rater_kind` say who
     judged the files that do not say it), or without any of the ledger, of which `benchmark`, `protocol`, `variant` and
     `see` (what a judge was shown) choose a part, or `run` the boards that runs are part of. `judge`: the raters
-    held against people; all models by default.
+    held against people; all models by default. `plan`: how sure a board would be with so many more verdicts of people,
+    alone and with each judge beside them.
 
     >>> eh.align("people.csv")
     m held against people: 4 cases on 4 items
@@ -149,6 +151,8 @@ def align(
     from evenhand.reports.alignment.evidence import AlignmentChoice, of_files, of_ledger
     from evenhand.reports.alignment.report import align as aligned
 
+    if plan is not None and plan < 1:
+        raise Misuse(f"plan is a number of verdicts from 1 up, not {plan}.")
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
     if paths:
@@ -164,7 +168,7 @@ def align(
             benchmark=benchmark, judges=judges, protocol=protocol, variant=variant, see=see, runs=runs
         )
         said = of_ledger(ledger_at(ledger, create=False), wanted)
-    return aligned(said, against=against, most=disagreements, seed=seed)
+    return aligned(said, against=against, most=disagreements, plan=plan, seed=seed)
 
 
 def judges(

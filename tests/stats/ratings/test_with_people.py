@@ -257,7 +257,7 @@ def test_a_plan_without_more_verdicts_is_what_there_is() -> None:
     given = _world(9, items=400, labelled=120)
     found = planned(given, 0)
     assert found.then.people == pytest.approx(found.now.people)
-    assert found.then.together == pytest.approx(found.now.together, rel=0.03)
+    assert found.then.together == pytest.approx(found.now.together, rel=0.05)
     assert 0.3 < found.correlation < 1
 
 

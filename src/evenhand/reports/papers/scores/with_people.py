@@ -90,7 +90,7 @@ class ScoresWithPeople:
         asked = f"{self.verdicts:,} were asked"
         return (
             f"People and judge together: as sure as {counted(round(self.worth), 'verdict')} of people; {asked}.",
-            f"Against {self.baseline}: an item's verdicts of the judge are one, their mean, and people's count as drawn "
+            f"Against {self.baseline}: an item's verdicts of the judge are one, their mean; people's count as drawn "
             "at random from what the judge judged. The table as the paper makes it is the judge's alone.",
         )
 

@@ -47,7 +47,7 @@ class Plan:
 
 
 def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, level: float = LEVEL) -> Plan:
-    """With so many more, drawn from the judge's other pairs as these were, as many people to a pair.
+    """With so many more, drawn from the judge's other pairs as these were and by as many more people.
 
     Variances go down as verdicts grow in number; beside the judge by what its residuals tell of people's, less the more
     of its pairs people have. Raises NoFiniteFit, and ValueError where the judge has not so many pairs or no difference
@@ -57,10 +57,8 @@ def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, lev
     room = open_verdicts(given)
     if more > room:
         raise ValueError(f"The judge has pairs for {room:,} more verdicts of people, not for {more:,}.")
-    joined, alone = (
-        joined_ratings(given, scale=scale, level=level),
-        bradley_terry(given.people, scale=scale, level=level),
-    )
+    joined = joined_ratings(given, scale=scale, level=level)
+    alone = bradley_terry(given.people, scale=scale, level=level)
     now = HalfWidths(people=_half(alone), together=_half(joined.rated))
     if not np.isfinite(now.people):
         raise ValueError("People judged too few items for an interval of any difference.")
