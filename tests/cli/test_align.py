@@ -620,7 +620,7 @@ def test_a_plan_tells_what_more_verdicts_of_people_would_bring(shell: Shell):
     assert then["together"] < then["people"]
     assert 0.3 < told["correlation"] < 1
     assert told["worth"] > 150
-    printed = " ".join(shell.shortly("align", path, "--plan", "60").split())
+    printed = " ".join(shell.shortly(path, "--plan", "60").split())
     assert f"± {then['people']:.0f} points by people alone, to ± {then['together']:.0f} with gpt" in printed
     assert "plan" not in shell.document("align", path)
     (beyond,) = shell.document("align", path, "--plan", "91")["plan"]
