@@ -602,3 +602,30 @@ def test_what_models_are_called_changes_no_figure(shell: Explained):
     # Theirs takes the two ways round for twice the verdicts, of which chance has one in two hundred more.
     theirs = krippendorff.alpha(both, level_of_measurement="ordinal")
     assert found[0][-3] == pytest.approx(theirs, abs=0.01)
+
+
+def test_a_plan_tells_what_more_verdicts_of_people_would_bring(shell: Shell):
+    lots = random.Random(4)
+    rows: list[str] = []
+    for item in range(60):
+        for place, first in enumerate("ABC"):
+            for strength, second in enumerate("ABC"[place + 1 :], start=1):
+                felt = lots.gauss(-0.5 * strength, 1)
+                rows.append(f"{item},gpt,model,{first},{second},{1 if felt + lots.gauss(0, 0.5) > 0 else -1}")
+                if item < 30:
+                    rows.append(f"{item},ann,human,{first},{second},{1 if felt > 0 else -1}")
+    path = shell.file("p.csv", HEADER, *rows)
+    (told,) = shell.document("align", path, "--plan", "60")["plan"]
+    assert (told["judge"], told["verdicts"], told["more"]) == ("gpt", 90, 60)
+    now, then = told["half_width_now"], told["half_width_then"]
+    assert then["people"] == pytest.approx(now["people"] * (90 / 150) ** 0.5, rel=0.03)
+    assert then["together"] < then["people"]
+    assert 0.3 < told["correlation"] < 1
+    assert told["worth"] > 150
+    printed = " ".join(shell.shortly(path, "--plan", "60").split())
+    assert f"± {then['people']:.0f} points by people alone, to ± {then['together']:.0f} with gpt" in printed
+    assert "plan" not in shell.document("align", path)
+    (beyond,) = shell.document("align", path, "--plan", "91")["plan"]
+    assert "90 more" in beyond["reason"]
+    alone = shell.file("alone.csv", HEADER, *(row for row in rows if "human" in row), "99,bob,human,A,B,1")
+    shell.refuses("EH-ALIGN", "--judge", of=("align", alone, "--plan", "5"))

@@ -15,7 +15,7 @@ REVIEWED = {
         changes columns compare_variants descriptions_by disagreements dry_run explain family fence fit
         flips format image_detail item item_column items join json k last length levels limit
         max_characters max_image_edge max_options method model_a_column model_b_column models new
-        order_effect orders ordinal pairs part per_task picture policy prompt quiet rater_column
+        order_effect orders ordinal pairs part per_task picture plan policy prompt quiet rater_column
         readout reference reference_battles repeats require resample run sample sampling_seed scale
         see seed shrink spreadsheet start tau temperature ties top_p unclustered unit variant winner_as
         width winner_column winner_words""",

@@ -40,6 +40,12 @@ FILES = {
         for place, (rater, kind) in enumerate((("ann", "human"), ("bo", "human"), ("one", "model"), ("two", "model")))
         for one, other in ((("base", "X"), ("X", "base")) if kind == "model" else (("base", "X"),))
     ),
+    "drawn.csv": "item,rater,rater_kind,model_a,model_b,verdict\n"
+    + "".join(
+        f"{item},{rater},{kind},X,Y,{1 if (item + item // (4 + place)) % 3 else -1}\n"
+        for place, (rater, kind, items) in enumerate((("one", "model", 20), ("ann", "human", 12)))
+        for item in range(items)
+    ),
     "answers.jsonl": "".join(
         f'{{"item": "s{item:02}", "model": "own", "response": "Seven."}}\n' for item in range(1, 23)
     ),
@@ -91,6 +97,7 @@ DOCUMENTS = (
         commands=(
             f"evenhand rank --benchmark visit-bench-sample {JUDGE} --json",
             "evenhand rank battles.csv --order-effect --length --ordinal --compare X,Y --baseline Z --json",
+            "evenhand rank drawn.csv --raters one --with-people drawn.csv --json",
         ),
         says="A board: [what each field means](rank.md). `audit` is null, or the document of `audit`.",
     ),
@@ -137,7 +144,11 @@ DOCUMENTS = (
     Document(
         name="align",
         before=("evenhand import people.csv --judgements --benchmark visit-bench-sample",),
-        commands=("evenhand align --benchmark visit-bench-sample --json", "evenhand align raters.csv --json"),
+        commands=(
+            "evenhand align --benchmark visit-bench-sample --json",
+            "evenhand align raters.csv --json",
+            "evenhand align drawn.csv --plan 4 --json",
+        ),
         says="Raters against people: [what each field means](align.md).",
     ),
     Document(

@@ -12,8 +12,9 @@ from evenhand.domain.identity import Json
 from evenhand.domain.trial import See
 from evenhand.domain.verdict import Levels, NoVerdict, Verdict, verdict_json
 from evenhand.format.result import Result
-from evenhand.reports.board.ranking import AskedUnit, HasBattles
+from evenhand.reports.board.ranking import AskedUnit
 from evenhand.reports.board.ranking import rank as ranked
+from evenhand.reports.board.sources import HasBattles
 from evenhand.stats.reliability.coverage import Coverage
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ def rank(
     scoring: "Scoring | None" = None,
     by_cluster: str | None = None,
     repeats: "Repeats" = "share",
+    with_people: "bool | str | Path | Frame" = False,
 ) -> "Board":
     """The board of a run, a ledger, a battles file or several, or a frame; of the usual ledger by default.
 
@@ -55,8 +57,9 @@ def rank(
     BattleColumns, which columns of a file or frame. `bootstrap` is the number of resamples; 0 gives the sandwich's
     intervals. `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or
     of one value of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows
-    of a file with one item, pair, rater and order share one weight or count each. A Scoring has Elo's step, the scale,
-    an anchor, ties and the rule that joins votes:
+    of a file with one item, pair, rater and order share one weight or count each. `with_people` corrects a judge's
+    board by people's verdicts on some of its pairs: True of a ledger, of a file or frame another one. A Scoring has
+    Elo's step, the scale, an anchor, ties and the rule that joins votes:
 
     >>> frame = pl.DataFrame({"model_a": ["X", "X", "Y"], "model_b": ["Y", "Z", "Z"], "winner": ["X", "Z", "tie"]})
     >>> board = eh.rank(frame, scoring=eh.Scoring(scale=eh.Scale(anchor="Z", anchor_value=1000)))
@@ -82,6 +85,7 @@ def rank(
         scoring=scoring,
         by_cluster=by_cluster,
         repeats=repeats,
+        with_people=with_people,
     )
     ledger = _ledger_of(found)
     return board if ledger is None or board.origin.judge is None else replace(board, more=audits_of(ledger, board))
@@ -128,6 +132,7 @@ def align(
     rater_kind: "RaterKind | None" = None,
     against: str | None = None,
     disagreements: int = 10,
+    plan: int | None = None,
     seed: int = 0,
 ) -> "AlignmentReport":
     """How near judges come to people, beside what people reach among themselves.
@@ -136,7 +141,8 @@ def align(
     are ours by the files' own, `names` is FILE:ID:NAME, a table of models' names; `rater` and `rater_kind` say who
     judged the files that do not say it), or without any of the ledger, of which `benchmark`, `protocol`, `variant` and
     `see` (what a judge was shown) choose a part, or `run` the boards that runs are part of. `judge`: the raters
-    held against people; all models by default.
+    held against people; all models by default. `plan`: how sure a board would be with so many more verdicts of people,
+    alone and with each judge beside them.
 
     >>> eh.align("people.csv")
     m held against people: 4 cases on 4 items
@@ -147,6 +153,8 @@ def align(
     from evenhand.reports.alignment.evidence import AlignmentChoice, of_files, of_ledger
     from evenhand.reports.alignment.report import align as aligned
 
+    if plan is not None and plan < 1:
+        raise Misuse(f"plan is a number of verdicts from 1 up, not {plan}.")
     judges = (judge,) if isinstance(judge, str) else tuple(judge)
     paths = [Path(files)] if isinstance(files, str | Path) else [Path(one) for one in files]
     if paths:
@@ -162,7 +170,7 @@ def align(
             benchmark=benchmark, judges=judges, protocol=protocol, variant=variant, see=see, runs=runs
         )
         said = of_ledger(ledger_at(ledger, create=False), wanted)
-    return aligned(said, against=against, most=disagreements, seed=seed)
+    return aligned(said, against=against, most=disagreements, plan=plan, seed=seed)
 
 
 def judges(

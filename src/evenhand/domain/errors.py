@@ -104,6 +104,8 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-OUTPUT-EXISTS": "A file is there already, and was not written by the same command.",
         "EH-OUTPUT-UNWRITTEN": "The system does not let the file be written.",
         "EH-PAUSED": "The benchmark is paused by its owner.",
+        "EH-PEOPLE-FEW": "People judged too few items for an interval.",
+        "EH-PEOPLE-UNMATCHED": "People judged what the judge did not, so that they cannot correct it.",
         "EH-POLICY-CHANGED": "The policy is not the one that was accepted.",
         "EH-POLICY-MISMATCH": "A policy is not the one that its hash names.",
         "EH-POLICY-NOT-ACCEPTED": "The policy was not accepted.",

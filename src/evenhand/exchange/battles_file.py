@@ -31,6 +31,7 @@ from evenhand.exchange.battles.columns import (
     VerdictColumns,
     items_of,
     length_difference,
+    probabilities_of,
     raters_of,
     sides_of,
     verdicts_of,
@@ -471,6 +472,7 @@ def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Compari
     if weight is not None and not weight.any():
         sentence = f"Every weight in the column `{layout.weight}` is 0; at least one battle must count."
         raise table.fault(sentence, code=EMPTY)
+    probability = None if layout.probability is None else probabilities_of(table, layout.probability)[kept]
     lengths = length_difference(table, layout.lengths)[kept] if len(layout.lengths) == len(LENGTHS) else None
     return Comparisons(
         models=sides.models,
@@ -484,6 +486,7 @@ def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Compari
         first=None if layout.joined or not battles.order_known else sides.first[kept],
         value=None if verdicts.value is None else verdicts.value[kept],
         length=lengths,
+        probability=probability,
         rater=None if raters is None else raters.codes[kept],
         raters=() if raters is None else raters.names,
         self_battles=len(apart) - int(np.count_nonzero(apart)),

@@ -116,6 +116,7 @@ class BoardDocument(Versioned):
     battles: float
     items: int | None
     clusters: dict[str, Any]
+    people: dict[str, Any] | None
     models: list[BoardModel]
     equal_length: NotRequired[bool]
     version: NotRequired[int]

@@ -50,6 +50,11 @@ class AlignOptions:
         show_default=True,
         help="So many of each judge are listed.",
     )
+    plan: int | None = option(
+        "--plan",
+        type=click.IntRange(1),
+        help="How sure a board would be with so many more verdicts of people, alone and with each judge beside them.",
+    )
     seed: int = options.seed("Of resamples and of the jury's folds.")
     form: Format = options.table_format(
         "How the tables are written; csv is Table 7 of Creation-MMBench, a row for each rater, model and evaluation."
@@ -99,6 +104,7 @@ def command(ctx: click.Context, given: AlignOptions) -> None:
             **(given.reading.told if given.files else {}),
             against=given.against,
             disagreements=given.disagreements,
+            plan=given.plan,
             seed=given.seed,
         )
     for path in given.plot:

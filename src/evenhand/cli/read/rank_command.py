@@ -109,6 +109,16 @@ class RankOptions:
         show_default=True,
         help="Rows of FILES with one item, pair, rater and order share one weight, or each counts.",
     )
+    # Of the verdicts at hand, so no setting of a folder.
+    with_people: str | None = option(
+        "--with-people",
+        settable=False,
+        is_flag=False,
+        flag_value="",
+        metavar="[PEOPLE]",
+        help="Correct the judge by people's verdicts on some of its pairs, taken as drawn at random unless a column "
+        "`probability` says how: those of the file PEOPLE beside FILES, of the ledger without it.",
+    )
     unclustered: bool = option(
         "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
     )
@@ -154,12 +164,14 @@ def command(ctx: click.Context, given: RankOptions) -> None:
     or AlpacaEval's own of them; several are joined in one board. Without any the ledger is ranked.
     """
     _refuse_mixture(ctx, given.files)
+    _refuse_people(given)
     _refuse_idle(ctx, given)
     if given.reading.dry_run:
         from evenhand.cli.read.ranking import battle_columns
         from evenhand.cli.read.understanding import say_understood, understood_tables
 
-        say_understood(understood_tables(given.files, battle_columns(given)), as_json=given.as_json)
+        files = (*given.files, Path(given.with_people)) if given.with_people else given.files
+        say_understood(understood_tables(files, battle_columns(given)), as_json=given.as_json)
         return
     # A board is made once and the program ends: the collector would find nothing and cost a small one a fifth more.
     gc.disable()
@@ -207,6 +219,17 @@ def _refuse_mixture(ctx: click.Context, files: Sequence[Path]) -> None:
                 what = "names a column of a file" if column else "says how a file is read"
                 raise WrongUse(f"{flag} {what}: give the file too.")
             raise WrongUse(f"{flag} chooses from the ledger, and {files[0]} is a file: give one of the two.")
+
+
+def _refuse_people(given: RankOptions) -> None:
+    """--with-people names a file beside files, and nothing beside a ledger."""
+    if given.files and given.with_people == "":
+        raise WrongUse(f"--with-people needs people's file beside {given.files[0]}: --with-people PEOPLE.csv.")
+    if not given.files and given.with_people:
+        raise WrongUse(
+            f"--with-people {given.with_people} is a file, and the judge is the ledger's: give the judge's file before "
+            "it, or take people's in with `evenhand import --judgements` and leave the file out here."
+        )
 
 
 def _refuse_idle(ctx: click.Context, given: RankOptions) -> None:

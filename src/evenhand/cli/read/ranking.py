@@ -54,12 +54,17 @@ def ranked(given: "RankOptions") -> Board:
         repeats=given.repeats,
     )
     if given.files:
-        return ranking(given.files, battle_columns(given))
+        return ranking(given.files, battle_columns(given), with_people=given.with_people or False)
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.submissions.submitted_models import counted_battles
 
     ledger = Ledger(given.store, create=False)
-    return ranking(counted_battles(ledger, studies_chosen(ledger, given.choosing)))
+    judged = counted_battles(ledger, studies_chosen(ledger, given.choosing))
+    if given.with_people is None:
+        return ranking(judged)
+    from evenhand.reports.board.sources import people_beside
+
+    return ranking(judged, with_people=people_beside(ledger, judged.study))
 
 
 def battle_columns(given: "RankOptions") -> "BattleColumns":

@@ -73,6 +73,12 @@ class ScoreOptions:
         type=click.Path(path_type=Path),
         help="creation-mmbench: a models file with the columns model and group; tells the gaps between groups.",
     )
+    with_people: bool = option(
+        "--with-people",
+        settable=False,
+        is_flag=True,
+        help="Add the figures against the baseline that people's verdicts on some of the items correct.",
+    )
     form: Format = options.table_format()
     explain: bool = options.explain()
     store: str = options.store()
@@ -104,6 +110,7 @@ def command(_: click.Context, given: ScoreOptions) -> None:
         k=given.k,
         seed=given.seed,
         groups=model_groups(given.groups),
+        with_people=given.with_people,
         form=given.form,
     )
     with waiting("Scoring"):

@@ -186,6 +186,16 @@ def weights_of(table: ColumnSource, name: str) -> FloatArray:
     return weight
 
 
+def probabilities_of(table: ColumnSource, name: str) -> FloatArray:
+    """With which rows were drawn to be judged."""
+    found = _numbers(table, name)
+    wrong = np.flatnonzero(~((found > 0) & (found <= 1)))
+    if wrong.size:
+        row = int(wrong[0])
+        raise table.fault(f"The column `{name}` is {found[row]:g}; above 0 and up to 1 is expected.", row=row + 1)
+    return found
+
+
 def length_difference(table: ColumnSource, lengths: tuple[str, ...]) -> FloatArray:
     """NaN where one of the two lengths is not told."""
     one, other = lengths

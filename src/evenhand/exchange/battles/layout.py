@@ -52,6 +52,9 @@ class BattleColumns:
     raters: tuple[str, ...] = ()
     """Whose verdicts count: people, models, all, or raters by name. None: people's where people and models judged."""
 
+    drawn: bool = False
+    """Whether rows are a draw from more, so that a column `probability` says how probable each was to be judged."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
@@ -65,6 +68,8 @@ class Layout:
     cluster: str | None
     first_shown: str | None
     weight: str | None
+    probability: str | None
+    """Where rows are read as a draw."""
     lengths: tuple[str, ...]
     """Those there are of length_a and length_b."""
     joined: bool
@@ -103,6 +108,7 @@ def layout_of(table: ColumnSource, columns: BattleColumns) -> Layout:
         cluster=None if columns.cluster is None else _column(table, columns.cluster, "cluster"),
         first_shown=table.one_of("first_shown"),
         weight=table.one_of("weight"),
+        probability=table.one_of("probability") if columns.drawn else None,
         lengths=tuple(found for name in LENGTHS if (found := table.one_of(name)) is not None),
         joined=table.one_of(JOINED) is not None,
     )

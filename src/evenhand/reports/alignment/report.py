@@ -13,6 +13,7 @@ from evenhand.format.words import listed
 from evenhand.reports.alignment.conclusion import Concluded, judge_beside_people, people_alone
 from evenhand.reports.alignment.evidence import JudgeWay, Testimony
 from evenhand.reports.alignment.judge_pairs import JudgeHeard, JudgePair, judge_pairs
+from evenhand.reports.alignment.plan import JudgePlan, plans
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
 from evenhand.stats.reliability.agreement.alignment import (
@@ -140,6 +141,8 @@ class AlignmentReport(Result):
     """Judge against judge, paired."""
     jury: Jury | None
     notes: tuple[str, ...]
+    plans: tuple[JudgePlan, ...] = ()
+    """What more verdicts of people would bring, where that was asked."""
 
     @property
     def headline(self) -> str:
@@ -157,7 +160,11 @@ class AlignmentReport(Result):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        return (*self.conclusions, *self.notes)
+        return (*self.conclusions, *self.planned, *self.notes)
+
+    @property
+    def planned(self) -> tuple[str, ...]:
+        return tuple(one.sentence for one in self.plans)
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -172,12 +179,16 @@ class AlignmentReport(Result):
             "paired": [one.as_json() for one in self.pairs],
             "jury": None if self.jury is None else self.jury.as_json(),
             "conclusions": list(self.conclusions),
+            **({"plan": [one.as_json() for one in self.plans]} if self.plans else {}),
             "notes": list(self.notes),
         }
 
 
-def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: int = 0) -> AlignmentReport:
-    """`against`: the baseline, where it is not the one model in every pair. `most`: partings told of each judge."""
+def align(
+    said: Testimony, *, against: str | None = None, most: int = 10, plan: int | None = None, seed: int = 0
+) -> AlignmentReport:
+    """`against`: the baseline, where it is not the one model in every pair. `most`: partings told of each judge.
+    `plan`: so many more verdicts of people are thought of."""
     case_table = CaseTable.of(said.votes, baseline=against)
     if not len(case_table.cases):
         raise AlignmentError(
@@ -209,6 +220,7 @@ def align(said: Testimony, *, against: str | None = None, most: int = 10, seed: 
         pairs=judge_pairs(heard, people),
         jury=_jury([one.taken for one in heard], people, notes, seed),
         notes=tuple(notes),
+        plans=() if plan is None else plans(said, plan),
     )
 
 

@@ -49,7 +49,7 @@ def _print_shortly(report: AlignmentReport, console: Console) -> None:
         console.print(f"{counted(more, 'more person', 'more people')} with fewer comparisons; --json lists all.")
     for sentence in report.conclusions:
         console.print(unbroken(escape(sentence)), style="bold")
-    for sentence in (*_left_out(report), *report.notes):
+    for sentence in (*report.planned, *_left_out(report), *report.notes):
         console.print(unbroken(escape(sentence)))
     told = [(one.alignment.rater, parting) for one in report.judges for parting in one.partings[:_FIRST]]
     if told:
@@ -111,6 +111,8 @@ def _in_one_order(number: int) -> str:
 def _print_everything(report: AlignmentReport, console: Console) -> None:
     for sentence in report.conclusions:
         console.print(unbroken(escape(sentence)), style="bold")
+    for sentence in report.planned:
+        console.print(unbroken(escape(sentence)))
     console.print()
     for one in report.judges:
         _print_judge(one, console)
@@ -149,7 +151,7 @@ def alignment_sheets(report: AlignmentReport, form: Format) -> tuple[Sheet, ...]
 
 
 def alignment_sentences(report: AlignmentReport) -> list[str]:
-    return [report.headline + ".", *report.conclusions, *pair_sentences(report.pairs), *report.notes]
+    return [report.headline + ".", *report.conclusions, *report.planned, *pair_sentences(report.pairs), *report.notes]
 
 
 def _print_judge(one: Aligned, console: Console) -> None:

@@ -13,6 +13,7 @@ from evenhand.reports.board.clusters import Clusters
 from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod
+from evenhand.reports.board.people import PeopleOnBoard
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.stats.ratings.neighbours import NeighbourTest
 from evenhand.stats.reliability import Coverage, Summary
@@ -113,6 +114,8 @@ class Board(Result):
     """A sentence where rows that share a weight would put others first if each counted in full."""
     neighbours: tuple[NeighbourTest, ...] = ()
     """Each model against the next on the list; empty where there are too many to test."""
+    people: PeopleOnBoard | None = None
+    """Where the ratings are of a judge's verdicts corrected by people's."""
     more: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Fields that its document has besides its own: of a ledger's board the judge's latest audits."""
 
@@ -149,7 +152,8 @@ class Board(Result):
     @property
     def notes(self) -> tuple[str, ...]:
         """Every further sentence of the board."""
-        return (*self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
+        corrected = () if self.people is None else self.people.sentences
+        return (*corrected, *self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
 
     def __str__(self) -> str:
         """What `evenhand rank` prints, without colours and with parameters for flags."""
@@ -183,6 +187,7 @@ class Board(Result):
             "battles": self.battles,
             "items": self.items,
             "clusters": self.clusters.as_json(),
+            "people": None if self.people is None else self.people.as_json(),
             "models": [
                 {**one.as_json(), **found[one.model], **steering_json(self.steering, one.model)} for one in self.models
             ],

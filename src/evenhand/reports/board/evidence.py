@@ -76,6 +76,12 @@ class Evidence:
     """By model, what its answers say to the judge; empty where nobody knows."""
     item_name: Callable[[int], str] | None = None
     """By its number among `shown`, what an item is called. None: nobody knows."""
+    item_names: Callable[[], Mapping[int, str]] | None = None
+    """By number, by what the items are the same elsewhere: a file's names, a record's digests. None: nobody knows."""
+    people: "Evidence | None" = None
+    """Of people, on some of the pairs: by their verdicts the board is corrected."""
+    asked_in_vain: Callable[[], frozenset[tuple[str, frozenset[str]]]] = frozenset
+    """Items, by `item_names`, and pairs of models that were to be judged and have no verdict, as far as it is known."""
     joined: Comparisons | None = None
     """Of a file whose rows each join several of `shown`: its rows, which are rated. None: the rows are `shown`."""
     each_counted: Comparisons | None = None
@@ -98,6 +104,7 @@ def of_file(table: "BattleTable") -> Evidence:
         missing=_in_vain(table),
         notes=table.notes,
         item_name=table.item_name,
+        item_names=table.item_names,
         each_counted=table.each_counted if table.showings is None else None,
     )
 
@@ -152,7 +159,17 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
         steering=steering_of([judged]),
         item_name=[judged.labels.get(item, item) for item in votes.item.in_order_of_rows().names].__getitem__,
+        item_names=lambda: dict(enumerate(votes.item.in_order_of_rows().names)),
+        asked_in_vain=lambda: asked_in_vain(judged),
     )
+
+
+def asked_in_vain(judged: "JudgedBattles") -> frozenset[tuple[str, frozenset[str]]]:
+    """Items and pairs of models of which a showing that was wanted has no verdict."""
+    showings = judged.showings
+    unread = showings.rows(showings.pair & ~showings.decided)
+    found = {(item, frozenset(models)) for item, models, _ in unread.each()}
+    return frozenset(found | {(one.item, frozenset(one.models)) for one in judged.not_asked})
 
 
 def _waiting_notes(battles: int) -> tuple[str, ...]:

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args, runtime_checkable
+from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
 
@@ -15,10 +14,12 @@ from evenhand.domain.vote import Joining
 from evenhand.format.words import counted, listed
 from evenhand.reports.board.board import Board, BoardRow, Unit
 from evenhand.reports.board.clusters import WAYS, clustered, clusters_of
-from evenhand.reports.board.evidence import Evidence, of_file, of_record
+from evenhand.reports.board.evidence import Evidence
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, find_method, method_names, ratings
+from evenhand.reports.board.people import OPTION, joined_board
+from evenhand.reports.board.sources import SourceReading, Verdicts
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.battle_rules import joined
@@ -33,10 +34,7 @@ from evenhand.stats.ratings.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Summary, trust
 
 if TYPE_CHECKING:
-    from evenhand.benchmarks.files.rows import Frame
     from evenhand.exchange.battles_file import BattleColumns, Repeats
-    from evenhand.ledger.read.votes import JudgedBattles
-    from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.choosing import Choice
 
 FEWEST_RESAMPLES = 20
@@ -45,17 +43,6 @@ FEWEST_RESAMPLES = 20
 _NAMED = 6
 
 AskedUnit: TypeAlias = Literal["votes", "battles"]
-
-
-@runtime_checkable
-class HasBattles(Protocol):
-    """A run that was judged."""
-
-    def battles(self) -> "JudgedBattles": ...
-
-
-Verdicts: TypeAlias = "str | Path | list[Path] | tuple[Path, ...] | Frame | HasBattles | JudgedBattles | Ledger"
-"""A file's path or several, a polars or pandas frame, a run or its battles, or a ledger."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +75,7 @@ def rank(
     scoring: Scoring | None = None,
     by_cluster: str | None = None,
     repeats: "Repeats" = "share",
+    with_people: "Verdicts | bool" = False,
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -100,7 +88,8 @@ def rank(
 
     `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or of one value
     of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows of a file
-    with one item, pair, rater and order share one weight, or count each.
+    with one item, pair, rater and order share one weight, or count each. `with_people`: people's verdicts on some of
+    the pairs that a judge judged, by which its board is corrected; of a ledger True.
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
@@ -123,7 +112,7 @@ def rank(
         by_cluster=by_cluster,
         repeats=repeats,
     )
-    return board(_evidence(source, choice, ranking), ranking)
+    return board(_evidence(source, choice, ranking, with_people=with_people), ranking)
 
 
 def _refuse_unknown(name: str, value: object, known: Collection[str]) -> None:
@@ -148,58 +137,31 @@ def _refuse_other_scoring(scoring: object) -> None:
 
 
 def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, seed: int) -> Evidence:
-    return _evidence(source, choice, Ranking(seed=seed))
+    return _evidence(source, choice, Ranking(seed=seed), with_people=False)
 
 
-def _evidence(source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking) -> Evidence:
-    from evenhand.exchange.battles_file import BattleColumns, joined_tables, read_battle_files, read_battles
-    from evenhand.exchange.rater_choice import of_raters
-
-    # Frames first: the record's modules cost a file's reader a fifth of a second.
-    if isinstance(source, str | Path | list | tuple) or _is_frame(source):
-        if choice is not None and not isinstance(choice, BattleColumns):
-            raise RankError(
-                "A file or frame is chosen by its columns: give BattleColumns, or nothing.", code="EH-CHOICE-KIND"
-            )
-        columns = choice or BattleColumns()
-        if ranking.by_cluster is not None and ranking.by_cluster not in WAYS:
-            columns = replace(columns, cluster=ranking.by_cluster)
-        if isinstance(source, str | Path | list | tuple):
-            paths = [Path(one) for one in ([source] if isinstance(source, str | Path) else source)]
-            table = joined_tables(read_battle_files(paths, columns=columns, repeats=ranking.repeats))
-        else:
-            table = read_battles(source, columns=columns, repeats=ranking.repeats)
-        return of_file(of_raters(table, columns.raters))
-    if isinstance(choice, BattleColumns):
-        raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
-    if ranking.repeats != "share":
-        raise RankError("Repeats in a ledger always share one weight; repeats='count' is for files and frames.")
-    return of_record(_recorded(source, choice), ranking.seed)
+def _evidence(
+    source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking, *, with_people: "Verdicts | bool"
+) -> Evidence:
+    cluster = None if ranking.by_cluster in (None, *WAYS) else ranking.by_cluster
+    reading = SourceReading(choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed)
+    if with_people is False:
+        return reading.evidence(source)
+    _refuse_beside_people(ranking)
+    return reading.with_people(source, with_people)
 
 
-def _is_frame(source: object) -> bool:
-    # Of the type, not of the object: a polars LazyFrame warns when it is asked for its columns.
-    return any(hasattr(type(source), name) for name in ("columns", "__arrow_c_stream__"))
-
-
-def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
-    from evenhand.ledger.read.projection import studies
-    from evenhand.ledger.read.votes import JudgedBattles
-    from evenhand.ledger.store.record import Ledger
-    from evenhand.ledger.submissions.submitted_models import counted_battles
-    from evenhand.reports.board.choosing import Choice, choose
-
-    if isinstance(source, Ledger):
-        return counted_battles(source, choose(studies(source), choice or Choice()))
-    if choice is not None:
-        raise RankError("A choice is for a ledger; a run's battles are chosen already.", code="EH-CHOICE-KIND")
-    if isinstance(source, JudgedBattles):
-        return source
-    if isinstance(source, HasBattles):
-        return source.battles()
-    raise RankError(
-        f"A board is made of a path, a polars or pandas frame, a run or a ledger, not of {type(source).__name__}."
+def _refuse_beside_people(ranking: Ranking) -> None:
+    """Raises RankError for what no board of people and judge together has."""
+    asked = (
+        (ranking.resampling is not None, "bootstrap"),
+        (ranking.scoring.ties != "half", "ties of Davidson's"),
+        (ranking.scoring.shrink, "shrinking"),
+        (ranking.unit is not None, "unit"),
     )
+    for there, what in asked:
+        if there:
+            raise RankError(f"A board of people and judge together takes no {what}: leave it out.", code=OPTION)
 
 
 def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
@@ -239,24 +201,33 @@ def _in_first_tier(made: Board) -> list[str]:
 
 
 def _board(evidence: Evidence, ranking: Ranking) -> Board:
-    by, shown = clustered(evidence.shown, ranking.by_cluster)
+    method, scoring = find_method(ranking.method), replace(ranking.scoring, seed=ranking.seed)
+    joined_with = None if evidence.people is None else joined_board(evidence, method, scoring, ranking.by_cluster)
+    evidence = evidence if joined_with is None else joined_with.evidence
+    by, shown = clustered(evidence.shown, ranking.by_cluster if joined_with is None else None)
     rows = None if evidence.joined is None else clustered(evidence.joined, ranking.by_cluster)[1]
     evidence = replace(evidence, shown=shown, joined=rows)
-    method = find_method(ranking.method)
     unit, rated, battles = _units(evidence, ranking, method)
-    scoring = replace(ranking.scoring, seed=ranking.seed)
-    found = ratings(rated, method, scoring, ranking.resampling)
-    tests = _neighbours(rated, found, ranking.seed)
-    found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
+    rates = win_rates(rated)
+    if joined_with is None:
+        found = ratings(rated, method, scoring, ranking.resampling)
+        tests = _neighbours(rated, found, ranking.seed)
+        found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
+    else:
+        # The paired tests are of one rater's verdicts, and would not count what corrects them.
+        found, tests = joined_with.ratings, ()
+        rates = [replace(one, win_rate=joined_with.win_rates[one.model].mean) for one in rates]
     about_ranks = range_sentences(rated, found, tests)
     single = ranking.resampling is not None and ranking.resampling.unit == "battles"
     bounded = any(one.rating.lower is not None for one in found.models)
     clusters = clusters_of("row" if single else by, rated, evidence.item_name, intervals=bounded)
+    if joined_with is not None:
+        clusters = clusters_of(joined_with.by, joined_with.people, joined_with.item_name, intervals=bounded)
     return Board(
         origin=evidence.origin,
         rated_by=method,
         unit=unit,
-        models=_standings(found, win_rates(rated)),
+        models=_standings(found, rates),
         votes=len(rated) if unit == "rows" else len(shown),
         battles=len(battles),
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
@@ -265,7 +236,8 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         basis=(*found.notes, *about_ranks, *clusters.about, *clusters.sentences),
         about_ranks=about_ranks,
         neighbours=tests,
-        remarks=evidence.notes,
+        remarks=evidence.notes if joined_with is None else (*joined_with.notes, *evidence.notes),
+        people=None if joined_with is None else joined_with.told,
         settings=_settings(ranking, unit),
         findings=Findings(
             shown=shown,

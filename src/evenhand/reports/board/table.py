@@ -92,6 +92,8 @@ def _print_shortly(board: "Board", asked: Sequence[str], console: Console, *, py
     """Who leads, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
     console.print(unbroken(escape(leaders(board)[0])), style="bold")
     print_trust(board, console)
+    for sentence in () if board.people is None else board.people.sentences[1:-1]:
+        console.print(unbroken(escape(sentence)))
     doubts = _doubts(board)
     for sentence in doubts[:_DOUBTS]:
         grave = any(told in sentence for told in board.told)
@@ -145,7 +147,8 @@ def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
     for sentence in board.told:
         console.print(unbroken(escape(sentence)), style="bold yellow")
     apart = board.about_ranks[:1] if any(one.separated for one in board.neighbours) else ()
-    first = (*apart, *board.about_repeats, *board.clusters.sentences, *board.about_missing)
+    corrected = () if board.people is None else board.people.sentences[1:]
+    first = (*corrected, *apart, *board.about_repeats, *board.clusters.sentences, *board.about_missing)
     for sentence in first:
         console.print(unbroken(escape(sentence)))
     console.print()
@@ -161,6 +164,8 @@ def _print_heading(board: "Board", console: Console) -> None:
         console.print(f"judged by {escape(origin.judge)} under {escape(under)}, {origin.readout} readout", style="dim")
     models = counted(len(board.models), "model")
     console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
+    if board.people is not None:
+        console.print(unbroken(escape(board.people.headline)), style="bold")
     console.print()
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
+from evenhand.benchmarks.creation_mmbench.tasks import category_of
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.format.axis import Axis
 from evenhand.format.sheet import Sheet
@@ -11,6 +12,7 @@ from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.choosing import MixedError, board_notes, study_of_run
 from evenhand.reports.board.released import Released, ShownFigures
+from evenhand.reports.board.sources import people_beside
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.paper import (
@@ -41,8 +43,9 @@ from evenhand.reports.papers.scores.creation_choosing import (
 )
 from evenhand.reports.papers.scores.creation_csv import long_breakdown, variants_table, wide_sheet
 from evenhand.reports.papers.scores.creation_figures import CreationFigures
-from evenhand.reports.papers.scores.creation_record import imports_against
+from evenhand.reports.papers.scores.creation_record import imports_against, refuse_levels
 from evenhand.reports.papers.scores.creation_score import (
+    NO_TASK,
     CreationEvidence,
     CreationScore,
     creation_evidence,
@@ -62,6 +65,7 @@ from evenhand.reports.papers.scores.creation_variants import (
     variant_differences,
     variants_sheet,
 )
+from evenhand.reports.papers.scores.with_people import REWARD, WIN_RATE, scores_with_people
 
 _TITLE = "Reward, Win Rate and Visual Factuality"
 REWARDS = Axis(low=-100.0, high=100.0)
@@ -81,7 +85,7 @@ def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
     ranked = None if evidence.preference is None else reliability_board(evidence.preference, asked.seed)
     score = with_groups(score, evidence, asked.groups)
     of_parts = part_notes(score, cast("By", asked.by)) if asked.by else ()
-    return ScoredTable(
+    table = ScoredTable(
         document={**score.as_json(), "reliability": reliability_json(ranked)},
         sheets=_sheets(score, asked),
         sentences=(*steering_sentences(score.steering), score.heading, *score.notes, *of_parts),
@@ -92,6 +96,20 @@ def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         board=ranked,
         notes=board_notes(runs, [one for one in chosen.everything if one.condition.protocol in fixed]),
     )
+    return _with_people(ledger, table, evidence, asked) if asked.with_people else table
+
+
+def _with_people(ledger: Ledger, table: ScoredTable, evidence: CreationEvidence, asked: TableRequest) -> ScoredTable:
+    if evidence.preference is None:
+        raise RankError("No preferences were judged, so there is nothing that people's could correct.")
+    people = people_beside(ledger, evidence.preference.study)
+    refuse_levels(people)
+    part_of = {
+        item.digest: (item.task or NO_TASK) if asked.by == "task" else item.category or category_of(item.task)
+        for item in evidence.items
+    }
+    found = scores_with_people(evidence.preference, people, evidence.baseline, (REWARD, WIN_RATE), part_of)
+    return table.with_people(found, asked)
 
 
 def _sheets(score: CreationScore, asked: TableRequest) -> tuple[Sheet, ...]:
@@ -103,7 +121,7 @@ def _sheets(score: CreationScore, asked: TableRequest) -> tuple[Sheet, ...]:
 
 
 def _variants(ledger: Ledger, asked: TableRequest) -> ScoredTable:
-    for flag, given in (("variant", asked.variant), ("by", asked.by)):
+    for flag, given in (("variant", asked.variant), ("by", asked.by), ("with-people", asked.with_people)):
         if given:
             raise RankError(f"--compare-variants compares all variants overall; leave out --{flag}.")
     evidence = {variant: creation_evidence(ledger, one) for variant, one in _chosen_variants(ledger, asked).items()}

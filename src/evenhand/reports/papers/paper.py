@@ -24,6 +24,7 @@ from evenhand.reports.board.released import Released
 from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.scores.creation_score import CreationScore
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS, VisitScore
+from evenhand.reports.papers.scores.with_people import ScoresWithPeople
 
 if TYPE_CHECKING:
     from evenhand.reports.papers.scores.creation_choosing import CreationStudies
@@ -56,6 +57,8 @@ class TableRequest:
     seed: int = 0
     groups: ModelGroups | None = None
     """Which group each model is of, where the gaps between them are wanted."""
+    with_people: bool = False
+    """Whether people's verdicts are to correct the judge's."""
     form: Literal["table", "csv", "md", "latex"] = "table"
 
 
@@ -83,6 +86,18 @@ class ScoredTable:
 
     notes: tuple[str, ...] = ()
     """Sentences about what was chosen, beside the table."""
+
+    def with_people(self, found: ScoresWithPeople, asked: TableRequest) -> "ScoredTable":
+        """With the figures that people's verdicts correct; a CSV file, which is one table, has those alone."""
+        sheet = found.sheet(asked.by)
+        return replace(
+            self,
+            document={**self.document, "people": found.as_json()},
+            sheets=(sheet,) if asked.form == "csv" else (*self.sheets, sheet),
+            sentences=(*found.sentences, *self.sentences),
+            asked=(*found.sentences[:1], *self.asked),
+            explaining=(*found.sentences[1:], *self.explaining),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from evenhand.reports.board.columns import interval
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.methods.elo import BY_MEDIAN
 from evenhand.reports.board.released import ShownFigures
+from evenhand.reports.board.sources import people_beside
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.paper import (
@@ -47,6 +48,7 @@ from evenhand.reports.papers.scores.visit_bench import (
     ItemGroup,
     VisitRow,
     VisitScore,
+    source_name,
     visit_score,
 )
 from evenhand.reports.papers.scores.visit_sheets import (
@@ -57,6 +59,7 @@ from evenhand.reports.papers.scores.visit_sheets import (
     part_notes,
     wide_sheet,
 )
+from evenhand.reports.papers.scores.with_people import SHARE_WON, scores_with_people
 
 _NAME = "visit-bench"
 _TITLE = "Elo and wins against the reference"
@@ -98,7 +101,7 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
     document = {**score.as_json(), "reliability": reliability_json(ranked)}
     by = cast("By | None", asked.by)
     about_ratings = part_notes(score, by) if by else score.rating_notes
-    return ScoredTable(
+    table = ScoredTable(
         document=document,
         sheets=_sheets(score, asked),
         sentences=(*steering_sentences(score.steering), heading, *score.notes, *about_ratings),
@@ -107,6 +110,12 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         board=ranked,
         notes=chosen.notes,
     )
+    if not asked.with_people:
+        return table
+    items = {item.digest: item for item in items_of(ledger, judged.study.data)}
+    part_of = {digest: source_name(one) if by == "source" else one.category for digest, one in items.items()}
+    people = people_beside(ledger, judged.study)
+    return table.with_people(scores_with_people(judged, people, REFERENCE, (SHARE_WON,), part_of), asked)
 
 
 def _sheets(score: VisitScore, asked: TableRequest) -> tuple[Sheet, ...]:

@@ -77,7 +77,14 @@ def clustered_mean(
 
 
 def joined_means(
-    value: float, influences: FloatArray, spread: FloatArray, *, within: Range, level: float = LEVEL
+    value: float,
+    influences: FloatArray,
+    spread: FloatArray,
+    *,
+    within: Range,
+    level: float = LEVEL,
+    crossed: FloatArray | None = None,
+    added: float = 0.0,
 ) -> Estimate:
     """A mean or a difference of several means, of which each may be over other clusters than the next.
 
@@ -85,11 +92,13 @@ def joined_means(
     size, and only the bounds stay within the range. `spread`: what each cluster would add to the variance if all values
     varied alike; 0 where it has none. The effective number of clusters is that of Satterthwaite, so that a mean of ten
     is not made surer by two hundred under the other. Where every mean is over the same clusters with the same weights,
-    all is as in `clustered_mean`.
+    all is as in `clustered_mean`. `crossed`: the weights of clusters across these, such as raters, and `added` the
+    variance they add; of the two the fewer set the quantile.
     """
-    basis = Basis.of(spread[spread > 0])
+    sizes = [one[one > 0] for one in (spread, crossed) if one is not None]
+    basis = min((Basis.of(one) for one in sizes), key=lambda one: one.effective)
     scaled = min(max((value - within.low) / within.width, 0.0), 1.0)
-    variance = float(np.square(influences / within.width).sum())
+    variance = float(np.square(influences / within.width).sum()) + added / within.width**2
     cases = float(basis.cases(np.array([scaled]), np.array([variance]), 0.0)[0])
     bounds = _bounds(scaled, cases, basis, within)
     return estimated(value, bounds, basis, cases=cases, n=basis.clusters, level=level)

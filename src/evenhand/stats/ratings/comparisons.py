@@ -43,6 +43,8 @@ class Comparisons:
     """2, 1, 0, -1, -2 in favour of model_a, where every row has a five-level verdict; its sign is `sign`."""
     length: FloatArray | None = None
     """How much longer model_a's answer is than model_b's, in words; NaN where it is not known."""
+    probability: FloatArray | None = None
+    """Of each row: how probable it was that it would be judged, where rows were drawn. None: nobody knows."""
     rater: Codes | None = None
     """Indices into `raters`. None: one rater, or nobody knows who."""
     raters: tuple[str, ...] = ()
@@ -109,6 +111,7 @@ class Comparisons:
             "first": self.first,
             "value": self.value,
             "length": self.length,
+            "probability": self.probability,
             "rater": self.rater,
         }
         return {name: column for name, column in named.items() if column is not None}

@@ -1,12 +1,15 @@
 """Bradley-Terry: strengths that explain all verdicts best, whatever their order."""
 
 from evenhand.format.near_names import hint
-from evenhand.reports.board.methods.record import RatingMethod, Ratings, Scoring
+from evenhand.reports.board.methods.record import RatingMethod, Ratings, RatingsWithPeople, Scoring
+from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.notes import NO_ITEMS, NOT_CLUSTERED
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.ratings import joined_ratings
 
 _RANGES_BESIDE_RESAMPLES = (
     "Rank ranges and tiers rest on the standard errors of differences (sandwich), not on the resamples."
@@ -57,6 +60,27 @@ def _of_fit(
     return Ratings(models=fitted.models, notes=tuple(told), ranges=ranges, about_ranges=resting)
 
 
+def _with_people(given: PeopleAndJudge, scoring: Scoring) -> RatingsWithPeople:
+    given = given.among(given.rated_by_people)
+    if len(given.models) < 2:
+        raise ValueError("People's verdicts place no two models beside each other: ask them about more pairs.")
+    anchor = scoring.scale.anchor
+    if anchor is not None and anchor not in given.models:
+        raise ValueError(f"No model that people's verdicts place is named '{anchor}'; {hint(anchor, given.models)}")
+    try:
+        found = joined_ratings(given, scale=scoring.scale)
+    except NoFiniteFit as unbounded:
+        raise ValueError(str(unbounded)) from unbounded
+    notes = (_SANDWICH.format(100 * found.rated.level), *found.rated.notes)
+    return RatingsWithPeople(
+        given=given,
+        ratings=_of_fit(found.rated, notes, scoring),
+        lambda_=found.lambda_,
+        worth=found.worth,
+        bias=found.bias,
+    )
+
+
 BRADLEY_TERRY = RatingMethod(
     name="bradley-terry",
     title="Bradley-Terry",
@@ -65,5 +89,6 @@ BRADLEY_TERRY = RatingMethod(
     takes_anchor=True,
     takes_shrinking=True,
     takes_resampling=True,
+    with_people=_with_people,
     unclustered=True,
 )

@@ -17,6 +17,8 @@ from evenhand.stats.ratings.ranks import RankRanges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.table import pair_table
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +50,26 @@ class Ratings:
     """Sentences that follow those of the ranges."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class RatingsWithPeople:
+    """Of a judge's verdicts corrected by people's."""
+
+    given: PeopleAndJudge
+    """What they are of: without the models that people's verdicts cannot place."""
+    ratings: Ratings
+    """Of the models of `given`."""
+    lambda_: float
+    """How much of the judge is used, from 0 to 1."""
+    worth: float
+    """Verdicts of people that would be as sure, were there no judge."""
+    bias: tuple[JudgeBias, ...]
+
+
 Rate: TypeAlias = Callable[[Comparisons, Scoring, Resampling | None], Ratings]
 """Raises ValueError, a sentence, where these comparisons cannot be rated as asked."""
+
+RateWithPeople: TypeAlias = Callable[[PeopleAndJudge, Scoring], RatingsWithPeople]
+"""Likewise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +94,8 @@ class RatingMethod:
     no_bootstrap: str = ""
     """A sentence in the place of the usual one, for a user who asks for resamples it does not take."""
     no_anchor: str = ""
+    with_people: RateWithPeople | None = None
+    """None: it cannot be corrected by people's verdicts."""
     unclustered: bool = False
     """Whether Bradley-Terry's unclustered intervals may stand beside its own."""
     bands: BandsMethod = "bradley-terry"

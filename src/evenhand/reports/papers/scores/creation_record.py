@@ -146,6 +146,11 @@ def _with(showing: OrderedPair, verdict: Verdict | NoVerdict) -> OrderedPair:
     return showing if showing.read else replace(showing, failure=verdict)
 
 
+def refuse_levels(people: JudgedBattles) -> None:
+    """Raises RankError where people's verdicts make no Reward."""
+    _refuse_others(people, kind=Preference)
+
+
 def _refuse_others(judged: JudgedBattles, *, kind: type[Preference] | type[Grades]) -> None:
     name = judged.study.condition.protocol
     for verdict in dict.fromkeys(ending for _, _, ending in judged.results.each()):

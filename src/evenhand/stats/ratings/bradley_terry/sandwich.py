@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.stats.intervals import left_out
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
@@ -227,23 +228,34 @@ class _Clustering:
 
     def _dense(self, rows: _RowScores) -> ScoreVectors:
         """Items as rows of a table with a column for each model."""
-        models, count, trace = self.cells.pairs.models, rows.count, rows.trace
         places = self._places(rows)
         weights = self._table(rows, places, (rows.bend, *rows.extra_bends), 1)
         touched = (weights > 0).view(np.uint8)
+        scores = self._without_themselves(rows, places, touched)
+        return ScoreVectors(
+            product=scores.T @ scores,
+            clusters=int(np.count_nonzero(rows.count)),
+            clusters_of=counts_of_columns(touched)[: self.cells.pairs.models],
+            weight=np.ones(rows.items) @ weights,
+            squares=np.einsum("gp,gp->p", weights, weights),
+        )
+
+    def item_table(self, rows: _RowScores) -> FloatArray:
+        """Items x parameters: the scores, each as if its item had had no say."""
+        places = self._places(rows)
+        touched = self._table(rows, places, (rows.bend, *rows.extra_bends), 1) > 0
+        return self._without_themselves(rows, places, touched.view(np.uint8))
+
+    def _without_themselves(self, rows: _RowScores, places: IntArray, touched: npt.NDArray[np.uint8]) -> FloatArray:
+        """`touched`: items x parameters, 1 where the item has rows about it."""
+        trace = rows.trace
         rank = np.minimum(counts_of_rows(touched) - 1, rows.cells * len(self.cells.factors))
         grown = np.where(trace > _HEAVY, 1.0, enlargement(trace, rank)).take(rows.item)
         scores = self._table(rows, places, [one * grown for one in (rows.pull, *rows.extras)], -1)
         self._stepped(rows, scores, (trace > _HEAVY) & (trace <= _MOST))
         for item, models_met, own in self._exact(rows, trace > _MOST):
             scores[item, models_met] = own
-        return ScoreVectors(
-            product=scores.T @ scores,
-            clusters=int(np.count_nonzero(count)),
-            clusters_of=counts_of_columns(touched)[:models],
-            weight=np.ones(rows.items) @ weights,
-            squares=np.einsum("gp,gp->p", weights, weights),
-        )
+        return scores
 
     def _places(self, rows: _RowScores) -> IntArray:
         """Of each row's first model, then of each row's second: where it stands among items x models."""
@@ -382,6 +394,15 @@ def clustered_scores(
             else:
                 single.append(found)
     return together.plus(clustering.along_pairs(single)) if single else together
+
+
+def item_scores(
+    cells: CellScores, cell: Codes, item: Codes, weight: FloatArray | None, bread: FloatArray
+) -> FloatArray:
+    """Items x parameters: the score of each item as if it had had no say; 0 of an item without rows."""
+    clustering = _Clustering(cells=cells, bread=bread, sparse_from=SPARSE_FROM, room=NUMBERS)
+    whole = ItemBlock(rows=slice(None), item=item, items=int(item.max(initial=-1)) + 1)
+    return clustering.item_table(clustering.rows(cell, weight, whole))
 
 
 def _distinct(item: IntArray, cell: IntArray, items: int, cells: int) -> IntArray:

@@ -23,13 +23,19 @@ _ROOM = 1 << 62
 
 def cluster_scores(cells: CellScores, cell: Codes, seen: Comparisons, bread: FloatArray) -> ScoreVectors:
     """As the rows of `seen` are grouped; `cell` of each row."""
-    by, crossed, weight = seen.grouped_by, seen.crossed, seen.weight
-    if by is None:
+    if seen.grouped_by is None:
         raise ValueError("Rows that are not grouped have no clusters.")
-    one = clustered_scores(cells, cell, by, weight, bread)
+    return with_crossed(clustered_scores(cells, cell, seen.grouped_by, seen.weight, bread), cells, cell, seen, bread)
+
+
+def with_crossed(
+    one: ScoreVectors, cells: CellScores, cell: Codes, seen: Comparisons, bread: FloatArray
+) -> ScoreVectors:
+    """The scores of the rows' first grouping, and what the second adds where there is one."""
+    crossed = seen.crossed
     if crossed is None or not len(seen):
         return one
-    other = clustered_scores(cells, cell, crossed, weight, bread)
+    other = clustered_scores(cells, cell, crossed, seen.weight, bread)
     both = _of_crossings(cells, cell, seen, bread)
     return replace(
         one,

@@ -1,0 +1,89 @@
+"""What more verdicts of people would bring: how sure a board would be by them alone, and with the judge beside them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evenhand.domain.identity import Json
+from evenhand.stats.intervals import LEVEL, reach
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, differences
+from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.ratings import joined_ratings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HalfWidths:
+    """Points: the mean half-width of the interval of a difference of two models."""
+
+    people: float
+    together: float
+
+    def as_json(self) -> dict[str, Json]:
+        return {"people": self.people, "together": self.together}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    verdicts: int
+    """Of people, so far."""
+    more: int
+    correlation: float
+    """Of people's and the judge's residuals on the same pairs, after the ratings are taken out."""
+    now: HalfWidths
+    then: HalfWidths
+    worth: float
+    """Verdicts of people that would then be as sure, were there no judge."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "verdicts": self.verdicts,
+            "more": self.more,
+            "correlation": self.correlation,
+            "half_width_now": self.now.as_json(),
+            "half_width_then": self.then.as_json(),
+            "worth": self.worth,
+        }
+
+
+def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, level: float = LEVEL) -> Plan:
+    """With so many more, drawn from the judge's other pairs as these were and by as many more people.
+
+    Variances go down as verdicts grow in number; beside the judge by what its residuals tell of people's, less the more
+    of its pairs people have. Raises NoFiniteFit, and ValueError where the judge has not so many pairs or no difference
+    has an interval.
+    """
+    scale = scale or Scale()
+    room = open_verdicts(given)
+    if more > room:
+        raise ValueError(f"The judge has pairs for {room:,} more verdicts of people, not for {more:,}.")
+    joined = joined_ratings(given, scale=scale, level=level)
+    alone = bradley_terry(given.people, scale=scale, level=level)
+    now = HalfWidths(people=_half(alone), together=_half(joined.rated))
+    if not np.isfinite(now.people):
+        raise ValueError("People judged too few items for an interval of any difference.")
+    times = (len(given.pair) + more) / len(given.pair)
+    clusters = float(np.median(alone.spread.effective[: len(given.models)]))
+    # Student's t comes down too.
+    people = now.people * times**-0.5 * reach(clusters * times, level) / reach(clusters, level)
+    left = joined.residuals.left(given.probability * times)
+    return Plan(
+        verdicts=len(given.pair),
+        more=more,
+        correlation=joined.residuals.correlation,
+        now=now,
+        then=HalfWidths(people=people, together=people * left**0.5),
+        worth=(len(given.pair) + more) / left,
+    )
+
+
+def open_verdicts(given: PeopleAndJudge) -> int:
+    """How many more the judge has pairs for."""
+    return round((len(given.judged) - given.pairs_by_people) * len(given.pair) / given.pairs_by_people)
+
+
+def _half(rated: BradleyTerry) -> float:
+    found = differences(rated)
+    half = (found.upper - found.lower)[np.triu_indices(len(rated.models), 1)] / 2
+    known = half[np.isfinite(half)]
+    return float(known.mean()) if known.size else float("nan")
