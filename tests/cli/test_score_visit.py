@@ -130,6 +130,10 @@ def test_where_the_data_tell_an_items_source_it_counts_there_and_not_by_its_skil
     assert "| Dots | 1 | 0.0 % (1) |" in out
     assert "NLVR2" not in out
     assert "Elsewhere" not in out
+    judged.images.addresses.tell({}, {}, {items["m1"]: "https://e.org/1.png"}, data)
+    out = score(judged, "--by", "source", "--format", "md")
+    assert "NLVR2" in out
+    assert "e.org" not in out
 
 
 def test_a_board_of_nothing_but_ties_has_its_elo_by_skill_and_no_dashes(ledger: Ledger) -> None:

@@ -128,10 +128,15 @@ def _asked_items(ledger: Ledger, judged: JudgedBattles) -> AskedItems:
 
 
 def _sources(ledger: Ledger, benchmark: str, data: str, items: Mapping[str, Item]) -> dict[str, str]:
-    """As the data tell. In what grew here a skill says nothing of where an item is from."""
-    told = ledger.images.addresses.sources(data)
+    """As the data tell. In what grew here a skill says nothing of where an item is from, and the address of an image
+    that somebody found is no dataset."""
+    told = {
+        item: source
+        for item, source in ledger.images.addresses.sources(data).items()
+        if item in items and not source.startswith(("http://", "https://"))
+    }
     usual = dict.fromkeys(items, OTHER_SOURCE) if grew_here(ledger, benchmark) else {}
-    return {**usual, **{item: told[item] for item in items if item in told}}
+    return {**usual, **told}
 
 
 def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[VisitScore, ...]:
