@@ -600,3 +600,14 @@ def test_what_models_are_called_changes_no_figure(shell: Explained):
     # Theirs takes the two ways round for twice the verdicts, of which chance has one in two hundred more.
     theirs = krippendorff.alpha(both, level_of_measurement="ordinal")
     assert found[0][-3] == pytest.approx(theirs, abs=0.01)
+
+
+def test_a_file_without_raters_is_said_to_be_taken_for_a_person(shell: Explained):
+    people = ["item,model_a,model_b,winner,rater", *(f"{n},X,Y,model_a,{who}" for n in range(6) for who in "ab")]
+    (shell.folder / "people.csv").write_text("\n".join(people))
+    judge = ["item,model_a,model_b,winner", *(f"{n},X,Y,model_b" for n in range(6))]
+    (shell.folder / "judge.csv").write_text("\n".join(judge))
+    said = "judge is taken for a person, as no column says otherwise; --judge NAME holds a rater against the others."
+    assert said in shell.shortly("people.csv", "judge.csv")
+    for told in (("--judge", "judge"), ("--rater", "judge", "--rater-kind", "model")):
+        assert "taken for a person" not in shell.shortly("people.csv", "judge.csv", *told)
