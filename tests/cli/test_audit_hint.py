@@ -119,5 +119,10 @@ def test_the_command_is_of_the_very_answers_and_views_of_the_board(shell: Shell)
         command = hint(shell, "--variant", "text-only-generic")
         assert command == [*own[:-2], *blind, *server]
         shell.run(*command)
-        assert "replaced" not in shell.run("rank", "--variant", "default", "--see", "caption")[0]
+        plain = ("rank", "--variant", "default", "--see", "caption", "--explain")
+        out = " ".join(shell.run(*plain)[0].split())
+        assert "other answers" in out, out[out.index("Latest audit") :][:400]
+        assert "replaced" not in out
         shell.run("audit", *own[1:], *server)
+        out = " ".join(shell.run(*plain)[0].split())
+        assert "asked as on this board" in out, out[out.index("Latest audit") :][:400]

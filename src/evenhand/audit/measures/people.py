@@ -42,9 +42,7 @@ def against_others(
     """On the same variant of the answers to the benchmark's data: the audit's own pairs, and what the same judge said
     under the same protocol before."""
     asking = design.main.asking
-    # The baseline's answers are plain ones beside any variant.
-    variant = max((one.variant for one in asking.responses.values()), default="")
-    about = (design.main.benchmark.digest, variant)
+    about = (design.main.benchmark.digest, design.variant)
     there = [one for one in studies(ledger) if (one.data, one.variant) == about and one.decided]
     before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
     earlier = _standing(ledger, before)

@@ -72,7 +72,8 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
 
 def _showing(benchmark: Benchmark, given: "AuditOptions") -> Showing:
     name = given.protocol or next(iter(benchmark.protocols), OWN_PROTOCOL)
-    showing = shown_as(name, given.showing)
+    # As the judge of a board is shown them, whatever the twins beside them have.
+    showing = shown_as(name, given.showing).of(benchmark.items)
     refuse_other_kinds(showing.protocol, name)
     return showing
 
