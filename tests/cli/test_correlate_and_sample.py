@@ -122,9 +122,7 @@ def test_without_a_table_every_two_boards_of_the_ledger_are_correlated(shell: Sh
     assert "Bradley-Terry" in err
 
 
-def test_grades_beside_the_preferences_of_one_board_are_no_second_board(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch
-):
+def test_grades_beside_the_preferences_of_one_board_are_no_second_board(shell: Shell, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "a-key-for-the-test")
     with server_process("--judge", "by-quality") as base_url:
         asked = ("--judge", "openai/j", "--judge-base-url", base_url, "--limit", "3", "--quiet")
