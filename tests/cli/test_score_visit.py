@@ -262,3 +262,10 @@ def test_a_dry_run_without_a_model_that_joins_says_nothing_of_placing(tmp_path: 
 def test_flags_that_do_not_fit_get_a_sentence(tmp_path: Path, flags: tuple[object, ...], sentence: str) -> None:
     refused = judging(tmp_path, *flags)
     assert (refused.code, sentence in refused.err) == (2, True), refused.err
+
+
+def test_how_elo_is_made_takes_no_line_from_what_could_change_a_readers_mind(judged: Ledger) -> None:
+    shortly, whole = score(judged), score(judged, "--explain")
+    for sentence in ("Eq. 1 as printed", "Elo depends on the order of the battles"):
+        assert sentence not in shortly
+        assert sentence in whole

@@ -40,6 +40,7 @@ from evenhand.reports.papers.paper import (
 from evenhand.reports.papers.reproduce.visit_bench import tables
 from evenhand.reports.papers.scores.visit_bench import (
     ELO_ROUNDS,
+    EQUATION_1,
     OTHER_SOURCE,
     PART_WORDS,
     VISIT_PROTOCOLS,
@@ -47,6 +48,7 @@ from evenhand.reports.papers.scores.visit_bench import (
     ItemGroup,
     VisitRow,
     VisitScore,
+    in_fixed_order,
     visit_score,
 )
 from evenhand.reports.papers.scores.visit_sheets import (
@@ -103,7 +105,7 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         sheets=_sheets(score, asked),
         sentences=(*steering_sentences(score.steering), heading, *score.notes, *about_ratings),
         heading=heading,
-        explaining=(BY_MEDIAN,),
+        explaining=(BY_MEDIAN, EQUATION_1, in_fixed_order(asked.seed)),
         board=ranked,
         notes=chosen.notes,
     )
