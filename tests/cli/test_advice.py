@@ -270,6 +270,7 @@ ELSEWHERE = {
             "evenhand submissions approve {} --budget DOLLARS",
             "evenhand submissions refuse {} --reason WHY",
             "evenhand submissions close {}",
+            "evenhand worker --judge MODEL --once",
         ),
         "tests/cli/test_owner_commands.py",
     ),

@@ -629,3 +629,14 @@ def test_a_plan_tells_what_more_verdicts_of_people_would_bring(shell: Shell):
     assert "90 more" in beyond["reason"]
     alone = shell.file("alone.csv", HEADER, *(row for row in rows if "human" in row), "99,bob,human,A,B,1")
     shell.refuses("EH-ALIGN", "--judge", of=("align", alone, "--plan", "5"))
+
+
+def test_a_file_without_raters_is_said_to_be_taken_for_a_person(shell: Explained):
+    people = ["item,model_a,model_b,winner,rater", *(f"{n},X,Y,model_a,{who}" for n in range(6) for who in "ab")]
+    (shell.folder / "people.csv").write_text("\n".join(people))
+    judge = ["item,model_a,model_b,winner", *(f"{n},X,Y,model_b" for n in range(6))]
+    (shell.folder / "judge.csv").write_text("\n".join(judge))
+    said = "judge is taken for a person, as no column says otherwise; --judge NAME holds a rater against the others."
+    assert said in shell.shortly("people.csv", "judge.csv")
+    for told in (("--judge", "judge"), ("--rater", "judge", "--rater-kind", "model")):
+        assert "taken for a person" not in shell.shortly("people.csv", "judge.csv", *told)

@@ -14,6 +14,7 @@ import pytest
 from evenhand.benchmarks import visit_bench
 from tests import warm
 from tests.cli.audited_judge import BAD, judge_process, quality
+from tests.scripted_server import server_process
 
 
 class Auditor:
@@ -289,6 +290,32 @@ def test_agreement_with_people_is_held_against_what_people_reach_among_themselve
     assert found["judge_in_a_persons_place"]["value"] == 1.0
     assert found["judge_in_a_persons_place"]["n"] == found["people_in_their_place"]["n"]
     assert "held against 2 people" in found["judge_in_a_persons_place"]["design"]
+
+
+def test_what_was_said_of_another_variant_of_the_answers_is_no_agreement(tmp_path: Path):
+    """People and the judge like the longer answer; without the image it is the other model's."""
+    numbers = range(1, 13)
+    items = [{"item": f"i{n}", "instruction": f"What is {n}?", "caption": f"It is {n}."} for n in numbers]
+    (tmp_path / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    for name, longer in (("plain", "heron"), ("blind", "otter")):
+        answers = [
+            {"item": f"i{n}", "model": model, "response": f"{name} {n}{' and more' if model == longer else ''}"}
+            for n in numbers
+            for model in ("heron", "otter")
+        ]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(map(json.dumps, answers)), encoding="utf-8")
+    people = ["item,rater,model_a,model_b,verdict", *(f"i{n},ann,heron,otter,1" for n in numbers)]
+    (tmp_path / "people.csv").write_text("\n".join(people), encoding="utf-8")
+    with server_process("--judge", "prefers-longer") as url:
+        auditor = Auditor(tmp_path, url)
+        asked = ("--protocol", "visit_pairwise", "--endpoint-name", "scripted", "--quiet")
+        blind = ("--responses", "blind.jsonl", "--variant", "text-only-generic")
+        auditor.run("judge", "items.jsonl", "--judge", "openai/gpt-4o", "--judge-base-url", url, *asked, *blind)
+        plain = ("--benchmark", "items.jsonl", "--responses", "plain.jsonl", "--protocol", "visit_pairwise")
+        auditor.document(*plain, "--part", "pairs", "--limit", "4")
+        auditor.run("import", "people.csv", "--judgements", "--benchmark", "items.jsonl", "--levels", "2")
+        found = measures(auditor.document(*plain, "--part", "pairs", "--limit", "4"))["human_agreement"]
+    assert (found["value"], found["n"]) == (1.0, 4)
 
 
 @pytest.mark.slow

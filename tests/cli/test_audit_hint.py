@@ -28,8 +28,8 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-def hint(shell: Shell, *store: str) -> list[str]:
-    (command,) = HINT.findall(shell.run("rank", *store)[0])
+def hint(shell: Shell, *which: str) -> list[str]:
+    (command,) = HINT.findall(shell.run("rank", *which)[0])
     return shlex.split(command)[1:]
 
 
@@ -99,3 +99,30 @@ def test_the_command_begins_with_the_program_as_it_was_run(tmp_path: Path):
     with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as ledger:
         command = audit_command(ledger, EvidenceSource(judge="openai/j"), program=".venv/bin/evenhand")
     assert command.startswith(".venv/bin/evenhand audit --judge openai/j ")
+
+
+def test_the_command_is_of_the_very_answers_and_views_of_the_board(shell: Shell):
+    """Each board of one judge on one benchmark is audited as it was judged, whichever was judged last."""
+    write_files_of(text_of("docs/how-to/rank-my-models.md"), shell.folder)
+    answers = (shell.folder / "answers.jsonl").read_text(encoding="utf-8")
+    (shell.folder / "blind.jsonl").write_text(answers.replace('"response": "', '"response": "Unseen: '))
+    blind = ("--responses", "blind.jsonl", "--variant", "text-only-generic")
+    with server_process("--judge", "prefers-longer") as base_url:
+        judge = ("judge", "items.jsonl", "--judge", "openai/j", "--judge-base-url", base_url)
+        shell.run(*judge, "--responses", "answers.jsonl", "--see", "none")
+        shell.run(*judge, "--responses", "answers.jsonl")
+        shell.run(*judge, *blind)
+        server = ("--judge-base-url", base_url, "--budget", "500")
+        own = ["audit", "--judge", "openai/j", "--benchmark", "items.jsonl", "--responses", "answers.jsonl"]
+        assert hint(shell, "--variant", "default", "--see", "caption") == [*own, *server]
+        assert hint(shell, "--variant", "default", "--see", "none") == [*own, "--see", "none", *server]
+        command = hint(shell, "--variant", "text-only-generic")
+        assert command == [*own[:-2], *blind, *server]
+        shell.run(*command)
+        plain = ("rank", "--variant", "default", "--see", "caption", "--explain")
+        out = " ".join(shell.run(*plain)[0].split())
+        assert "other answers" in out, out[out.index("Latest audit") :][:400]
+        assert "replaced" not in out
+        shell.run("audit", *own[1:], *server)
+        out = " ".join(shell.run(*plain)[0].split())
+        assert "asked as on this board" in out, out[out.index("Latest audit") :][:400]

@@ -14,6 +14,7 @@ from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from tests.cli.shell import Shell
 from tests.reports.papers.scores.visit_scene import BENCHMARK, FIRST, ITEMS, SECOND, Says, Shown, judge
+from tests.scripted_server import server_process
 
 
 @pytest.fixture
@@ -119,6 +120,17 @@ def test_without_a_table_every_two_boards_of_the_ledger_are_correlated(shell: Sh
     out, err = shell.run("correlate")
     assert "visit-bench and more" in out
     assert "Bradley-Terry" in err
+
+
+def test_grades_beside_the_preferences_of_one_board_are_no_second_board(shell: Shell, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "a-key-for-the-test")
+    with server_process("--judge", "by-quality") as base_url:
+        asked = ("--judge", "openai/j", "--judge-base-url", base_url, "--limit", "3", "--quiet")
+        shell.run("judge", "creation-mmbench-sample", *asked)
+        shell.run("judge", "visit-bench-sample", *asked)
+    notes = shell.document("correlate")["notes"]
+    assert any("creation_factuality" in note for note in notes)
+    assert not any("share its items" in note for note in notes)
 
 
 def test_the_references_of_two_benchmarks_are_not_one_model(shell: Shell):

@@ -13,6 +13,7 @@ import pytest
 from evenhand.domain.submission import Estimated, Stopped
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.worker_notes import leave_note
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.store import invitations, people, signed_in_with
 from evenhand.site.http.audit_log import events
@@ -259,12 +260,20 @@ def test_an_owner_approves_with_a_budget_and_refuses_with_a_reason(desk: Desk, h
     team = desk.team()
     submission, other = team.confirmed(), team.confirmed(version="3")
     here.refuses("EH-ESTIMATE-MISSING", of=("submissions", "approve", submission, "--unlimited"))
+    leave_note(desk.ledger, "submissions", "The judge is at another address.")
+    waiting, _ = here.run("submissions")
+    assert "`evenhand worker --judge MODEL --once`" in waiting
+    assert "submissions approve" not in waiting
+    assert "The worker says: The judge is at another address." in waiting
+    leave_note(desk.ledger, "submissions")
     estimate(desk, submission)
+    estimate(desk, other)
     here.refuses("EH-USAGE", "--unlimited", of=("submissions", "approve", submission))
     listed, _ = here.run("submissions")
     assert "4 battles, at most 16 calls, at most $1.50" in " ".join(listed.split())
     assert f"`evenhand submissions approve {submission} --budget DOLLARS`" in " ".join(listed.split())
     assert f"`evenhand submissions refuse {other} --reason WHY`" in " ".join(listed.split())
+    assert "The worker says" not in listed
     approve = ("submissions", "approve", submission, "--budget", 2)
     here.refuses("EH-ESTIMATE-CHANGED", of=(*approve, "--estimate", 1))
     told = here.document(*approve)

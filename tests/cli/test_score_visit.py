@@ -130,6 +130,10 @@ def test_where_the_data_tell_an_items_source_it_counts_there_and_not_by_its_skil
     assert "| Dots | 1 | 0.0 % (1) |" in out
     assert "NLVR2" not in out
     assert "Elsewhere" not in out
+    judged.images.addresses.tell({}, {}, {items["m1"]: "https://e.org/1.png"}, data)
+    out = score(judged, "--by", "source", "--format", "md")
+    assert "NLVR2" in out
+    assert "e.org" not in out
 
 
 def test_a_board_of_nothing_but_ties_has_its_elo_by_skill_and_no_dashes(ledger: Ledger) -> None:
@@ -258,3 +262,10 @@ def test_a_dry_run_without_a_model_that_joins_says_nothing_of_placing(tmp_path: 
 def test_flags_that_do_not_fit_get_a_sentence(tmp_path: Path, flags: tuple[object, ...], sentence: str) -> None:
     refused = judging(tmp_path, *flags)
     assert (refused.code, sentence in refused.err) == (2, True), refused.err
+
+
+def test_how_elo_is_made_takes_no_line_from_what_could_change_a_readers_mind(judged: Ledger) -> None:
+    shortly, whole = score(judged), score(judged, "--explain")
+    for sentence in ("Eq. 1 as printed", "Elo depends on the order of the battles"):
+        assert sentence not in shortly
+        assert sentence in whole

@@ -271,9 +271,16 @@ def test_another_file_for_what_is_confirmed_says_how_it_stands_and_what_can_be_d
         (
             {
                 "stage": "judged",
-                "row": {"rating": None, "rating_lower": 1100.5, "rating_upper": None, "rating_reason": "won all"},
+                "row": {
+                    **ROW,
+                    "rating": None,
+                    "rating_lower": 1100.5,
+                    "rating_upper": None,
+                    "rating_reason": "X won all of its 9 battles: its rating has no upper bound.",
+                },
             },
-            "No rating yet: above 1100.5, as the model won all. The receipt has the rest.",
+            "No finite rating, above 1100.5, rank 3 (2 to 5) of 12. X won all of its 9 battles: its rating has no "
+            "upper bound. The receipt has the rest.",
         ),
         ({"stage": "judged", "row": {"rating": None}}, "No rating yet. The receipt has the rest."),
         ({"stage": "judged", "partial": True, "row": None}, "is judged, in part: its budget was reached."),

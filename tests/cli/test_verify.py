@@ -51,6 +51,15 @@ def test_a_receipt_that_agrees_says_what_was_found_and_ends_well(shell: Shell):
     assert all(one["ok"] and one["found"] and not one["differs"] for one in document["checks"])
 
 
+def test_the_row_of_a_model_that_won_everything_says_that_no_rating_fits(shell: Shell):
+    house = House(folder=shell.folder / ".evenhand")
+    won = receipted(house, takes=lambda shown: max(shown.first, shown.second, key=lambda name: "submission" in name))
+    house.ledger.close()
+    out, _ = shell.run("verify", shell.file("won.json", json.dumps(won.receipt)))
+    assert f"{won.subject.label}, no finite rating, rank 1 (" in out
+    assert "None" not in out
+
+
 def test_one_byte_of_a_reply_makes_it_fail_and_names_the_judgement(shell: Shell, made: Receipted):
     with closing(sqlite3.connect(made.house.database)) as database, database:
         database.execute(

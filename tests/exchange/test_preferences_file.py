@@ -152,6 +152,28 @@ def test_align_and_rank_refuse_a_winner_alike(tmp_path: Path, rows: list[str]):
     assert told == other
 
 
+@pytest.mark.parametrize(
+    ("models", "said", "first"),
+    [
+        ("X,Y", "Right", -1),
+        ("X,Y", "MODEL_A", 1),
+        ("Right,Left", "left", -1),
+        ("Right,Left", "RIGHT", 1),
+        ("left,Left", "Left", -1),
+        ("left,Left", "LEFT", 1),
+        ("model_b,X", "model_b", 1),
+        ("left,X", "right", -1),
+    ],
+)
+def test_align_and_rank_read_what_was_shown_first_alike(tmp_path: Path, models: str, said: str, first: int):
+    """A word is the name of a model of the row, in any letter case, before it is a side."""
+    path = written(tmp_path, "item,model_a,model_b,winner,first_shown", f"1,{models},tie,{said}", "2,X,Y,tie,X")
+    shown = read_battles(path).comparisons.first
+    assert shown is not None
+    assert shown.tolist() == [first, 1]
+    assert read_preference_files([path]).given[0].models == tuple(models.split(",")[::first])
+
+
 def test_a_file_without_any_winner_is_refused(tmp_path: Path):
     with refused(EvenhandError, "`winner` is empty", code="EH-DATA-EMPTY"):
         read_preference_files([written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,")])

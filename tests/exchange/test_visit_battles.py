@@ -94,6 +94,25 @@ def test_battles_against_the_reference_are_left_out_unless_asked_for(folder: Pat
     assert "left out" not in export(folder, "--battles", "--with-reference").err
 
 
+def test_of_a_benchmark_that_grew_here_the_reference_is_kept_back_likewise(tmp_path: Path) -> None:
+    item = {"item": "one", "instruction": "What?", "caption": "A dog.", "reference": "A dog.", "category": "vqa"}
+    answers = [{"item": "one", "model": model, "response": f"{model} says so."} for model in ("ada", "bel")]
+    data, responses = write_lines(tmp_path / "garden.jsonl", [item]), write_lines(tmp_path / "answers.jsonl", answers)
+    (tmp_path / "skills.txt").write_text("vqa\n")
+    store = ("--store", store_in(tmp_path))
+    assert run("growing", "begin", "garden", "--skills", tmp_path / "skills.txt", *store).code == 0
+    with server_process("--judge", "always-first") as server:
+        judge = ("judge", data, "--protocol", "visit_pairwise", "--judge", "vllm/judge", "--judge-base-url", server)
+        done = run(
+            *judge, "--responses", responses, "--models", "ada", "--models", "bel", "--models", "reference", *store
+        )
+    assert done.code == 0, done.err
+    assert [(row["A_model"], row["B_model"]) for row in rows_of(tmp_path)] == [("ada", "bel")]
+    assert len(rows_of(tmp_path, "--with-reference")) == 3
+    told = export(tmp_path, "--judgements", "--replies").rows
+    assert {bool(row["replies"]) for row in told if "reference" in row["models"]} == {False}
+
+
 def test_the_judges_words_are_warned_of_and_can_be_left_out(folder: Path) -> None:
     assert "replies may quote captions" in export(folder, "--battles").err
     quiet = export(folder, "--battles", "--no-replies")

@@ -1,5 +1,6 @@
 """Claims about rows of another dataset in the pipeline: people write, caption and verify them as they do their own."""
 
+import cProfile
 import json
 from pathlib import Path
 from typing import Any, cast
@@ -162,3 +163,14 @@ async def test_licence_source_and_instance_go_with_an_item_to_its_file_its_case_
     elsewhere = Ledger(f"sqlite:///{tmp_path / 'other.db'}")
     elsewhere.register_benchmark(loaded)
     assert case_document(elsewhere, "garden", grown.items[0].label)["images"] == case["images"]
+
+
+def test_an_image_of_many_rows_is_decoded_once(garden: Garden, tmp_path: Path):
+    def decoded(*rows: dict[str, Any]) -> int:
+        with cProfile.Profile() as profile:
+            taken_in(garden, tmp_path, *rows)
+        return sum(one.callcount for one in profile.getstats() if "first_frame" in str(one.code))
+
+    once = decoded({"instance": "one"})
+    assert once > 0
+    assert decoded(*({"images": "blue.png", "instance": f"b{number}"} for number in range(9))) == once

@@ -244,7 +244,7 @@ def _shown(benchmark: Benchmark, showing: Showing | None, protocol: Protocol | s
     if showing is None:
         showing = Showing(protocol=load_protocol(named) if isinstance(named, str) else named)
     refuse_other_kinds(showing.protocol, showing.protocol.name)
-    return showing
+    return showing.of(benchmark.items)  # and not of the twins beside them
 
 
 def _answers(benchmark: Benchmark, given: ResponseSet | Sequence[Response] | None) -> Sequence[Response]:

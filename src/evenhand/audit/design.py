@@ -50,6 +50,11 @@ class Design:
         return tuple(sorted({name for one in self.purposeful if isinstance(one, PairTrial) for name in one.models}))
 
     @property
+    def variant(self) -> str:
+        """Of the answers; the baseline's are plain ones beside any."""
+        return max((one.variant for one in self.main.asking.responses.values()), default="")
+
+    @property
     def studies(self) -> tuple[AuditStudy, ...]:
         """Those with trials."""
         return tuple(study for study in (self.main, self.graded, self.seen) if study and study.wanted)

@@ -37,6 +37,8 @@ class AuditReport(Result):
     benchmark: str
     data: str
     """The benchmark's digest."""
+    variant: str
+    """Of the answers that were shown."""
     models: tuple[str, ...]
     """Whose own answers were compared."""
     steering: Mapping[str, int]
@@ -104,6 +106,7 @@ class AuditReport(Result):
             "asked": condition_json(self.condition),
             "benchmark": self.benchmark,
             "data": self.data,
+            "variant": self.variant or "default",
             "models": list(self.models),
             "answers_left_out": dict(self.steering),
             "at": self.at,
@@ -142,6 +145,7 @@ def audit_report(
         condition=asking.condition,
         benchmark=design.main.benchmark.name,
         data=design.main.benchmark.digest,
+        variant=design.variant,
         models=design.models,
         steering=design.steering,
         measures=tuple(made),

@@ -27,6 +27,23 @@ LETTERS = {"a": 1, "b": -1}
 _OTHERWISE: dict[WinnerAs, WinnerAs] = {"names": "words", "words": "names"}
 
 
+SIDES = {"model_a": 0, "left": 0, "model_b": 1, "right": 1}
+"""Words for a row's two models in the column `first_shown`, and the place of each."""
+
+
+def place_of_first(said: str, models: tuple[str, str]) -> int | None:
+    """Which of a row's two models `first_shown` says: by its name, or by a word for its side in any letter case.
+
+    A word that is the name of one of the two, but for letter case, is that name. None: it is neither.
+    """
+    names = [normalize("NFC", name.strip()) for name in models]
+    if (exact := normalize("NFC", said.strip())) in names:
+        return names.index(exact)
+    side = SIDES.get(_plain(said))
+    alike = [place for place, name in enumerate(names) if _plain(name) == _plain(said)]
+    return alike[0] if side is not None and len(alike) == 1 else side
+
+
 class Faulty(Protocol):
     """Whose rows they are: it words what is wrong with one of them."""
 

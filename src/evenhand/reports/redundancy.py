@@ -90,7 +90,7 @@ class ScoresOnRecord:
                 code="EH-CHOOSE-NOTHING",
             )
         data = {names[parts]: parts[_DATA] for parts in boards}
-        shared = len(set(data.values())) < len(boards)
+        shared = len({data[name] for name in rated}) < len(rated)
         return cls(table=_score_table(rated, data), notes=tuple(_record_notes(unrated, shared=shared)))
 
 

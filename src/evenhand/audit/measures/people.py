@@ -39,9 +39,11 @@ _FEW_VERDICTS = 0.1
 def against_others(
     ledger: Ledger, design: "Design", heard: AuditReplies, *, families: Families | None = None
 ) -> list[Measure]:
-    """On the benchmark's data: the audit's own pairs, and what the same judge said under the same protocol before."""
+    """On the same variant of the answers to the benchmark's data: the audit's own pairs, and what the same judge said
+    under the same protocol before."""
     asking = design.main.asking
-    there = [one for one in studies(ledger) if one.data == design.main.benchmark.digest and one.decided]
+    about = (design.main.benchmark.digest, design.variant)
+    there = [one for one in studies(ledger) if (one.data, one.variant) == about and one.decided]
     before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
     earlier = _standing(ledger, before)
     own = _once([*heard.votes(design.main.purposeful), *votes_of(earlier)])

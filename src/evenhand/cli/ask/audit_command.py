@@ -36,6 +36,7 @@ class AuditOptions:
         "--responses", multiple=True, type=click.Path(path_type=Path), help="Answers to show; repeatable."
     )
     models: tuple[str, ...] = option("--models", multiple=True, help="Only these models' answers; repeatable.")
+    variant: str | None = option("--variant", help="Which variant of the answers (text-only-generic …).")
     allow_partial: bool = options.allow_partial()
     chosen: ItemOptions
     protocol: str | None = option("--protocol", help="A protocol's name or folder; the benchmark's first by default.")

@@ -17,7 +17,7 @@ from evenhand.audit.twins import twins_for
 from evenhand.benchmarks.catalog import OWN_PROTOCOL
 from evenhand.cli.ask.asking_means import recorded
 from evenhand.cli.ask.asking_options import NO_EXTRACTOR
-from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge
+from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge, variant_to_judge
 from evenhand.cli.ask.judging import CommandAsker, shown_as, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.notes import say_notes
@@ -46,6 +46,7 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
     choice = AnswerChoice(
         responses=given.responses,
         models=given.models,
+        variant=variant_to_judge(given.variant, given.responses),
         columns=given.source.own.of_answers,
         allow_partial=given.allow_partial,
     )
@@ -71,7 +72,8 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
 
 def _showing(benchmark: Benchmark, given: "AuditOptions") -> Showing:
     name = given.protocol or next(iter(benchmark.protocols), OWN_PROTOCOL)
-    showing = shown_as(name, given.showing)
+    # As the judge of a board is shown them, whatever the twins beside them have.
+    showing = shown_as(name, given.showing).of(benchmark.items)
     refuse_other_kinds(showing.protocol, name)
     return showing
 

@@ -248,13 +248,14 @@ def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions
 def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions) -> "ExchangeTable":
     from evenhand.domain.response import REFERENCE
     from evenhand.exchange.judgements.export import judgements_table
-    from evenhand.exchange.peers.visit_battles import is_visit_bench
+    from evenhand.exchange.peers.visit_battles import as_visit_bench
+
+    visit = as_visit_bench(ledger, chosen)
 
     def withheld(study: "StudyOnRecord", one: "JudgedTrial") -> bool:
-        return is_visit_bench([study]) and not given.with_reference and REFERENCE in one.models
+        return study.benchmark in visit and not given.with_reference and REFERENCE in one.models
 
     table = judgements_table(ledger, chosen, replies=bool(given.replies), silent=withheld)
-    visit = {study.benchmark for study in chosen if is_visit_bench([study])}
     about = [row for row in table.rows if row["benchmark"] in visit and REFERENCE in cast("list[str]", row["models"])]
     if about and given.replies and not given.with_reference:
         sentence = "replies about the withheld reference were left out; --with-reference writes them too."
@@ -264,10 +265,10 @@ def _judgements(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOp
 
 def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions) -> "ExchangeTable":
     from evenhand.exchange.battles.export import battles_table
-    from evenhand.exchange.peers.visit_battles import is_visit_bench, visit_battles_table
+    from evenhand.exchange.peers.visit_battles import as_visit_bench, visit_battles_table
 
     replies = given.replies is not False
-    if is_visit_bench(chosen):
+    if as_visit_bench(ledger, chosen):
         battles = visit_battles_table(ledger, chosen, replies=replies, with_reference=given.with_reference)
         if battles.withheld:
             sentence = "battles against the reference were left out; --with-reference writes them too."

@@ -30,6 +30,7 @@ def command(ctx: click.Context, given: LedgerOptions) -> None:
         return
     from evenhand.format.tables import console, print_entries
     from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.store.worker_notes import worker_notes
     from evenhand.ledger.submissions.intakes import intakes_on_record
     from evenhand.site.submissions.owner_api import submissions_for_owner
 
@@ -44,6 +45,9 @@ def command(ctx: click.Context, given: LedgerOptions) -> None:
     entries = [(f"{one.benchmark} ({one.id})", _board_facts(one)) for one in intakes]
     entries += [(f"{one['model']} {one['version']} ({one['submission']})", _facts(one)) for one in found]
     print_entries(entries, console())
+    said = worker_notes(ledger).get("submissions")
+    if said is not None and said.sentence:
+        click.echo(f"The worker says: {said.sentence}")
 
 
 def _board_facts(one: "Intake") -> list[str]:
@@ -70,8 +74,15 @@ def _facts(one: "SubmissionForOwner") -> list[str]:
         facts.append(f"${one['spent_usd']:.2f} spent")
     facts += [failure["detail"] for failure in one["failures"][-1:]]
     facts += [f"reason: {one['reason']}"] if one["reason"] else []
+    if plan is None and one["stage"] == "confirmed":
+        return [*facts, typeable(_ESTIMATED_FIRST)]
     next_step = _next(one["submission"], one["stage"])
     return [*facts, typeable(next_step)] if next_step else facts
+
+
+_ESTIMATED_FIRST = (
+    "Next: `evenhand worker --judge MODEL --once`, or the worker of `evenhand serve`, says what it would cost."
+)
 
 
 def _next(submission: str, stage: str) -> str:

@@ -306,17 +306,18 @@ def _row(row: Document) -> str:
     played = ""
     if elo.get("elo") is not None:
         played = f" Elo {elo['elo']}{_range(elo, 'elo')}, as VisIT-Bench plays it{unsure}."
-    return f"{rating}{rank}.{played} The receipt has the rest."
+    why = f" {row['rating_reason']}" if row.get("rating") is None and row.get("rating_reason") else ""
+    return f"{rating}{rank}.{why}{played} The receipt has the rest."
 
 
 def _rating(row: Document) -> str:
-    """Where a model won or lost everything no finite rating fits: then what bound there is, and why."""
+    """Where a model won or lost everything no finite rating fits: then what bound there is."""
     if row.get("rating") is not None:
         return f"Rating {row['rating']}{_range(row, 'rating')}"
-    lower, upper, reason = (row.get(f"rating_{name}") for name in ("lower", "upper", "reason"))
-    bound = f"above {lower}" if lower is not None else f"below {upper}" if upper is not None else ""
-    why = f"the model {reason}" if reason else ""
-    return f"No rating yet{': ' if bound or why else ''}{', as '.join(filter(None, (bound, why)))}"
+    lower, upper = row.get("rating_lower"), row.get("rating_upper")
+    if lower is None and upper is None:
+        return "No rating yet"
+    return f"No finite rating, {f'above {lower}' if lower is not None else f'below {upper}'}"
 
 
 def _range(row: Document, name: str) -> str:

@@ -11,7 +11,7 @@ from evenhand.benchmarks.data_error import BLANK, TWICE, TYPE
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import Layout
 from evenhand.exchange.judgements.preference_words import EXPECTED, read_preference
-from evenhand.exchange.winners import WinnerAs, WinnerColumn
+from evenhand.exchange.winners import SIDES, WinnerAs, WinnerColumn, place_of_first
 from evenhand.stats.ratings.codes import (
     Codebook,
     Codes,
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 _FIVE_LEVELS = 2
 # What programs write where a name is missing.
 _NO_NAME = frozenset(("nan", "null", "<na>"))
-_SIDES = {"model_a": 1, "left": 1, "model_b": -1, "right": -1}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -246,16 +245,21 @@ def _first_shown(table: ColumnSource, name: str, otherwise: "pl.Series") -> "tup
 
 
 def _by_name(shown: "pl.Series", one: "pl.Series", other: "pl.Series") -> "pl.Series":
-    """The models' names where a word tells the side, unless a model has that very name."""
-    words = [word for word in shown.unique().to_list() if word.strip().lower() in _SIDES]
+    """The models' names where a word tells the side, unless a model of the row has that name."""
+    words = [word for word in shown.unique().to_list() if word.strip().lower() in SIDES]
     if not words:
         return shown
-    models = {name.strip() for side in (one, other) for name in side.unique().to_list()}
-    for word in words:
-        if word.strip() not in models:
-            side = one if _SIDES[word.strip().lower()] == 1 else other
-            shown = side.zip_with(shown == word, shown)
-    return shown
+    sides = one, other
+    if not any(name.strip().lower() in SIDES for side in sides for name in side.unique().to_list()):
+        for word in words:
+            shown = sides[SIDES[word.strip().lower()]].zip_with(shown == word, shown)
+        return shown
+    import polars as pl
+
+    rows = zip(shown.to_list(), zip(one.to_list(), other.to_list(), strict=True), strict=True)
+    return pl.Series(
+        [said if (place := place_of_first(said, pair)) is None else pair[place] for said, pair in rows], dtype=pl.String
+    )
 
 
 def _numbers(table: ColumnSource, name: str) -> FloatArray:

@@ -332,7 +332,7 @@ def _showings(row: Row, problems: Problems) -> list[Row]:
             place=row.place,
             fields={
                 **kept,
-                "first_shown": "model_b" if turned else "model_a",
+                "first_shown": kept.get("model_b" if turned else "model_a"),
                 "replicate": number,
                 # For model_a, as the rest of the row is.
                 **(

@@ -16,6 +16,7 @@ from evenhand.domain.response import REFERENCE, Response, is_reference
 from evenhand.domain.trial import Condition, See, Trial
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, NoVerdict, Reason
 from evenhand.exchange.judgements.preference_words import EXPECTED, Stated, read_preference, states_grades
+from evenhand.exchange.winners import place_of_first
 
 IMPORTED = Condition(protocol="imported", prompt_hash="")
 """How these raters were asked is not known here, and so never mixed with what was asked under a protocol."""
@@ -138,11 +139,10 @@ class PreferenceReader(FieldReader):
         if models is None or _blank(self.row.fields.get("first_shown")):
             return models
         first = self.label(("first_shown",))
-        # The column's own name for the model is accepted as well as the model's.
-        first = {"model_a": models[0], "model_b": models[1]}.get(first, self.known_name(first))
-        if first not in models:
+        place = place_of_first(self.known_name(first), models)
+        if place is None:
             self.fault(f"The field `first_shown` is `{first}`; expected `{models[0]}` or `{models[1]}`.")
-        return models if first == models[0] else (models[1], models[0])
+        return (models[1], models[0]) if place == 1 else models
 
     def stated(self, *, turned: bool = False) -> Stated | NoVerdict | None:
         """In favour of model_a, or of the other one where the pair was `turned`."""

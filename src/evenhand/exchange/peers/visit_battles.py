@@ -12,6 +12,7 @@ from evenhand.exchange.battles.export import BATTLE_COLUMNS, battle_of, battle_r
 from evenhand.exchange.judgements.export import reply_texts, words_of
 from evenhand.exchange.tables import ExchangeTable, Shape
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of
+from evenhand.ledger.read.public_benchmarks import grew_here
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 
@@ -46,8 +47,10 @@ class VisitBattles:
     """Battles against the reference that are not in the table."""
 
 
-def is_visit_bench(chosen: Sequence[StudyOnRecord]) -> bool:
-    return all(study.benchmark in ("visit-bench", "visit-bench-sample") for study in chosen)
+def as_visit_bench(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> set[str]:
+    """Of their benchmarks VisIT-Bench, its sample, and those that people let grow here as it did."""
+    names = {study.benchmark for study in chosen}
+    return {name for name in names if name in ("visit-bench", "visit-bench-sample") or grew_here(ledger, name)}
 
 
 def visit_battles_table(

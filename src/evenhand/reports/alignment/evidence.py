@@ -1,7 +1,7 @@
 """Who said what of which pair of models: judges and people, from files of preferences or from the ledger."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
@@ -123,8 +123,16 @@ def of_files(
         people=people,
         coverage=_coverage(verdicts, people),
         shown={name: frozenset(each) for name, each in shown.items()},
-        notes=read.notes,
+        notes=(*read.notes, *(() if named else _taken_for_people([path.stem for path in paths], people))),
     )
+
+
+def _taken_for_people(files: Sequence[str], people: Collection[str]) -> Iterable[str]:
+    """Who is called as a file is may be the very judge that somebody wants to hold against people."""
+    called = [name for name in files if name in people]
+    if called and len(people) > 1:
+        taken = "is taken for a person" if len(called) == 1 else "are taken for people"
+        yield f"{listed(called)} {taken}, as no column says otherwise; --judge NAME holds a rater against the others."
 
 
 def _case(item: str, models: Sequence[str]) -> _Case:

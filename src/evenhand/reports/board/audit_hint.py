@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePath
 from typing import Any, cast
 
+from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord, runs
 from evenhand.reports.board.evidence import EvidenceSource
@@ -19,10 +20,9 @@ IN_MEMORY = "in_memory"
 _OWN_STORE = "sqlite:///.evenhand/ledger.db"
 _OWN_BENCHMARK = "visit-bench-sample"
 _KEPT = (
-    "data", "reference", "columns", "image_root", "responses", "allow_partial", "models", "protocol", "see", "readout",
-    "fence", "judge_base_url",
-    "judge_api_key_env", "endpoint_name", "extractor", "extractor_base_url", "extractor_api_key_env", "temperature",
-    "price",
+    "data", "reference", "columns", "image_root", "responses", "allow_partial", "models", "variant", "protocol", "see",
+    "readout", "fence", "judge_base_url", "judge_api_key_env", "endpoint_name", "extractor", "extractor_base_url",
+    "extractor_api_key_env", "temperature", "price",
 )  # fmt: skip
 """Settings of a run of judgements that its judge's audit needs too."""
 
@@ -41,8 +41,7 @@ def audit_command(
     neither where the ledger is nor in which folders files lie.
     """
     words = [program, "audit", "--judge", origin.judge or ""]
-    judged = next((run for name in _JUDGING for run in runs(ledger, command=name) if _of_board(run, origin)), None)
-    settings: Mapping[str, Any] = {} if judged is None else judged.settings
+    settings = _judged_with(ledger, origin)
     before = (run.settings.get("budget") for run in runs(ledger, command=audited) if _judge(run) == origin.judge)
     budget = next((budget for budget in before if budget), BUDGET)
     if settings.get(IN_MEMORY):
@@ -64,9 +63,21 @@ def _judge(run: RunOnRecord) -> Any:
     return run.settings.get("judge")
 
 
-def _of_board(run: RunOnRecord, origin: EvidenceSource) -> bool:
+def _judged_with(ledger: Ledger, origin: EvidenceSource) -> Mapping[str, Any]:
+    """The settings of the board's newest run; of another of the judge's on the benchmark where it has none of its own,
+    as what was imported."""
+    judged = [run for name in _JUDGING for run in runs(ledger, command=name) if _judge(run) == origin.judge]
+    board = (origin.data, origin.variant, origin.rater, origin.condition)
+    found = studies(ledger, benchmark=origin.benchmark) if judged else []
+    own = {one.key for one in found if (one.data, one.variant, one.rater, one.condition) == board}
+    near = (run for run in judged if run.study in own or _is_of_benchmark(run, origin))
+    best = min(near, key=lambda run: run.study not in own, default=None)
+    return {} if best is None else best.settings
+
+
+def _is_of_benchmark(run: RunOnRecord, origin: EvidenceSource) -> bool:
     name = str(run.settings.get("benchmark", ""))
-    return _judge(run) == origin.judge and origin.benchmark in (name, PurePath(name).stem)
+    return origin.benchmark in (name, PurePath(name).stem)
 
 
 def _normal(settings: Mapping[str, Any], origin: EvidenceSource) -> dict[str, Any]:
@@ -78,6 +89,7 @@ def _normal(settings: Mapping[str, Any], origin: EvidenceSource) -> dict[str, An
         "judge_base_url": settings.get("judge_base_url", settings.get("base_url")),
         "readout": "constrained" if origin.readout == "constrained" else None,
         "fence": _fence(settings, origin),
+        "variant": origin.variant,
     }
     benchmark = settings.get("benchmark", origin.benchmark)
     kept = {name: changed[name] for name in _KEPT if changed.get(name)}

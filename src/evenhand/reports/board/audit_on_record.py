@@ -150,6 +150,8 @@ def differences(report: Mapping[str, Any], origin: EvidenceSource) -> tuple[str,
         words.append("other benchmark")
     elif origin.data is not None and report.get("data", origin.data) != origin.data:
         words.append("other data")
+    elif report.get("variant", "default") != (origin.variant or "default"):
+        words.append("other answers")
     return tuple(words)
 
 

@@ -37,6 +37,8 @@ class EvidenceSource:
     benchmark: str | None = None
     data: str | None = None
     """Digest of the benchmark's items: two files under one name have two."""
+    variant: str = ""
+    """Of the answers that were judged."""
     models: tuple[str, ...] = ()
     sample: bool = False
     judge: str | None = None
@@ -143,6 +145,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         origin=EvidenceSource(
             benchmark=study.benchmark,
             data=study.data,
+            variant=study.variant,
             models=tuple(shown.models),
             sample=study.sample,
             judge=judged.judge,

@@ -98,7 +98,9 @@ def _unrelated(cells: Sequence[Graded]) -> Iterator[Claim]:
     section, claim = "6.1", "An unrelated option raises the Grade Score, whatever the prompt and the judge."
     pairs = _pairs(cells)
     if not pairs:
-        yield _untested(section, claim, "a prompt asked both with and without the unrelated option: --prompts")
+        yield _untested(
+            section, claim, "a prompt asked both with and without the unrelated option: --prompts, without --unrelated"
+        )
         return
     change = _changed(pairs, "grade")
     each = [difference([one.score], [other.score]) for one, other in pairs]
@@ -270,7 +272,11 @@ def _parts(cells: Sequence[Graded]) -> Iterator[Claim]:
     pairs = _pairs(cells)
     if not pairs:
         for claim in (llm, choice):
-            yield _untested("6.4", claim, "a prompt asked both with and without the unrelated option: --prompts")
+            yield _untested(
+                "6.4",
+                claim,
+                "a prompt asked both with and without the unrelated option: --prompts, without --unrelated",
+            )
         return
     change = _changed(pairs, "llm")
     words = f"The LLM Score changes by {_said(change)}{_by_chance(pairs, 'llm')}."

@@ -41,6 +41,7 @@ from evenhand.reports.papers.paper import (
 from evenhand.reports.papers.reproduce.visit_bench import tables
 from evenhand.reports.papers.scores.visit_bench import (
     ELO_ROUNDS,
+    EQUATION_1,
     OTHER_SOURCE,
     PART_WORDS,
     VISIT_PROTOCOLS,
@@ -48,6 +49,7 @@ from evenhand.reports.papers.scores.visit_bench import (
     ItemGroup,
     VisitRow,
     VisitScore,
+    in_fixed_order,
     source_name,
     visit_score,
 )
@@ -106,7 +108,7 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         sheets=_sheets(score, asked),
         sentences=(*steering_sentences(score.steering), heading, *score.notes, *about_ratings),
         heading=heading,
-        explaining=(BY_MEDIAN,),
+        explaining=(BY_MEDIAN, EQUATION_1, in_fixed_order(asked.seed)),
         board=ranked,
         notes=chosen.notes,
     )
@@ -137,10 +139,15 @@ def _asked_items(ledger: Ledger, judged: JudgedBattles) -> AskedItems:
 
 
 def _sources(ledger: Ledger, benchmark: str, data: str, items: Mapping[str, Item]) -> dict[str, str]:
-    """As the data tell. In what grew here a skill says nothing of where an item is from."""
-    told = ledger.images.addresses.sources(data)
+    """As the data tell. In what grew here a skill says nothing of where an item is from, and the address of an image
+    that somebody found is no dataset."""
+    told = {
+        item: source
+        for item, source in ledger.images.addresses.sources(data).items()
+        if item in items and not source.startswith(("http://", "https://"))
+    }
     usual = dict.fromkeys(items, OTHER_SOURCE) if grew_here(ledger, benchmark) else {}
-    return {**usual, **{item: told[item] for item in items if item in told}}
+    return {**usual, **told}
 
 
 def _for_report(ledger: Ledger, sources: ReportSources) -> tuple[VisitScore, ...]:

@@ -219,10 +219,12 @@ class _Held:
         )
         differs = [*self._counting(told), *self._otherwise(told)]
         row = cast(Mapping[str, Json], told["row"])
+        rating = "no finite rating"
+        if row["rating"] is not None:
+            rating = f"rating {row['rating']} ({row['rating_lower']} to {row['rating_upper']})"
         found = (
-            f"The row comes out to the last digit: {row['model']}, rating {row['rating']} ({row['rating_lower']} to "
-            f"{row['rating_upper']}), rank {row['rank']} ({row['rank_lower']} to {row['rank_upper']}) of "
-            f"{row['models']}."
+            f"The row comes out to the last digit: {row['model']}, {rating}, rank {row['rank']} ({row['rank_lower']} "
+            f"to {row['rank_upper']}) of {row['models']}."
         )
         if differs and (version := self._made_by()) != __version__:
             differs.append(f"The receipt was made by evenhand {version}, and is checked by {__version__}.")

@@ -72,7 +72,9 @@ class IntakeRow:
 class IntakeFile:
     rows: Sequence[IntakeRow]
     pictures: Mapping[str, bytes]
-    """The image files as they were given, by the digest of what is kept of each."""
+    """The image files as they were given, by their own digests."""
+    kept: Mapping[str, str]
+    """By the digest of a file, that of what is kept of it."""
     unused: Sequence[str]
     """Columns that say nothing here."""
 
@@ -102,7 +104,7 @@ def read_intake(path: Path, ledger: Ledger, growing: GrowingBenchmark) -> Intake
     problems.raise_any()
     used = {name for names in _COLUMNS.values() for name in names}
     unused = dict.fromkeys(name for row in rows for name in row.fields if name not in used)
-    return IntakeFile(rows=found, pictures=reading.kept, unused=list(unused))
+    return IntakeFile(rows=found, pictures=reading.pictures.found, kept=reading.kept, unused=list(unused))
 
 
 def people_by_name(ledger: Ledger) -> dict[str, list[str]]:
@@ -131,7 +133,7 @@ class _Reading:
     people: Mapping[str, Sequence[str]]
     """Ids by name."""
     problems: Problems
-    kept: dict[str, bytes]
+    kept: dict[str, str]
 
     def row(self, row: Row) -> IntakeRow | None:
         """None, and its faults among the problems, where it cannot be taken in."""
@@ -215,17 +217,18 @@ class _Reading:
                 sentence = f"The image `{name[:URL_LONGEST]}` is at no address that everybody reaches."
                 reader.fault(sentence, code=IMAGE)
             return name
+        if name in self.kept:
+            return self.kept[name]
         data = self.pictures.found.get(name)
         if data is None:
             return name  # a fault of the row already
         try:
             # As of an upload, only what is needed to show it is kept.
-            digest = digest_of(without_metadata(data, limits=PROPOSED_LIMITS))
+            self.kept[name] = digest_of(without_metadata(data, limits=PROPOSED_LIMITS))
         except ImageError as error:
             reader.fault(f"The image `{place}` cannot be used: {error}", code=IMAGE)
             return name
-        self.kept[digest] = data
-        return digest
+        return self.kept[name]
 
     def _captions(self, reader: FieldReader, images: int) -> tuple[str, ...]:
         given = reader.texts("captions")
@@ -264,8 +267,9 @@ def take_in(ledger: Ledger, growing: GrowingBenchmark, file: IntakeFile, *, dry_
     """
     added = _new_rows(proposals(ledger, growing.id), growing, file)
     if not dry_run:
+        files = {digest: name for name, digest in file.kept.items()}
         for digest in dict.fromkeys(image for one in added for image in one.said.images if not is_address(image)):
-            ledger.images.put_without_metadata(file.pictures[digest], limits=PROPOSED_LIMITS)
+            ledger.images.put_without_metadata(file.pictures[files[digest]], limits=PROPOSED_LIMITS)
         with ledger.writing() as connection:
             # Once more, as somebody may have taken rows in while images were stored.
             before = all_in_turn(connection, growing.id)

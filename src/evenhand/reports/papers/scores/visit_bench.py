@@ -235,7 +235,7 @@ def visit_score(
         notes=(
             EQUATION_1,
             *playing.notes(scoring.join, human=on_record.origin.human),
-            f"Elo depends on the order of the battles; here a fixed one by seed {seed}.",
+            in_fixed_order(seed),
             *(() if scoring.k == PUBLISHED_K else (f"Elo's step is {scoring.k:g} here; the published boards have 4.",)),
             *(() if REFERENCE in votes.playing else (_NO_REFERENCE,)),
             *_unanswered(everything),
@@ -248,6 +248,10 @@ def visit_score(
         ),
         steering=on_record.steering,
     )
+
+
+def in_fixed_order(seed: int) -> str:
+    return f"Elo depends on the order of the battles; here a fixed one by seed {seed}."
 
 
 def source_name(item: Item) -> str:
