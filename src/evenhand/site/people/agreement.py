@@ -48,8 +48,7 @@ def together(votes: Sequence[Vote]) -> Agreement | None:
     if not votes:
         return None
     raters = list(dict.fromkeys(vote.rater for vote in votes))
-    levels = 5 if votes[0].levels == 5 else 2
-    found = ceiling(in_any_order(CaseTable.of(votes).showings(votes, raters, levels)))
+    found = ceiling(in_any_order(CaseTable.of(votes).showings(votes, raters, votes[0].levels)))
     return Agreement(
         alpha=found.alpha,
         sign=found.agreement,
