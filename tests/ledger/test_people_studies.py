@@ -382,14 +382,15 @@ def test_every_model_plays_where_none_is_named_but_the_reference(ledger: Ledger)
 
 
 def test_a_board_weighs_what_was_drawn_rarely_and_the_weights_are_one_in_the_mean(ledger: Ledger):
-    """Two items of the even ones and two of the odd, of which one has but one pair: it is drawn three times as often."""
+    """One item has but one pair: it is drawn three times as often as one of another item's three."""
     lacking = [Response(item=ITEMS[0].digest, model="coral", text="")]
     ledger.add_responses(lacking, replace=True)
     who = person(ledger)
     place = taken(ledger, made(ledger, asked(people=1, each=1, most=6)), who)
     judge_all(ledger, place)
     battles = judged_battles(ledger, studies(ledger))
-    by_item = dict(zip([battles.votes.item.names[code] for code in battles.votes.item.code], battles.votes.weight))
+    items = [battles.votes.item.names[code] for code in battles.votes.item.code.tolist()]
+    by_item = dict(zip(items, battles.votes.weight.tolist(), strict=True))
     assert len(by_item) == 6
     assert sum(by_item.values()) == pytest.approx(6)
     assert {round(by_item[item.digest] / by_item[ITEMS[0].digest], 9) for item in ITEMS[1:]} == {3.0}

@@ -33,7 +33,9 @@ def _plain(token: Token) -> bool:
 
 @cache
 def _parser() -> MarkdownIt:
-    made = MarkdownIt("commonmark", {"html": False, "breaks": True, "linkify": False}).enable(["table", "strikethrough"])
+    made = MarkdownIt("commonmark", {"html": False, "breaks": True, "linkify": False}).enable(
+        ["table", "strikethrough"]
+    )
     made.disable(list(_AS_WRITTEN))
     # Headings of an answer are not headings of the page.
     made.add_render_rule("heading_open", _heading_open)

@@ -122,7 +122,9 @@ def _given_back(connection: Connection) -> set[str]:
 
 _table, _places = schema.people_studies, schema.people_places
 _SHARES = (
-    select(_table.c.id, _table.c.title, _table.c.closed, _table.c.shown, _table.c.aside, _places.c.record, _places.c.person)
+    select(
+        _table.c.id, _table.c.title, _table.c.closed, _table.c.shown, _table.c.aside, _places.c.record, _places.c.person
+    )
     .join(_places, _places.c.study == _table.c.id)
     .where(_places.c.record.is_not(None))
     .order_by(_table.c.at, _table.c.id, _places.c.number)

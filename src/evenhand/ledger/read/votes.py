@@ -1,7 +1,7 @@
 """What was judged in studies that make one board: results, votes, and what is missing."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -149,7 +149,7 @@ def _weighed(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) 
         return results
     rater, item, response = results.rater.names, results.item.names, results.responses
     columns = (results.rater.code, results.item.code, results.first, results.second)
-    rows = zip(*(column.tolist() for column in columns), strict=True)
+    rows: Iterator[tuple[int, int, int, int]] = zip(*(column.tolist() for column in columns), strict=True)
     found = [weights.get((rater[who], item[of], response[one], response[two]), 1.0) for who, of, one, two in rows]
     return replace(results, weight=np.array(found))
 

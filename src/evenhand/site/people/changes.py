@@ -198,7 +198,9 @@ def _trial_key(row: Row[Any], responses: tuple[str, str]) -> str | None:
 def _outdated(ledger: Ledger, study: str) -> list[Row[Any]]:
     table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
     query = (
-        select(tasks, table.c.form, table.c.asked, places.c.replicate, schema.studies.c.rater, answered().label("judged"))
+        select(
+            tasks, table.c.form, table.c.asked, places.c.replicate, schema.studies.c.rater, answered().label("judged")
+        )
         .join(places, places.c.id == tasks.c.place)
         .join(table, table.c.id == places.c.study)
         .outerjoin(schema.studies, schema.studies.c.key == places.c.record)

@@ -220,9 +220,7 @@ _SAID_COLUMNS = (
     schema.judgements.c.notes,
 )
 _ALL_SAID = (
-    select(*_SAID_COLUMNS)
-    .where(schema.judgements.c.trial == bindparam("trial_"))
-    .order_by(schema.judgements.c.seq)
+    select(*_SAID_COLUMNS).where(schema.judgements.c.trial == bindparam("trial_")).order_by(schema.judgements.c.seq)
 )
 _CHOICES = (
     select(schema.people_tasks.c.number, *_SAID_COLUMNS)
@@ -239,11 +237,7 @@ _SAID_IN_PLACE = (
 _STILL_OPEN = (
     select(schema.people_tasks.c.number).where(schema.people_tasks.c.place == bindparam("place_"), ~answered()).limit(1)
 )
-_REMARK = (
-    update(schema.people_tasks)
-    .where(*_ONE_TASK)
-    .values(comment=bindparam("comment_"), flag=bindparam("flag_"))
-)
+_REMARK = update(schema.people_tasks).where(*_ONE_TASK).values(comment=bindparam("comment_"), flag=bindparam("flag_"))
 _READ = (
     update(schema.people_places)
     .where(schema.people_places.c.id == bindparam("place_"), schema.people_places.c.read.is_(None))
@@ -270,7 +264,8 @@ def _place(row: Row[Any]) -> PersonShare:
     )
 
 
-def find_task(ledger: Ledger, place: PersonShare, number: int) -> ComparisonTask | None:
+def find_task(ledger: Ledger, place: PersonShare, number: int, *, at: float | None = None) -> ComparisonTask | None:
+    """`at`: when it is shown, in seconds since the epoch; now, where None."""
     with ledger.reading() as connection:
         row = connection.execute(_SHOWN_TASK, {"place_": place.id, "number_": number}).first()
         if row is None:
@@ -283,7 +278,7 @@ def find_task(ledger: Ledger, place: PersonShare, number: int) -> ComparisonTask
         answers=(row.text, row.other),
         showing=_showing(secret, row.trial),
         said=_last_said(known),
-        opened=_opened(secret, row.trial, time.time()),
+        opened=_opened(secret, row.trial, time.time() if at is None else at),
         training=row.kind == "training",
         taught=taught(row, known[-1].decision, place.form) if known else None,
         comment=row.comment or "",
@@ -291,7 +286,7 @@ def find_task(ledger: Ledger, place: PersonShare, number: int) -> ComparisonTask
     )
 
 
-def taught(task: Row[Any], said: Decision, form: QuestionForm) -> TrainingAnswer | None:
+def taught(task: Row[*tuple[Any, ...]], said: Decision, form: QuestionForm) -> TrainingAnswer | None:
     """Of a training item; None of any other, and of one passed over."""
     if task.kind != "training" or not isinstance(said, Preference):
         return None
@@ -425,9 +420,7 @@ def has_read(ledger: Ledger, place: PersonShare) -> None:
         connection.execute(_READ, {"place_": place.id, "at_": time.time()})
 
 
-def _put_down(
-    ledger: Ledger, connection: Connection, row: Row[Any], said: Decision, notes: dict[str, Any]
-) -> None:
+def _put_down(ledger: Ledger, connection: Connection, row: Row[Any], said: Decision, notes: dict[str, Any]) -> None:
     form = conduct_of(row.asked).form(row.form)
     trial = Trial(
         item=row.item,
@@ -468,7 +461,7 @@ class _Heard:
         return (self.code, self.decision) == (other.code, other.decision)
 
 
-def _heard(row: Row[Any], form: QuestionForm) -> _Heard:
+def _heard(row: Row[*tuple[Any, ...]], form: QuestionForm) -> _Heard:
     notes = json.loads(row.notes)
     decision = rows.verdict_of(row.verdict, row.reason, row.detail)
     assert isinstance(decision, Preference | NoVerdict)

@@ -187,7 +187,10 @@ class Conduct:
         for one in fields(self):
             value = getattr(self, one.name)
             if value != getattr(usual, one.name):
-                told[one.name] = [asdict(known) for known in value] if isinstance(value, tuple) else value
+                told[one.name] = value
+        for name in ("examples", "training", "gold"):
+            if name in told:
+                told[name] = [asdict(known) for known in getattr(self, name)]
         return told
 
     @classmethod
@@ -304,7 +307,7 @@ def spread(
         there = [one for one, lots in waiting.items() if len(lots) > turn]
         if not there or not left:
             break
-        chosen = sorted(there, key=lambda one: draw(seed, "turn", str(turn), one))[:left]  # noqa: B023  used at once
+        chosen = sorted(there, key=lambda one: draw(seed, "turn", str(turn), one))[:left]
         for one in there:
             expected[one] += len(chosen) / len(there)
         taken += [(waiting[one][turn][1], turn) for one in chosen]
@@ -339,9 +342,7 @@ def comparisons(
     drawn = spread(
         found, group=lambda one: one.item, name=lambda one: "\n".join((one.item, *one.pair)), most=most, seed=seed
     )
-    return [
-        replace(one.thing, probability=one.probability * items[one.thing.item], turn=one.turn) for one in drawn
-    ]
+    return [replace(one.thing, probability=one.probability * items[one.thing.item], turn=one.turn) for one in drawn]
 
 
 def divided(comparisons: int, sharing: Sharing) -> list[list[ShownComparison]]:

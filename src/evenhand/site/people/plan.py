@@ -155,9 +155,7 @@ def _known_answers(
         for model in (one.better, one.worse):
             if (item, model) not in held:
                 raise PeopleStudyError(f"No answer of '{model}' to the item '{one.item}' is on record.")
-        found.append(
-            KnownAnswers(item=item, better=held[item, one.better], worse=held[item, one.worse], why=one.why)
-        )
+        found.append(KnownAnswers(item=item, better=held[item, one.better], worse=held[item, one.worse], why=one.why))
     return found, list(fresh.values())
 
 

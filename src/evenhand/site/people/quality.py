@@ -15,7 +15,6 @@ from sqlalchemy import Row, select
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.domain.vote import Vote
-from evenhand.format.words import per_cent
 from evenhand.ledger.read.answers import response_models
 from evenhand.ledger.read.people_boards import people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -89,7 +88,8 @@ def said_tasks(ledger: Ledger, study: str) -> list[SaidTask]:
 
 def _said_task(said: Sequence[Row[Any]]) -> SaidTask:
     row = said[-1]
-    decision, notes = None, {}
+    decision: Preference | NoVerdict | None = None
+    notes: dict[str, Any] = {}
     if row.notes is not None:
         notes = json.loads(row.notes)
         heard = rows.verdict_of(row.verdict, row.reason, row.detail)
@@ -170,7 +170,7 @@ class Rule:
         if (found.value >= limit) if self.below else (found.value < limit):
             return None
         how = "below" if self.below else "at least"
-        return f"{self.words} {how} {per_cent(limit)}: {per_cent(found.value)} of {found.n:g}"
+        return f"{self.words} {how} {100 * limit:.0f} %: {100 * found.value:.0f} % of {found.n:g}"
 
 
 def _one_side(person: PersonQuality) -> Estimate | None:
@@ -204,6 +204,19 @@ def rule_named(name: str) -> Rule | None:
 def broken_rules(person: PersonQuality) -> list[tuple[Rule, str]]:
     """At their own limits, each with its sentence."""
     return [(rule, words) for rule in RULES if (words := rule.broken(person)) is not None]
+
+
+def remarkable(person: PersonQuality) -> tuple[str, list[str], list[str]]:
+    """The person, the rules that they break at their usual limits, and what is only to be known of them."""
+    notes: list[str] = []
+    if person.slow is not None:
+        notes.append(f"slow: a verdict takes {person.slow:.1f} times as long as the others', which is no fault")
+    return person.person, [words for _, words in broken_rules(person)], notes
+
+
+def remarks_in(ledger: Ledger, study: str) -> list[SaidTask]:
+    """The tasks on which somebody commented, or that they flagged."""
+    return [one for one in said_tasks(ledger, study) if one.comment or one.flag]
 
 
 def quality(ledger: Ledger, study: str) -> list[PersonQuality]:

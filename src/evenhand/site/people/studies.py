@@ -339,9 +339,7 @@ def share_of(
 def progress(ledger: Ledger, study: str) -> list[ShareProgress]:
     """Of every place, in their order."""
     table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
-    in_study = (
-        select(tasks.c.trial).join(table, table.c.id == tasks.c.place).where(table.c.study == study, answered())
-    )
+    in_study = select(tasks.c.trial).join(table, table.c.id == tasks.c.place).where(table.c.study == study, answered())
     last = (
         select(made.c.trial, func.max(made.c.at).label("at"))
         .where(made.c.trial.in_(in_study))
