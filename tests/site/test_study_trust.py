@@ -361,3 +361,16 @@ def test_an_older_study_is_asked_as_it_was(stocked: Stocked):
     ada = stocked.house.signed_in("annotator", "Ada")
     place = start(ada, study)
     assert choose(ada, place, 1, "B").headers["location"] == f"{place}/2"
+
+
+def test_the_menu_shows_a_person_what_they_may_use(house: House):
+    def menu(client: httpx.Client) -> list[str]:
+        part = client.get("/").text.partition('<nav aria-label="Site">')[2].partition("</nav>")[0]
+        return re.findall(r"<a [^>]*>([^<]+)</a>", part)
+
+    assert menu(house.visitor()) == ["Boards", "Benchmarks", "Submit", "API"]
+    assert menu(house.signed_in("annotator")) == ["Boards", "Benchmarks", "API", "Contribute", "Compare", "Account"]
+    assert menu(house.signed_in("team")) == ["Boards", "Benchmarks", "Submit", "API", "Submissions", "Account"]
+    assert menu(house.signed_in("owner")) == [
+        "Boards", "Benchmarks", "Submit", "API", "Contribute", "Compare", "Admin", "Account",
+    ]  # fmt: skip
