@@ -125,10 +125,10 @@ def test_both_bad_skip_comment_and_flag_reach_the_owner_and_break_nothing(stocke
         ).status_code
         == 303
     )
-    skipped = choose(ada, place, 2, "", go="skip", reason="not-my-field")
+    skipped = choose(ada, place, 2, "", skip="not-my-field")
     assert skipped.headers["location"] == f"{place}/3"
     assert "Passed over" in ada.get(f"{place}/2").text
-    assert refusal_of(choose(ada, place, 3, "", go="skip", reason="because"), "cannot-tell") == (422, "EH-INVALID")
+    assert refusal_of(choose(ada, place, 3, "", skip="because"), "cannot-tell") == (422, "EH-INVALID")
     assert refusal_of(choose(ada, place, 3, "A", flag="ugly", comment=""), "unsafe") == (422, "EH-INVALID")
     assert refusal_of(choose(ada, place, 3, "A", comment="x" * 2001, flag=""), "2,000") == (422, "EH-INVALID")
     shown = owner.get(f"/admin/studies/{study}")
@@ -146,8 +146,8 @@ def test_what_the_owner_does_not_allow_is_not_offered_and_not_taken(stocked: Sto
     place = start(ada, study)
     page = ada.get(f"{place}/1").text
     assert 'value="both-bad"' not in page
-    assert 'value="skip"' not in page
-    for choice, fields in (("both-bad", {}), ("", {"go": "skip", "reason": "cannot-tell"})):
+    assert 'name="skip"' not in page
+    for choice, fields in (("both-bad", {}), ("", {"skip": "cannot-tell"})):
         assert refusal_of(choose(ada, place, 1, choice, **fields), "A, B") == (422, "EH-INVALID")
     assert ada.get(f"{place}/guideline").status_code == 404
     assert stocked.said() == []

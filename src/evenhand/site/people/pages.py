@@ -252,17 +252,17 @@ async def answer(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, place: str, number: str
 ) -> Response:
     """Saves what was chosen, if anything was, and leads on."""
-    go = form.choice("go", ("next", "previous", "stay", SKIP))
+    go = SKIP if form.given("skip") else form.choice("go", ("next", "previous", "stay"))
     choice = SKIP if go == SKIP else form.text("choice", most=CHOICE_LONGEST)
     shown = ShownChoice(
         place=place,
         number=number,
         showing=form.text("showing", most=SHOWING_LONGEST),
         opened=form.text("opened", most=OPENED_LONGEST),
-        reason=form.text("reason", most=CHOICE_LONGEST),
+        reason=form.text("skip", most=CHOICE_LONGEST),
     )
     try:
-        if choice and choice != "-":
+        if choice:
             after = form.number("after", least=0, most=SAID_MOST)
             own = (await said(serving, visiting, replace(shown, after=after), choice)).place
         else:

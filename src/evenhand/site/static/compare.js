@@ -136,9 +136,18 @@
     for (const one of raw) one.open = open;
   }
 
+  const more = document.querySelector("details.remark");
   function comment() {
-    form.querySelector("details.remark").open = true;
+    more.open = true;
     form.elements.comment.focus();
+  }
+
+  // A skip has a reason: the key leads to the reasons, and Enter on one of them skips.
+  function skip() {
+    const first = more.querySelector("button[name=skip]:not(:disabled)");
+    if (!first) return;
+    more.open = true;
+    first.focus();
   }
 
   function typing(target) {
@@ -149,7 +158,7 @@
     ArrowRight: () => go("next"),
     ArrowLeft: () => go("previous"),
     u: () => { if (!undo.disabled) undo.click(); },
-    s: () => go("skip"),
+    s: skip,
     r: asWritten,
     c: comment,
     z: () => { if (dialog.open) dialog.close(); else if (images.length) zoom(images[0]); },
