@@ -84,7 +84,7 @@ def test_training_is_answered_at_once_and_gold_looks_like_any_other(stocked: Sto
     assert back.headers["location"] == f"{place}/1"
     page = ada.get(f"{place}/1")
     assert "amber says more" in page.text
-    assert re.search(r"(Right|Not quite): Model [AB] is the better one", page.text)
+    assert re.search(r"(You are right|Not quite): Model [AB] is better\.", page.text)
     on = ada.post(f"{place}/1", data=filled(page, "A", taught="yes"))
     assert on.headers["location"] == f"{place}/2"
     kinds = {one.number: one.kind for one in said_tasks(stocked.ledger, study)}

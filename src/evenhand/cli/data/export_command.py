@@ -117,11 +117,8 @@ def command(ctx: click.Context, given: ExportOptions) -> None:
     if given.public:
         _export_public(given)
         return
-    if given.grown:
-        _export_grown(Ledger(given.store, create=False), given.grown, given)
-        return
-    if given.study:
-        _export_study(Ledger(given.store, create=False), given.study, given)
+    if given.grown or given.study:
+        _export_of_people(Ledger(given.store, create=False), given)
         return
     kind = _kind(given)
     _refuse(ctx, kind, given)
@@ -162,6 +159,15 @@ def _export_public(given: ExportOptions) -> None:
     if given.grown or given.kinds:
         raise WrongUse("--public is an export of its own; leave out --judgements, --battles, --responses and --grown.")
     export_public(given)
+
+
+def _export_of_people(ledger: "Ledger", given: ExportOptions) -> None:
+    if given.grown and given.study:
+        raise WrongUse("--grown and --study are two exports; give one of them.")
+    if given.grown:
+        _export_grown(ledger, given.grown, given)
+    elif given.study:
+        _export_study(ledger, given.study, given)
 
 
 def _export_grown(ledger: "Ledger", name: str, given: ExportOptions) -> None:

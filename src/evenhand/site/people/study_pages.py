@@ -248,9 +248,9 @@ async def by_rule(serving: Serving, owner: Owner, form: SentForm, study: str) ->
     """Leaves out everybody who breaks a rule at this moment."""
     rule = rule_named(form.choice("rule", tuple(one.name for one in RULES)))
     assert rule is not None
-    limit = (
-        form.number("limit", least=0, most=100, called="The limit") / 100 if form.text("limit", most=20) else rule.limit
-    )
+    limit = rule.limit
+    if form.text("limit", most=20):
+        limit = form.number("limit", least=0, most=100, called="The limit") / 100
     await left_out_by(serving, owner, study, rule, limit)
     return RedirectResponse(f"/admin/studies/{study}#people", 303)
 

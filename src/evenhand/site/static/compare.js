@@ -43,8 +43,9 @@
     taught.hidden = false;
     taught.classList.toggle("right", told.right);
     taught.querySelector("[data-taught-words]").textContent =
-      `${told.right ? "Right" : "Not quite"}: ${told.better} is the better one.`;
+      `${told.right ? "You are right" : "Not quite"}: ${told.better} is better.`;
     taught.querySelector("[data-taught-why]").textContent = told.why;
+    taught.scrollIntoView({ block: "nearest" });
     if (!form.elements.taught) {
       const seen = document.createElement("input");
       seen.type = "hidden";
