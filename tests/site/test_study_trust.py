@@ -95,7 +95,7 @@ def test_training_is_answered_at_once_and_gold_looks_like_any_other(stocked: Sto
             ada.get(f"{place}/{number}").text,
             ada.get(f"/api/comparisons/{place.rpartition('/')[2]}/{number}").text,
         ):
-            kind = {None: "counted"}.get(kinds[number], str(kinds[number]))
+            kind = kinds[number] or "counted"
             assert not re.search(r"gold|repeat", text)
             shapes.setdefault(kind, set()).add(_shape(text))
     assert sorted(shapes) == ["counted", "gold", "repeat"]

@@ -1,7 +1,7 @@
 """What was judged in studies that make one board: results, votes, and what is missing."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -148,9 +148,12 @@ def _weighed(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) 
     if not weights:
         return results
     rater, item, response = results.rater.names, results.item.names, results.responses
-    columns = (results.rater.code, results.item.code, results.first, results.second)
-    rows: Iterator[tuple[int, int, int, int]] = zip(*(column.tolist() for column in columns), strict=True)
-    found = [weights.get((rater[who], item[of], response[one], response[two]), 1.0) for who, of, one, two in rows]
+    who: list[int] = results.rater.code.tolist()
+    of: list[int] = results.item.code.tolist()
+    first: list[int] = results.first.tolist()
+    second: list[int] = results.second.tolist()
+    rows = zip(who, of, first, second, strict=True)
+    found = [weights.get((rater[a], item[b], response[c], response[d]), 1.0) for a, b, c, d in rows]
     return replace(results, weight=np.array(found))
 
 

@@ -1,5 +1,6 @@
 """Studies for people and their comparisons, for scripts. No model is named to those who compare."""
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Annotated, Any, Literal, NotRequired
 
@@ -37,7 +38,7 @@ from evenhand.site.people.pages import (
     undone,
 )
 from evenhand.site.people.plan import PeopleStudyError
-from evenhand.site.people.quality import PersonQuality, broken_rules, rule_named
+from evenhand.site.people.quality import PersonQuality, SaidTask, broken_rules, remarks_in, rule_named
 from evenhand.site.people.studies import PeopleStudy, ShareProgress, people_studies, progress
 from evenhand.site.people.study_making import NewStudy, counted
 from evenhand.site.people.study_pages import (
@@ -327,6 +328,7 @@ async def get_study(serving: Serving, owner: Owner, study: Id) -> StudyProgressD
     agree = await agreement_of(serving, study)
     unknown = Estimate(value=None, reason="nobody has judged yet")
     works = {one.person: one for one in await quality_of(serving, study)}
+    remarks = await run_in_threadpool(remarks_in, serving.ledger, study)
     out = people_left_out(await run_in_threadpool(decisions, serving.ledger, study))
     shown = [
         _person(
@@ -334,6 +336,7 @@ async def get_study(serving: Serving, owner: Owner, study: Id) -> StudyProgressD
             works.get(one.person or ""),
             None if one.person is None else out.get(one.person),
             unknown if agree is None else agree.by_person.get(one.person or "", unknown),
+            remarks,
         )
         for one in places
     ]
@@ -342,7 +345,9 @@ async def get_study(serving: Serving, owner: Owner, study: Id) -> StudyProgressD
     return {"schema": 1, **_study(found), "people": shown, **alpha, **sign}
 
 
-def _person(one: ShareProgress, works: PersonQuality | None, out: Decision | None, agrees: Estimate) -> StudyPerson:
+def _person(
+    one: ShareProgress, works: PersonQuality | None, out: Decision | None, agrees: Estimate, remarks: Sequence[SaidTask]
+) -> StudyPerson:
     like = None if works is None else works.judge
     return {
         "person": one.person,
@@ -363,8 +368,8 @@ def _person(one: ShareProgress, works: PersonQuality | None, out: Decision | Non
         "seconds": None if works is None else works.seconds,
         "skipped": 0 if works is None else works.skipped,
         "both_bad": 0 if works is None else works.both_bad,
-        "flags": 0 if works is None else works.flags,
-        "comments": 0 if works is None else works.comments,
+        "flags": sum(bool(said.flag) for said in remarks if said.person == one.person),
+        "comments": sum(bool(said.comment) for said in remarks if said.person == one.person),
     }
 
 

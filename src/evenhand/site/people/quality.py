@@ -144,8 +144,6 @@ class PersonQuality:
     """Times the median of the others, where that is much."""
     skipped: int
     both_bad: int
-    flags: int
-    comments: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -244,8 +242,6 @@ def quality(ledger: Ledger, study: str) -> list[PersonQuality]:
             slow=_slow(person, pace),
             skipped=sum(isinstance(one.decision, NoVerdict) for one in some),
             both_bad=sum(one.mark == "both-bad" for one in some),
-            flags=sum(bool(one.flag) for one in some),
-            comments=sum(bool(one.comment) for one in some),
         )
         for person, some in mine.items()
     ]
