@@ -214,7 +214,7 @@ def test_a_thumb_reaches_the_choices_wherever_one_reads(site: Site):
         assert bar
         assert bar["height"] < PHONE["height"] / 3
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-        page.get_by_text("Left is better", exact=True).tap()
+        page.get_by_role("radio", name="Left is better", exact=True).tap()
         expect(page.locator("[data-status]")).to_have_text("Saved: Left>Right")
         page.get_by_role("button", name="Finish" if number == TASKS else "Next").tap()
     expect(page.get_by_text(f"All {TASKS} comparisons are answered.")).to_be_visible()

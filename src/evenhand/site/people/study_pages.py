@@ -145,6 +145,8 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
     everybody = await run_in_threadpool(people, serving.ledger)
     places = await run_in_threadpool(progress, serving.ledger, study)
     taken = {one.person for one in places}
+    # A page waits a moment for new figures, all of them together: what is soon made comes first.
+    board, agree = await _board_of(serving, study), await agreement_of(serving, study)
     works = await quality_of(serving, study)
     decided = await run_in_threadpool(decisions, serving.ledger, study)
     context = {
@@ -152,7 +154,7 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
         "state": state_of(found, finished=all(one.judged == one.tasks for one in places)),
         "replaced": await run_in_threadpool(replaced_answers, serving.ledger, study),
         "places": places,
-        "agreement": await agreement_of(serving, study),
+        "agreement": agree,
         "works_of": {one.person: one for one in works},
         "remarkable": [told for one in works if (told := remarkable(one))[1] or told[2]],
         "remarks": await run_in_threadpool(remarks_in, serving.ledger, study),
@@ -163,7 +165,7 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
         "boards": await both_boards_of(serving, study),
         "names": await run_in_threadpool(names_of, serving.ledger),
         "others": [one for one in everybody if _may_compare(one) and one.id not in taken],
-        "board": await _board_of(serving, study),
+        "board": board,
     }
     return serving.pages.page(request, "study.html", context)
 
@@ -258,7 +260,9 @@ async def by_rule(serving: Serving, owner: Owner, form: SentForm, study: str) ->
 async def left_out_by(serving: Service, owner: Visitor, study: str, rule: Rule, limit: float) -> list[str]:
     """Who was left out by it now; raises Refusal."""
     await run_in_threadpool(study_of, serving.ledger, study)
-    broken = {one.person: words for one in await quality_of(serving, study) if (words := rule.broken(one, limit))}
+    # Not as they were a moment ago: somebody is left out by it.
+    found = await serving.at_length(partial(quality, serving.ledger, study))
+    broken = {one.person: words for one in found if (words := rule.broken(one, limit))}
     return [person for person, words in broken.items() if await decided_on(serving, owner, study, person, words)]
 
 
