@@ -1,9 +1,11 @@
 """What commands say of people who judged: a run that waits for a person, a table that their verdicts cannot make."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from evenhand.benchmarks.answers.responses_file import read_responses
@@ -94,3 +96,24 @@ def test_a_study_that_was_set_aside_makes_no_board(shell: Shell, ledger: Ledger)
     assert "creation_people" in told
     set_people_study(ledger, study, "aside", on=False)
     assert shell.document(*rank)["votes"] == 4
+
+
+def test_all_of_a_study_is_exported_by_its_id_or_its_title(shell: Shell, ledger: Ledger):
+    study = compared(ledger, against=None, judged=3)
+    told, said = shell.run("export", "--study", study, "--out", "-")
+    rows = [json.loads(line) for line in told.splitlines()]
+    assert [row["row"] for row in rows] == ["study", "task", "task", "task", "task"]
+    assert [row["verdict"] is not None for row in rows[1:]] == [True, True, True, False]
+    assert all(0 < row["probability"] <= 1 for row in rows[1:])
+    assert "4" in said
+    shell.run("export", "--study", CREATION, "--out", "study.csv")
+    lines = (shell.folder / "study.csv").read_text().splitlines()
+    assert lines[0].startswith("row,study,person,number,kind,item")
+    shell.run("export", "--study", CREATION, "--out", "study.parquet")
+    assert pl.read_parquet(shell.folder / "study.parquet").height == 5
+
+
+def test_a_study_that_is_not_there_or_not_the_only_one_is_named(shell: Shell, ledger: Ledger):
+    shell.refuses("EH-CHOOSE-NOTHING", "nothing", of=("export", "--study", "nothing", "--out", "-"))
+    ids = [compared(ledger, against=None, judged=0) for _ in range(2)]
+    shell.refuses("EH-CHOOSE-SEVERAL", *ids, of=("export", "--study", CREATION, "--out", "-"))

@@ -13,6 +13,7 @@ from evenhand.domain.study import Study, wanted, wanted_count
 from evenhand.domain.verdict import Preference
 from evenhand.site.people.forms import (
     FORMS,
+    Drawn,
     FormName,
     Pairs,
     Sharing,
@@ -24,6 +25,7 @@ from evenhand.site.people.forms import (
 
 MODELS = ("amber", "blue", "coral", "reference")
 ITEMS = tuple(f"item-{number}" for number in range(6))
+EVERY = dict.fromkeys(ITEMS, 1.0)
 ANSWERS = {item: {model: f"{item}/{model}" for model in MODELS} for item in ITEMS}
 
 
@@ -116,7 +118,7 @@ def test_what_cannot_be_divided_is_refused(people: int, each: int, overlap: floa
 
 
 def test_all_pairs_are_every_two_models_on_every_item():
-    found = comparisons(ITEMS, Pairs(models=MODELS[:3]), ANSWERS, most=None, seed=0)
+    found = comparisons(EVERY, Pairs(models=MODELS[:3]), ANSWERS, most=None, seed=0)
     assert len(found) == len(set(found)) == 18
     assert {one.pair for one in found} == {("amber", "blue"), ("amber", "coral"), ("blue", "coral")}
 
@@ -133,19 +135,43 @@ def test_a_pair_given_both_ways_round_is_one_pair():
 
 def test_only_what_both_answered_is_compared():
     answers = {**ANSWERS, "item-0": {"amber": "x"}, "item-1": {}}
-    found = comparisons(ITEMS, Pairs(models=("amber", "blue")), answers, most=None, seed=0)
+    found = comparisons(EVERY, Pairs(models=("amber", "blue")), answers, most=None, seed=0)
     assert [one.item for one in found] == list(ITEMS[2:])
 
 
 @given(most=st.integers(0, 20), seed=st.integers(0, 5))
-def test_fewer_comparisons_are_spread_evenly_over_the_pairs(most: int, seed: int):
+def test_no_item_is_compared_twice_before_every_item_is_compared_once(most: int, seed: int):
     pairs = Pairs(models=MODELS[:3])
-    every = comparisons(ITEMS, pairs, ANSWERS, most=None, seed=seed)
-    found = comparisons(ITEMS, pairs, ANSWERS, most=most, seed=seed)
+    every = comparisons(EVERY, pairs, ANSWERS, most=None, seed=seed)
+    found = comparisons(EVERY, pairs, ANSWERS, most=most, seed=seed)
     assert len(found) == min(most, 18)
-    assert [one for one in every if one in set(found)] == found
-    counts = Counter({pair: 0 for pair in pairs.met()} | Counter(one.pair for one in found))
+    among = {(one.item, one.pair) for one in found}
+    assert [(one.item, one.pair) for one in every if (one.item, one.pair) in among] == [
+        (one.item, one.pair) for one in found
+    ]
+    counts = Counter(dict.fromkeys(ITEMS, 0) | Counter(one.item for one in found))
     assert max(counts.values()) - min(counts.values()) <= 1
+    for item in ITEMS:
+        assert sorted(one.turn for one in found if one.item == item) == list(range(counts[item]))
+
+
+@pytest.mark.parametrize("most", [1, 4, 6, 8, 13])
+def test_the_probability_told_is_the_share_of_draws_that_take_a_comparison(most: int):
+    """Of items that two, three or all models answered, and that were drawn unlike themselves."""
+    answers = {**ANSWERS, "item-0": {"amber": "x", "blue": "y"}, "item-1": {"amber": "x", "blue": "y", "coral": "z"}}
+    items = {item: 0.5 if item == "item-2" else 1.0 for item in ITEMS}
+    pairs, draws = Pairs(models=MODELS), 3000
+    counted: Counter[tuple[str, tuple[str, str]]] = Counter()
+    told: dict[tuple[str, tuple[str, str]], float] = {}
+    for seed in range(draws):
+        for one in comparisons(items, pairs, answers, most=most, seed=seed):
+            counted[one.item, one.pair] += 1
+            told[one.item, one.pair] = one.probability / items[one.item]
+    assert len(told) == 1 + 3 + 4 * 6
+    for one, probability in told.items():
+        spread_of_share = (probability * (1 - probability) / draws) ** 0.5
+        assert abs(counted[one] / draws - probability) <= 4.5 * spread_of_share + 1e-12, one
+    assert sum(told.values()) == pytest.approx(most)
 
 
 @given(
@@ -154,25 +180,35 @@ def test_fewer_comparisons_are_spread_evenly_over_the_pairs(most: int, seed: int
 def test_what_is_drawn_leaves_no_group_behind_while_it_has_more(groups: list[str], most: int, seed: int):
     things = list(enumerate(groups))
     found = spread(things, group=lambda one: one[1], name=lambda one: str(one[0]), most=most, seed=seed)
-    assert found == sorted(found)
+    assert [one.thing for one in found] == sorted(one.thing for one in found)
     assert len(found) == min(most, len(things))
-    there, drawn = Counter(groups), Counter(group for _, group in found)
+    there, drawn = Counter(groups), Counter(one.thing[1] for one in found)
     for one in there:
         for other in there:
             assert drawn[one] >= min(drawn[other] - 1, there[one])
 
 
+def labels(drawn: list[Drawn[Item]]) -> list[str]:
+    return [one.thing.label for one in drawn]
+
+
 def test_drawing_more_keeps_what_fewer_drew():
     items = [Item(label=str(n), instruction=str(n), task=f"task {n % 3}") for n in range(12)]
-    drawn = [{item.label for item in drawn_items(items, category=None, most=most, seed=4)} for most in range(13)]
+    drawn = [{*labels(drawn_items(items, category=None, most=most, seed=4))} for most in range(13)]
     assert all(fewer < more for fewer, more in pairwise(drawn))
     two_each = [item for item in items if item.label in drawn[6]]
     assert Counter(item.task for item in two_each) == {"task 0": 2, "task 1": 2, "task 2": 2}
 
 
+def test_items_of_a_small_task_are_drawn_with_a_greater_probability():
+    items = [Item(label=str(n), instruction=str(n), task="small" if n < 2 else "large") for n in range(8)]
+    drawn = drawn_items(items, category=None, most=3, seed=0)
+    assert {one.thing.task: one.probability for one in drawn} == {"small": 1.5 / 2, "large": 1.5 / 6}
+
+
 def test_a_category_leaves_out_the_others():
     items = [Item(label=str(n), instruction=str(n), category="even" if n % 2 == 0 else "odd") for n in range(6)]
-    assert [item.label for item in drawn_items(items, category="odd", most=None, seed=0)] == ["1", "3", "5"]
+    assert labels(drawn_items(items, category="odd", most=None, seed=0)) == ["1", "3", "5"]
 
 
 @pytest.mark.parametrize("name", ["forced", "five-level"])

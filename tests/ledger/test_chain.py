@@ -36,6 +36,7 @@ from evenhand.site.accounts.store import erase_name
 from evenhand.site.living.settings import find_growing
 from evenhand.site.living.versions import publish
 from evenhand.site.people.changes import give_back, set_people_study
+from evenhand.site.people.quality import decide
 from evenhand.site.people.studies import remove_people_study, take_place
 from tests.examples import examples
 from tests.ledger import scene
@@ -48,7 +49,7 @@ from tests.reports.receipts.receipt_scene import House, another_joins, receipted
 FLIPS = examples(200)
 FREE = {
     "people_studies": {"title", "asked", "comparisons", "made_by", "at", "paused"},
-    "people_places": {"number", "person", "replicate", "run", "at"},
+    "people_places": {"number", "person", "replicate", "run", "at", "checks", "read"},
     "submissions": {"team"},
 }
 """Columns that may change, and that no figure rests on."""
@@ -81,6 +82,8 @@ def with_people(ledger: Ledger) -> str:
     for number, code in ((1, "A"), (2, "B"), (2, "A")):
         say(ledger, place, number, verdict(place, code))
     give_back(ledger, place.id, ada)
+    decide(ledger, study, ada.id, left_out=True, rule="gold", by="owner")
+    decide(ledger, study, ada.id, left_out=False, rule="asked again", by="owner")
     return study
 
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, func, select, update
+from sqlalchemy import event, func, select, text, update
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import PEOPLE, Rater
@@ -378,3 +379,54 @@ def test_every_model_plays_where_none_is_named_but_the_reference(ledger: Ledger)
     assert found is not None
     assert found.comparisons == 18
     assert found.form is FORMS["forced"]
+
+
+def test_a_board_weighs_what_was_drawn_rarely_and_the_weights_are_one_in_the_mean(ledger: Ledger):
+    """One item has but one pair: it is drawn three times as often as one of another item's three."""
+    lacking = [Response(item=ITEMS[0].digest, model="coral", text="")]
+    ledger.add_responses(lacking, replace=True)
+    who = person(ledger)
+    place = taken(ledger, made(ledger, asked(people=1, each=1, most=6)), who)
+    judge_all(ledger, place)
+    battles = judged_battles(ledger, studies(ledger))
+    items = [battles.votes.item.names[code] for code in battles.votes.item.code.tolist()]
+    by_item = dict(zip(items, battles.votes.weight.tolist(), strict=True))
+    assert len(by_item) == 6
+    assert sum(by_item.values()) == pytest.approx(6)
+    assert {round(by_item[item.digest] / by_item[ITEMS[0].digest], 9) for item in ITEMS[1:]} == {3.0}
+
+
+def test_a_board_of_an_even_draw_counts_every_verdict_as_one(ledger: Ledger):
+    place = taken(ledger, made(ledger, asked(people=1, each=1, most=6)), person(ledger))
+    judge_all(ledger, place)
+    battles = judged_battles(ledger, studies(ledger))
+    assert battles.votes.weight.tolist() == [1.0] * 6
+
+
+def test_each_person_sees_every_item_once_before_any_twice(ledger: Ledger):
+    place = taken(ledger, made(ledger, asked(people=2, each=2)), person(ledger))
+    shown = [find_task(ledger, place, number) for number in range(1, 7)]
+    assert {task.item.digest for task in shown if task} == {item.digest for item in ITEMS}
+
+
+def test_an_older_ledger_opens_and_its_study_keeps_its_trials(tmp_path: Path, ledger: Ledger):
+    """As it was before draws were written down: the same tasks, no weight, and judging goes on."""
+    study = made(ledger, asked(people=1, each=1, most=6))
+    who = person(ledger)
+    place = taken(ledger, study, who)
+    say(ledger, place, 1, verdict(place, "A"))
+    (before,) = studies(ledger)
+    with ledger.writing() as connection:
+        for column in ("probability", "kind", "expected", "why", "comment", "flag"):
+            connection.execute(text(f"ALTER TABLE people_tasks DROP COLUMN {column}"))
+        for column in ("checks", "read"):
+            connection.execute(text(f"ALTER TABLE people_places DROP COLUMN {column}"))
+        connection.execute(text("DROP TABLE people_decisions"))
+        connection.execute(text("UPDATE alembic_version SET version_num = '0013'"))
+    ledger.close()
+    with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as opened:
+        judge_all(opened, place)
+        (after,) = studies(opened)
+        assert (after.key, after.condition, after.reached) == (before.key, before.condition, 6)
+        assert judged_battles(opened, [after]).votes.weight.tolist() == [1.0] * 6
+        assert check(opened) == []

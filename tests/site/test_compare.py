@@ -321,7 +321,8 @@ def test_a_full_study_has_no_place_for_a_third(stocked: Stocked):
 
 def options(page: httpx.Response) -> list[str]:
     """Whom the owner can give a place to."""
-    return re.findall(r'<option value="(\w+)"', page.text)
+    listed = page.text.partition('<select id="person"')[2].partition("</select>")[0]
+    return re.findall(r'<option value="(\w+)"', listed)
 
 
 def test_an_owner_gives_places_and_removes_a_study_that_nobody_touched(stocked: Stocked):

@@ -12,7 +12,8 @@ from evenhand.domain.response import REFERENCE
 from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import Trial
 
-Purpose: TypeAlias = Literal["board", "audit", "grade", "people", "rubric"]
+Purpose: TypeAlias = Literal["board", "audit", "grade", "people", "rubric", "check"]
+"""`check`: what a person is asked so that one knows how they work (training, gold, repeats); no board reads it."""
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Orders: TypeAlias = Literal["both", "published", "reversed", "random"]
 Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing", "given", "single"]

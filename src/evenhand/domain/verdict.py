@@ -15,10 +15,14 @@ Undecided: TypeAlias = Literal["refused", "truncated", "unreadable", "conflictin
 CallFailed: TypeAlias = Literal["api-error", "timeout", "bad-reply", "empty-reply", "over-budget", "interrupted"]
 """No reply came: never cached, asked again by the next plan."""
 
-Reason: TypeAlias = Undecided | CallFailed
+Unsaid: TypeAlias = Literal["skipped", "withdrawn"]
+"""A person passed over the comparison, or took back what they had said and said nothing else."""
+
+Reason: TypeAlias = Undecided | CallFailed | Unsaid
 
 UNDECIDED: tuple[Undecided, ...] = get_args(Undecided)
 CALL_FAILED: tuple[CallFailed, ...] = get_args(CallFailed)
+UNSAID: tuple[Unsaid, ...] = get_args(Unsaid)
 
 
 _VALUES: Mapping[int, tuple[int, ...]] = {2: (1, -1), 3: (1, 0, -1), 5: (2, 1, 0, -1, -2)}

@@ -45,6 +45,12 @@ class ExportOptions:
         metavar="NAME",
         help="A growing benchmark's version, as a folder that --out names: items, images, history.",
     )
+    study: str | None = option(
+        "--study",
+        settable=False,
+        metavar="STUDY",
+        help="All of a study for people, by its id or title: what each was asked and said, and who was left out.",
+    )
     public: bool = option(
         "--public",
         settable=False,
@@ -111,8 +117,8 @@ def command(ctx: click.Context, given: ExportOptions) -> None:
     if given.public:
         _export_public(given)
         return
-    if given.grown:
-        _export_grown(Ledger(given.store, create=False), given.grown, given)
+    if given.grown or given.study:
+        _export_of_people(Ledger(given.store, create=False), given)
         return
     kind = _kind(given)
     _refuse(ctx, kind, given)
@@ -155,6 +161,15 @@ def _export_public(given: ExportOptions) -> None:
     export_public(given)
 
 
+def _export_of_people(ledger: "Ledger", given: ExportOptions) -> None:
+    if given.grown and given.study:
+        raise WrongUse("--grown and --study are two exports; give one of them.")
+    if given.grown:
+        _export_grown(ledger, given.grown, given)
+    elif given.study:
+        _export_study(ledger, given.study, given)
+
+
 def _export_grown(ledger: "Ledger", name: str, given: ExportOptions) -> None:
     from evenhand.cli.people.growing_command import growing_named
     from evenhand.site.living.export import write_folder
@@ -177,10 +192,41 @@ def _export_grown(ledger: "Ledger", name: str, given: ExportOptions) -> None:
     )
 
 
+def _export_study(ledger: "Ledger", name: str, given: ExportOptions) -> None:
+    from evenhand.exchange.tables import check_format, jsonl_lines
+    from evenhand.format.near_names import hint
+    from evenhand.site.people.export import study_table
+    from evenhand.site.people.studies import people_studies
+
+    if given.kinds:
+        raise WrongUse("--study is an export of its own; leave out --judgements, --battles, --responses and --board.")
+    there = people_studies(ledger)
+    found = [one for one in there if name in (one.id, one.title)]
+    if not found:
+        titles = {one.title for one in there}
+        words = hint(name, titles) if titles else "there is none on record; the page /admin/studies makes one."
+        raise WrongUse(f"There is no study for people '{name}'; {words}", code="EH-CHOOSE-NOTHING")
+    if len(found) > 1:
+        ids = ", ".join(one.id for one in found)
+        raise WrongUse(f"{len(found)} studies are called '{name}'; give one's id: {ids}.", code="EH-CHOOSE-SEVERAL")
+    out = given.out
+    check_format(Path("-.jsonl") if out == "-" else out, spreadsheet=given.spreadsheet)
+    table = study_table(ledger, found[0])
+    if out == "-":
+        for line in jsonl_lines(table):
+            click.echo(line, nl=False)
+    else:
+        out.check()
+        _write(table, out, spreadsheet=given.spreadsheet)
+    tasks = sum(row["row"] == "task" for row in table.rows)
+    where = "" if out == "-" else f" to {out}"
+    click.echo(f"{tasks} tasks of the study '{found[0].title}' and what was decided written{where}.", err=True)
+
+
 def _kind(given: ExportOptions) -> Kind:
     chosen = given.kinds
     if len(chosen) != 1:
-        raise WrongUse("Give exactly one of --judgements, --battles, --responses and --board.")
+        raise WrongUse("Give exactly one of --judgements, --battles, --responses, --board and --study.")
     return chosen[0]
 
 

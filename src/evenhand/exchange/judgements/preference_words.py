@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, cast
 
-from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Levels, Preference, Reason, verdict_from_json
+from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, UNSAID, Levels, Preference, Reason, verdict_from_json
 
 EXPECTED = (
     "+2, +1, 0, -1 or -2 in favour of model_a, or A>>B, A>B, A=B, B>A, B>>A, or Left>>Right, Left>Right, "
@@ -20,7 +20,7 @@ _SYMBOLS = {
     for sign, value in _SIGNS.items()
 }
 
-REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
+REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED, *UNSAID)
 UNTOLD: Reason = "unreadable"
 """Why a row has no verdict where the file does not say."""
 NO_VERDICTS = (

@@ -14,7 +14,7 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response, is_reference
 from evenhand.domain.trial import Condition, See, Trial
-from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, NoVerdict, Reason
+from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, UNSAID, NoVerdict, Reason
 from evenhand.exchange.judgements.preference_words import EXPECTED, Stated, read_preference, states_grades
 from evenhand.exchange.winners import place_of_first
 
@@ -24,7 +24,7 @@ IMPORTED = Condition(protocol="imported", prompt_hash="")
 RATER_COLUMNS = ("rater", "worker", "worker_id", "WorkerId", "annotator", "annotator_id")
 """What files call the column that says who judged."""
 
-_REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
+_REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED, *UNSAID)
 
 
 _WAY = ("condition", "benchmark", "variant", "judge_settings")

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from evenhand.benchmarks.data_error import EMPTY
-from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, Reason
+from evenhand.domain.verdict import CALL_FAILED, UNDECIDED, UNSAID, Reason
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.battles.layout import JOINED, PAIRS, BattleColumns
 from evenhand.exchange.judgements.preference_words import EXPECTED, listed_in, read_preference, showings_in
@@ -14,7 +14,7 @@ from evenhand.format.words import counted, listed
 _MODELS, _VERDICT, _REASON = "models", "verdict", "reason"
 # What Parquet makes of no verdict where other rows hold one.
 _NOTHING = {"kind": None, "value": None, "levels": None, "values": None}
-_REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED)
+_REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED, *UNSAID)
 _VOTES = "votes"
 _OF_A_BOARD = ("benchmark", "variant", "protocol", "readout", "see", "judge_settings", "condition")
 

@@ -1,13 +1,17 @@
 """Which of people's shares count on boards, and which of them everybody may see yet."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from statistics import fmean
+from typing import Any, TypeAlias
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, Row, bindparam, select
 
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.record import Ledger, chunks
+
+Showing: TypeAlias = tuple[str, str, str, str]
+"""The rater, the item, and the responses shown first and second."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +26,51 @@ class PeoplePart:
     """By everybody: it is closed, or the owner shows its board while it runs."""
     records: frozenset[str]
     """Keys of the people's shares, as studies on record."""
+    out: frozenset[str] = frozenset()
+    """Of these, the shares of people whom the owner left out."""
+
+    @property
+    def counting(self) -> frozenset[str]:
+        """On this study's own board."""
+        return self.records - self.out
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What the owner said about a person's part in a study."""
+
+    seq: int
+    person: str
+    left_out: bool
+    rule: str
+    """By which rule, with the figures of that day."""
+    by: str | None
+    at: float
+
+
+def decisions(ledger: Ledger, study: str) -> list[Decision]:
+    """The oldest first; the last of each person stands."""
+    table = schema.people_decisions
+    with ledger.reading() as connection:
+        found = connection.execute(select(table).where(table.c.study == study).order_by(table.c.seq))
+        return [
+            Decision(seq=row.seq, person=row.person, left_out=row.left_out, rule=row.rule, by=row.by, at=row.at)
+            for row in found
+        ]
+
+
+def people_left_out(found: Iterable[Decision]) -> dict[str, Decision]:
+    """By person, of those who are left out now."""
+    last = {one.person: one for one in found}
+    return {person: one for person, one in last.items() if one.left_out}
+
+
+def _out(connection: Connection) -> set[tuple[str, str]]:
+    """Study and person of all who are left out now."""
+    table = schema.people_decisions
+    query = select(table.c.study, table.c.person, table.c.left_out).order_by(table.c.seq)
+    last = {(study, person): out for study, person, out in connection.execute(query)}
+    return {one for one, out in last.items() if out}
 
 
 def people_parts(ledger: Ledger) -> tuple[PeoplePart, ...]:
@@ -32,6 +81,7 @@ def people_parts(ledger: Ledger) -> tuple[PeoplePart, ...]:
 
 def parts_within(connection: Connection) -> tuple[PeoplePart, ...]:
     found: dict[str, list[Row[*tuple[Any, ...]]]] = {}
+    out = _out(connection)
     for row in _shares(connection):
         found.setdefault(row.id, []).append(row)
     return tuple(
@@ -41,17 +91,19 @@ def parts_within(connection: Connection) -> tuple[PeoplePart, ...]:
             counts=some[0].aside is None,
             seen=some[0].closed is not None or some[0].shown is not None,
             records=frozenset(row.record for row in some),
+            out=frozenset(row.record for row in some if (row.id, row.person) in out),
         )
         for study, some in found.items()
     )
 
 
 def left_out(connection: Connection) -> set[str]:
-    """Keys of studies on record that count on no shared board: set aside by the owner, or given back by a person."""
-    shares = _shares(connection)
-    aside = {row.record for row in shares if row.aside is not None}
+    """Keys of studies on record that count on no shared board: set aside by the owner, of a person left out by them,
+    or given back by a person."""
+    shares, out = _shares(connection), _out(connection)
+    aside = {row.record for row in shares if row.aside is not None or (row.id, row.person) in out}
     # Before replicates told shares apart, the very same one could be of two studies.
-    counted = {row.record for row in shares if row.aside is None}
+    counted = {row.record for row in shares if row.aside is None and (row.id, row.person) not in out}
     return (aside - counted) | _given_back(connection)
 
 
@@ -70,7 +122,9 @@ def _given_back(connection: Connection) -> set[str]:
 
 _table, _places = schema.people_studies, schema.people_places
 _SHARES = (
-    select(_table.c.id, _table.c.title, _table.c.closed, _table.c.shown, _table.c.aside, _places.c.record)
+    select(
+        _table.c.id, _table.c.title, _table.c.closed, _table.c.shown, _table.c.aside, _places.c.record, _places.c.person
+    )
     .join(_places, _places.c.study == _table.c.id)
     .where(_places.c.record.is_not(None))
     .order_by(_table.c.at, _table.c.id, _places.c.number)
@@ -79,3 +133,40 @@ _SHARES = (
 
 def _shares(connection: Connection) -> Sequence[Row[*tuple[Any, ...]]]:
     return connection.execute(_SHARES).all()
+
+
+def draw_probabilities(ledger: Ledger, records: Collection[str]) -> dict[Showing, tuple[str, float]]:
+    """Of each showing in these shares, the people's study that drew it and with which probability.
+
+    Without those of studies that did not write it down. One drawn in several studies is of the last.
+    """
+    found: dict[Showing, tuple[str, float]] = {}
+    with ledger.reading() as connection:
+        for some in chunks(records):
+            for rater, item, first, second, study, probability in connection.execute(_DRAWN, {"records": some}):
+                found[rater, item, first, second] = (study, probability)
+    return found
+
+
+def draw_weights(ledger: Ledger, records: Collection[str]) -> dict[Showing, float]:
+    """What each showing counts for so that what was drawn rarely speaks for what was not drawn: one in the mean of a
+    study. Empty where everything was drawn alike."""
+    drawn = draw_probabilities(ledger, records)
+    rare: dict[str, list[float]] = {}
+    for study, probability in drawn.values():
+        rare.setdefault(study, []).append(1 / probability)
+    uneven = {study: fmean(some) for study, some in rare.items() if min(some) < max(some) * (1 - 1e-9)}
+    return {
+        showing: 1 / probability / uneven[study] for showing, (study, probability) in drawn.items() if study in uneven
+    }
+
+
+_tasks = schema.people_tasks
+_DRAWN = (
+    select(
+        schema.studies.c.rater, _tasks.c.item, _tasks.c.first, _tasks.c.second, _places.c.study, _tasks.c.probability
+    )
+    .join(_places, _places.c.id == _tasks.c.place)
+    .join(schema.studies, schema.studies.c.key == _places.c.record)
+    .where(_places.c.record.in_(bindparam("records", expanding=True)), _tasks.c.probability.is_not(None))
+)

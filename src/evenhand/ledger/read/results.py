@@ -75,6 +75,8 @@ class Results:
     """Words by which the first answer is taken for longer than the second; NaN where it is as they are."""
     stands: Mask
     """Whether the answers still stand for their models; boards leave out verdicts on answers that were replaced."""
+    weight: npt.NDArray[np.float64]
+    """What a verdict counts for: above one where a study for people drew it rarely."""
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -130,7 +132,8 @@ class Results:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Results":
         """`kept`: a mask, or indices in the order wanted."""
-        columns = ("seq", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer", "stands")
+        columns = ("seq", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer", "stands",
+            "weight")  # fmt: skip
         coded = ("item", "rater", "condition")
         return replace(
             self,
@@ -171,6 +174,7 @@ def results_of(
         models=named,
         model_of=np.array([number[models[one]] if one else -1 for one in trials.first.names], dtype=np.int32),
         stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],
+        weight=np.ones(len(counting)),
     )
 
 

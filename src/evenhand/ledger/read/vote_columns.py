@@ -32,7 +32,7 @@ class Votes:
     """In favour of model_a."""
     levels: Signs
     weight: FloatArray
-    """Replicates of one showing share its weight."""
+    """Replicates of one showing share its weight; what a study for people drew rarely weighs more."""
     length: FloatArray
     """How many words longer model_a's answer is; NaN where it is not known."""
 
@@ -109,7 +109,7 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         first=facing,
         value=value * facing,
         levels=levels,
-        weight=1 / sharing,
+        weight=results.weight / sharing,
         length=_longer(results, lengths) * facing,
     )
 

@@ -12,6 +12,7 @@ from evenhand.domain.verdict import NoVerdict, Preference, Reason
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.answers import word_counts
 from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.people_boards import draw_weights
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, item_labels
 from evenhand.ledger.read.results import Results, results_of
 from evenhand.ledger.read.unasked import NotAsked, not_reached
@@ -125,7 +126,7 @@ def judged_battles(
 ) -> JudgedBattles:
     """`items`: only what was judged on these. `without`: as if these models had never played. `as_of`: as the record
     stood then, on what the studies want by now."""
-    found = results_of(ledger, [study.key for study in chosen], items=items, as_of=as_of)
+    found = _weighed(ledger, chosen, results_of(ledger, [study.key for study in chosen], items=items, as_of=as_of))
     everything = found.without(without) if without else found
     results = everything.rows(everything.stands)
     unasked = not_reached(ledger, chosen, results, items=items, as_of=as_of)
@@ -138,6 +139,22 @@ def judged_battles(
         lengths=_lengths(ledger, results),
         set_aside=len(found) - len(everything),
     )
+
+
+def _weighed(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) -> Results:
+    """By how people's studies drew what they asked."""
+    shares = [study.key for study in chosen if study.rater.kind == "human"]
+    weights = draw_weights(ledger, shares) if shares else {}
+    if not weights:
+        return results
+    rater, item, response = results.rater.names, results.item.names, results.responses
+    who: list[int] = results.rater.code.tolist()
+    of: list[int] = results.item.code.tolist()
+    first: list[int] = results.first.tolist()
+    second: list[int] = results.second.tolist()
+    rows = zip(who, of, first, second, strict=True)
+    found = [weights.get((rater[a], item[b], response[c], response[d]), 1.0) for a, b, c, d in rows]
+    return replace(results, weight=np.array(found))
 
 
 def _lengths(ledger: Ledger, results: Results) -> FloatArray:

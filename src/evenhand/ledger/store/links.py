@@ -56,6 +56,7 @@ _COVERED: dict[Table, tuple[str, ...]] = {
     schema.proposal_events: _ALL,
     schema.growing_versions: _ALL,
     schema.given_back: _ALL,
+    schema.people_decisions: _ALL,
     # These two change: pausing a study and taking a place is nobody's figure, what counts on a board is.
     schema.people_studies: ("id", "benchmark", "data", "form", "closed", "shown", "aside"),
     schema.people_places: ("id", "study", "record"),

@@ -461,6 +461,9 @@ people_places = Table(
     Column("record", Text),
     Column("run", Text),
     Column("at", Float),
+    # Key of what is asked beside the share, so that one knows how the person works; when they read the guideline.
+    Column("checks", Text),
+    Column("read", Float),
     UniqueConstraint("study", "number"),
     UniqueConstraint("study", "person"),
 )
@@ -474,6 +477,28 @@ people_tasks = Table(
     Column("first", Text, nullable=False),
     Column("second", Text, nullable=False),
     Column("trial", Text, index=True),
+    # With which the study's draw took the comparison; empty where nobody wrote it down.
+    Column("probability", Float),
+    # `training`, `gold` or `repeat` of what counts on no board; empty of all else. `expected`: first or second.
+    Column("kind", Text),
+    Column("expected", Text),
+    Column("why", FreeText),
+    # What the person remarked; the last stands.
+    Column("comment", FreeText),
+    Column("flag", Text),
+)
+
+# What the owner decided about a person's part in a study, one after the other; the last of each person stands.
+people_decisions = Table(
+    "people_decisions",
+    metadata,
+    Column("seq", Sequence, primary_key=True),
+    Column("study", Text, nullable=False, index=True),
+    Column("person", Text, nullable=False),
+    Column("left_out", Boolean, nullable=False),
+    Column("rule", FreeText, nullable=False),
+    Column("by", Text),
+    Column("at", Float, nullable=False),
 )
 
 # The chain over the record (links.py): each writer's links, and the ends of chains that no other writer has joined.

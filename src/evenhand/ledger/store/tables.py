@@ -15,7 +15,7 @@ from sqlalchemy.schema import CreateColumn
 
 from evenhand.ledger.store import links, schema, submission_schema
 
-HEAD = "0013"
+HEAD = "0014"
 """The version of the tables that this Evenhand writes, compared as text. Raise it with every change of the schema."""
 
 _FIRST_WITH_LINKS = "0012"

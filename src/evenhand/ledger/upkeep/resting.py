@@ -81,6 +81,8 @@ def _studies_on(connection: Connection, rows: Mapping[str, Sequence[LazyRow]]) -
     found = _named(rows, _BY_STUDY)
     found |= _having(connection, schema.runs.c.study, schema.runs.c.id, _named(rows, _BY_RUN))
     found |= _having(connection, _links.study, _links.trial, trials)
+    places = schema.people_places.c
+    found |= _having(connection, places.record, places.study, _named(rows, {"people_decisions": "study"}))
     for column, names in (
         (_studies.data, _named(rows, _BY_DATA)),
         (_studies.rater, _named(rows, {"raters": "key"})),

@@ -52,7 +52,7 @@ class BoardOnRecord:
         part = next((one for one in self.parts if one.study == study), None)
         if part is None:
             return None
-        return replace(self, studies=tuple(one for one in self.shares if one.key in part.records), part=part)
+        return replace(self, studies=tuple(one for one in self.shares if one.key in part.counting), part=part)
 
     @property
     def benchmark(self) -> str:
@@ -124,7 +124,7 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
     """
     parts = tuple(one for one in people_parts(ledger) if running or one.seen)
     seen = frozenset[str]().union(*(one.records for one in parts))
-    counting = frozenset[str]().union(*(one.records for one in parts if one.counts))
+    counting = frozenset[str]().union(*(one.counting for one in parts if one.counts))
     hidden = frozenset[str]().union(*(one.records for one in people_parts(ledger))) - seen | given_back(ledger)
     grouped: dict[str, list[StudyOnRecord]] = {}
     for study in studies(ledger, everything=True):

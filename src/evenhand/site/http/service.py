@@ -341,6 +341,10 @@ class SentFields:
     def __init__(self, fields: FormData) -> None:
         self._fields = fields
 
+    def given(self, name: str) -> bool:
+        """Whether the form has such a field, filled in or not."""
+        return name in self._fields
+
     def text(self, name: str, *, most: int, required: str | None = None, called: str | None = None) -> str:
         """Without spaces around it; raises Refusal where it is too long, or missing while `required` names it.
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evenhand.domain.estimate import Estimate
-from evenhand.domain.verdict import Preference
+from evenhand.domain.verdict import Levels, Preference
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
@@ -48,7 +48,7 @@ def together(votes: Sequence[Vote]) -> Agreement | None:
     if not votes:
         return None
     raters = list(dict.fromkeys(vote.rater for vote in votes))
-    levels = 5 if votes[0].levels == 5 else 2
+    levels: Levels = 5 if votes[0].levels == 5 else 3 if votes[0].levels == 3 else 2
     found = ceiling(in_any_order(CaseTable.of(votes).showings(votes, raters, levels)))
     return Agreement(
         alpha=found.alpha,

@@ -1,6 +1,8 @@
 """Studies for people and their comparisons, for scripts. No model is named to those who compare."""
 
-from typing import Annotated, Any, NotRequired
+from collections.abc import Sequence
+from functools import partial
+from typing import Annotated, Any, Literal, NotRequired
 
 from fastapi import Path
 from pydantic import BaseModel, Field
@@ -9,14 +11,17 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evenhand.domain.estimate import Estimate
+from evenhand.ledger.read.people_boards import Decision, decisions, people_left_out
 from evenhand.site.http.pages import AsciiJson
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Changing, FreshOwner, Owner, Serving, Visiting
 from evenhand.site.openapi import DocumentRouter, Versioned
-from evenhand.site.people.comparisons import Overtaken, PersonShare, ShownAnew, places_of
-from evenhand.site.people.forms import FormName
+from evenhand.site.people.comparisons import ComparisonTask, Overtaken, PersonShare, ShownAnew, has_read, places_of
+from evenhand.site.people.forms import FLAGS, SKIP, SKIP_REASONS, FormName
 from evenhand.site.people.pages import (
     CHOICE_LONGEST,
+    COMMENT_LONGEST,
+    OPENED_LONGEST,
     SAID_MOST,
     SHOWING_LONGEST,
     SHOWN_ANEW,
@@ -27,19 +32,26 @@ from evenhand.site.people.pages import (
     own_choices,
     own_place,
     own_task,
+    remarked,
     said,
     started,
+    undone,
 )
 from evenhand.site.people.plan import PeopleStudyError
-from evenhand.site.people.studies import PeopleStudy, people_studies, progress
+from evenhand.site.people.quality import PersonQuality, SaidTask, broken_rules, remarks_in, rule_named
+from evenhand.site.people.studies import PeopleStudy, ShareProgress, people_studies, progress
 from evenhand.site.people.study_making import NewStudy, counted
 from evenhand.site.people.study_pages import (
+    RULE_LONGEST,
     agreement_of,
     changed,
+    decided_on,
     freed,
     given_place,
+    left_out_by,
     made_study,
     paused,
+    quality_of,
     removed,
     renewed,
     study_of,
@@ -71,6 +83,14 @@ class Choosing(BaseModel):
         description="What the choice is about, as the task said when you looked at it. Where the task shows something "
         "else by now the choice is refused with 409 and `changed`: look at it again.",
     )
+    reason: str = Field(
+        default="", max_length=CHOICE_LONGEST, description=f"With `skip`: one of {', '.join(SKIP_REASONS)}."
+    )
+    opened: str = Field(
+        default="",
+        max_length=OPENED_LONGEST,
+        description="As the task said it: so the time that a choice took is known.",
+    )
     after: int | None = Field(
         default=None,
         ge=0,
@@ -78,6 +98,22 @@ class Choosing(BaseModel):
         description="How often you had chosen when you were asked, as `times` said: sending the same again changes "
         "nothing, and where you chose something else since it is refused with 409. Without it the choice is taken.",
     )
+
+
+class Remarking(BaseModel):
+    showing: str = Field(max_length=SHOWING_LONGEST)
+    comment: str = Field(default="", max_length=COMMENT_LONGEST)
+    flag: str = Field(default="", max_length=CHOICE_LONGEST, description=f"Empty, or one of {', '.join(FLAGS)}.")
+
+
+class Deciding(BaseModel):
+    counts: bool
+    rule: str = Field(default="", max_length=RULE_LONGEST, description="Why; needed to leave somebody out.")
+
+
+class Ruling(BaseModel):
+    rule: Literal["gold", "repeats", "others", "side", "judge"]
+    limit: float = Field(ge=0, le=1)
 
 
 class StudyListed(TypedDict):
@@ -129,6 +165,30 @@ class StudyPerson(AgreementFields):
     tasks: int
     judged: int
     last: float | None
+    counts: bool
+    """Whether the owner has not left them out."""
+    rule: str | None
+    """By which they were."""
+    problems: list[str]
+    """Rules that they break at their usual limits."""
+    gold: float | None
+    gold_n: float
+    repeats: float | None
+    repeats_n: float
+    first_position: float | None
+    judge: str | None
+    """The one they are most like, and how often they say what it says."""
+    as_judge: float | None
+    seconds: float | None
+    """Median of the time that a verdict took."""
+    skipped: int
+    both_bad: int
+    flags: int
+    comments: int
+
+
+class LeftOutDocument(Versioned):
+    people: list[str]
 
 
 class AlphaFields(TypedDict):
@@ -157,6 +217,9 @@ class ShareListed(TypedDict):
     judged: int
     paused: bool
     closed: bool
+    guideline: str
+    """Empty where there is none; it is to be read before anything is chosen."""
+    read: bool
 
 
 class OpenStudy(TypedDict):
@@ -178,6 +241,14 @@ class ChoicesDocument(ShareDocument):
     choices: list[str | None]
 
 
+class TaughtFields(TypedDict):
+    """Of a training item that was answered."""
+
+    right: bool
+    better: str
+    why: str
+
+
 class Explained(TypedDict, total=False):
     task: str | None
     criteria: dict[str, str]
@@ -190,14 +261,25 @@ class ComparisonDocument(Versioned, Explained):
     images: list[str | None]
     answers: list[str]
     showing: str
+    opened: str
     choice: str | None
     times: int
+    training: bool
+    taught: NotRequired[TaughtFields]
+    comment: str
+    flag: str
 
 
 class ChoiceDocument(Versioned):
     number: int
     choice: str | None
     times: int
+    taught: NotRequired[TaughtFields]
+
+
+class UndoneDocument(Versioned):
+    number: int | None
+    """Of the task of which something was taken back; null where nothing was said."""
 
 
 class ChoiceRefused(Versioned):
@@ -245,19 +327,50 @@ async def get_study(serving: Serving, owner: Owner, study: Id) -> StudyProgressD
     places = await run_in_threadpool(progress, serving.ledger, study)
     agree = await agreement_of(serving, study)
     unknown = Estimate(value=None, reason="nobody has judged yet")
-    shown: list[StudyPerson] = [
-        {
-            "person": one.person,
-            "tasks": one.tasks,
-            "judged": one.judged,
-            "last": one.last,
-            **_agreement(unknown if agree is None else agree.by_person.get(one.person or "", unknown)),
-        }
+    works = {one.person: one for one in await quality_of(serving, study)}
+    remarks = await run_in_threadpool(remarks_in, serving.ledger, study)
+    out = people_left_out(await run_in_threadpool(decisions, serving.ledger, study))
+    shown = [
+        _person(
+            one,
+            works.get(one.person or ""),
+            None if one.person is None else out.get(one.person),
+            unknown if agree is None else agree.by_person.get(one.person or "", unknown),
+            remarks,
+        )
         for one in places
     ]
     alpha = _alpha(unknown if agree is None else agree.alpha)
     sign = _agreement(unknown if agree is None else agree.sign)
     return {"schema": 1, **_study(found), "people": shown, **alpha, **sign}
+
+
+def _person(
+    one: ShareProgress, works: PersonQuality | None, out: Decision | None, agrees: Estimate, remarks: Sequence[SaidTask]
+) -> StudyPerson:
+    like = None if works is None else works.judge
+    return {
+        "person": one.person,
+        "tasks": one.tasks,
+        "judged": one.judged,
+        "last": one.last,
+        **_agreement(agrees),
+        "counts": out is None,
+        "rule": None if out is None else out.rule,
+        "problems": [] if works is None else [words for _, words in broken_rules(works)],
+        "gold": None if works is None else works.gold.value,
+        "gold_n": 0 if works is None else works.gold.n,
+        "repeats": None if works is None else works.repeats.value,
+        "repeats_n": 0 if works is None else works.repeats.n,
+        "first_position": None if works is None else works.first.value,
+        "judge": None if like is None else like.judge,
+        "as_judge": None if like is None else like.share.value,
+        "seconds": None if works is None else works.seconds,
+        "skipped": 0 if works is None else works.skipped,
+        "both_bad": 0 if works is None else works.both_bad,
+        "flags": sum(bool(said.flag) for said in remarks if said.person == one.person),
+        "comments": sum(bool(said.comment) for said in remarks if said.person == one.person),
+    }
 
 
 def _alpha(found: Estimate) -> AlphaFields:
@@ -300,6 +413,32 @@ async def delete_place(serving: Serving, owner: Owner, changing: Changing, study
         raise not_found("such person with a place in this study")
     await freed(serving, owner, study, place, person)
     return Response(status_code=204)
+
+
+@routes.put(
+    "/studies/{study}/people/{person}/counts",
+    summary="Leave a person out of a study, or let them count again (owner)",
+    status_code=204,
+)
+async def put_counts(
+    serving: Serving,
+    owner: Owner,
+    changing: Changing,  # noqa: ARG001
+    study: Id,
+    person: Id,
+    asked: Deciding,
+) -> Response:
+    if not asked.counts and not asked.rule.strip():
+        raise Refusal(422, "Say by which rule the person is left out.")
+    await decided_on(serving, owner, study, person, asked.rule.strip(), out=not asked.counts)
+    return Response(status_code=204)
+
+
+@routes.post("/studies/{study}/rule", summary="Leave out everybody who breaks a rule now (owner)")
+async def post_rule(serving: Serving, owner: Owner, changing: Changing, study: Id, asked: Ruling) -> LeftOutDocument:  # noqa: ARG001
+    rule = rule_named(asked.rule)
+    assert rule is not None
+    return {"schema": 1, "people": await left_out_by(serving, owner, study, rule, asked.limit)}
 
 
 @routes.post("/studies/{study}/renew", summary="Ask about the models' present answers (owner)")
@@ -363,12 +502,38 @@ def _place(place: PersonShare) -> ShareListed:
         "title": place.title,
         "form": place.form.name,
         "question": place.form.question,
-        "offered": [one.code for one in place.form.choices],
+        "offered": [*(one.code for one in place.form.choices), *((SKIP,) if place.form.skips else ())],
         "tasks": place.tasks,
         "judged": place.judged,
         "paused": place.paused,
         "closed": place.closed,
+        "guideline": place.conduct.guideline,
+        "read": place.read or not place.conduct.to_read,
     }
+
+
+@routes.put("/comparisons/{comparison}/guideline", summary="Say that I read the guideline", status_code=204)
+async def put_read(serving: Serving, changing: Changing, comparison: Id) -> Response:
+    own = await own_place(serving, changing, comparison)
+    await serving.written(partial(has_read, serving.ledger, own))
+    return Response(status_code=204)
+
+
+@routes.post("/comparisons/{comparison}/undo", summary="Take back what I chose last")
+async def post_undo(serving: Serving, changing: Changing, comparison: Id) -> UndoneDocument:
+    return {"schema": 1, "number": await undone(serving, changing, comparison)}
+
+
+@routes.put("/comparisons/{comparison}/{number}/remark", summary="Comment on a task, or flag it", status_code=204)
+async def put_remark(
+    serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Remarking
+) -> Response:
+    shown = ShownChoice(place=comparison, number=str(number), showing=asked.showing)
+    try:
+        await remarked(serving, changing, shown, comment=asked.comment.strip(), flag=asked.flag)
+    except ShownAnew as error:
+        raise Refusal(409, SHOWN_ANEW) from error
+    return Response(status_code=204)
 
 
 @routes.get("/comparisons/{comparison}/{number}", summary="One of my tasks: two answers, in the order shown")
@@ -387,9 +552,23 @@ async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number:
         **explained,
         "answers": list(task.answers),
         "showing": task.showing,
+        "opened": task.opened,
         "choice": task.said.choice,
         "times": task.said.times,
+        "training": task.training,
+        **_taught(task),
+        "comment": task.comment,
+        "flag": task.flag,
     }
+
+
+class _Taught(TypedDict, total=False):
+    taught: TaughtFields
+
+
+def _taught(task: ComparisonTask) -> _Taught:
+    told = task.taught
+    return {} if told is None else {"taught": {"right": told.right, "better": told.better, "why": told.why}}
 
 
 @routes.put(
@@ -399,12 +578,23 @@ async def get_task(serving: Serving, visiting: Visiting, comparison: Id, number:
 )
 async def put_choice(serving: Serving, changing: Changing, comparison: Id, number: Number, asked: Choosing) -> Response:
     try:
-        shown = ShownChoice(place=comparison, number=str(number), showing=asked.showing, after=asked.after)
-        found = (await said(serving, changing, shown, asked.choice)).answer
+        shown = ShownChoice(
+            place=comparison,
+            number=str(number),
+            showing=asked.showing,
+            after=asked.after,
+            opened=asked.opened,
+            reason=asked.reason,
+        )
+        kept = await said(serving, changing, shown, asked.choice)
+        found = kept.answer
     except ShownAnew:
         return AsciiJson({"schema": 1, "error": SHOWN_ANEW, "code": "EH-CONFLICT", "changed": True}, 409)
     except Overtaken as overtaken:
         stands = overtaken.said
         now = {"choice": stands.choice, "times": stands.times}
         return AsciiJson({"schema": 1, "error": overtaken_sentence(stands), "code": "EH-CONFLICT", **now}, 409)
-    return AsciiJson({"schema": 1, "number": number, "choice": found.choice, "times": found.times})
+    told: dict[str, Any] = {"schema": 1, "number": number, "choice": found.choice, "times": found.times}
+    if number <= kept.place.training:
+        told |= _taught((await own_task(serving, changing, comparison, str(number))).task)
+    return AsciiJson(told)

@@ -2,11 +2,11 @@
 
 import secrets
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, func, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.trial import Trial
@@ -16,7 +16,8 @@ from evenhand.ledger.store.links import changing
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
 from evenhand.site.accounts.store import Person
-from evenhand.site.people.forms import FORMS
+from evenhand.site.people.comparisons import answered
+from evenhand.site.people.forms import conduct_of
 from evenhand.site.people.plan import PeopleStudyError
 from evenhand.site.people.studies import find_people_study, share_of
 
@@ -36,15 +37,10 @@ def set_people_study(ledger: Ledger, study: str, setting: Setting, *, on: bool) 
 def finished_studies(ledger: Ledger) -> set[str]:
     """Those in which everything that was asked is judged."""
     table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
-    waiting = select(places.c.study).join(tasks, tasks.c.place == places.c.id).where(~_judged())
+    waiting = select(places.c.study).join(tasks, tasks.c.place == places.c.id).where(~answered())
     query = select(table.c.id).where(table.c.id.not_in(waiting))
     with ledger.reading() as connection:
         return set(connection.execute(query).scalars())
-
-
-def _judged() -> Any:
-    made, tasks = schema.judgements, schema.people_tasks
-    return select(made.c.trial).where(made.c.trial == tasks.c.trial, made.c.verdict.is_not(None)).exists()
 
 
 def give_back(ledger: Ledger, place: str, person: Person) -> int:
@@ -53,17 +49,18 @@ def give_back(ledger: Ledger, place: str, person: Person) -> int:
     Raises PeopleStudyError where the place is not this person's, nothing of it is left, or they judge at this moment.
     """
     table, tasks = schema.people_places, schema.people_tasks
-    query = select(tasks, _judged().label("judged")).where(tasks.c.place == place).order_by(tasks.c.number)
+    query = select(tasks, answered().label("judged")).where(tasks.c.place == place).order_by(tasks.c.number)
     with ledger.reading() as connection:
         row = connection.execute(select(table).where(table.c.id == place)).first()
         before = connection.execute(query).all()
     if row is None or row.person != person.id or row.record is None:
         raise PeopleStudyError("This place is not that person's.")
     kept = [one for one in before if one.judged]
+    counting = [one for one in kept if one.kind is None]
     if len(kept) == len(before):
         raise PeopleStudyError("Everything of this place is judged; nothing is left to give to somebody else.")
     # On record before anything changes hands, so that a kill between the two loses no judgement.
-    record = _smaller_share(ledger, row, kept, person) if kept else None
+    record = _smaller_share(ledger, row, counting, person) if counting else None
     with ledger.writing() as connection:
         if connection.execute(query).all() != before:
             raise PeopleStudyError("This person judges at this moment; try again in a little while.")
@@ -71,7 +68,7 @@ def give_back(ledger: Ledger, place: str, person: Person) -> int:
         if record is None:
             _leave(connection, place)
         else:
-            _new_place(connection, row, [one for one in before if not one.judged])
+            _new_place(connection, row, before)
             _numbered(connection, place, kept)
             with changing(connection, table, table.c.id == place):
                 connection.execute(update(table).where(table.c.id == place).values(record=record))
@@ -81,23 +78,41 @@ def give_back(ledger: Ledger, place: str, person: Person) -> int:
 
 
 def _leave(connection: Connection, place: str) -> None:
-    """A place of which nothing was judged is nobody's again."""
+    """A place of which nothing that counts was judged is nobody's again."""
     table, tasks = schema.people_places, schema.people_tasks
-    nobody = {"person": None, "replicate": None, "record": None, "run": None, "at": None}
+    nobody = dict.fromkeys(("person", "replicate", "record", "run", "at", "checks", "read"))
     with changing(connection, table, table.c.id == place):
         connection.execute(update(table).where(table.c.id == place).values(nobody))
-    connection.execute(update(tasks).where(tasks.c.place == place).values(trial=None))
+    connection.execute(update(tasks).where(tasks.c.place == place).values(_UNTOUCHED))
 
 
-def _new_place(connection: Connection, old: Row[Any], left: Iterable[Row[Any]]) -> None:
-    """With those tasks, in their order and free for anybody."""
+_UNTOUCHED = {"trial": None, "comment": None, "flag": None}
+"""Of a task that nobody has."""
+
+
+def _new_place(connection: Connection, old: Row[Any], before: Sequence[Row[Any]]) -> None:
+    """With what was left, in its order and free for anybody. Whoever takes it is trained too, and asked nothing again
+    that somebody else was asked first."""
     table, tasks = schema.people_places, schema.people_tasks
     last = connection.execute(select(func.max(table.c.number)).where(table.c.study == old.study)).scalar_one()
     fresh = {"id": secrets.token_hex(8), "study": old.study, "number": last + 1, "person": None}
     insert_all(connection, table, [fresh])
-    for number, one in enumerate(left, start=1):
-        where = (tasks.c.place == old.id, tasks.c.number == one.number)
-        connection.execute(update(tasks).where(*where).values(place=fresh["id"], number=number, trial=None))
+    left = [one for one in before if not one.judged]
+    open_pairs = {_pair(one) for one in left if one.kind is None}
+    trained = [one for one in before if one.kind == "training" and one.judged]
+    goes = [one for one in left if one.kind != "repeat" or _pair(one) in open_pairs]
+    copied = ("item", "first", "second", "kind", "expected", "why", "probability")
+    rows = [
+        {"place": fresh["id"], "number": number, **{name: getattr(one, name) for name in copied}, **_UNTOUCHED}
+        for number, one in enumerate([*trained, *goes], start=1)
+    ]
+    gone = delete(tasks).where(tasks.c.place == old.id, tasks.c.number == bindparam("number_"))
+    connection.execute(gone, [{"number_": one.number} for one in left])
+    connection.execute(insert(tasks), rows)
+
+
+def _pair(task: Row[Any]) -> tuple[str, frozenset[str]]:
+    return task.item, frozenset((task.first, task.second))
 
 
 def _numbered(connection: Connection, place: str, kept: Iterable[Row[Any]]) -> None:
@@ -176,14 +191,16 @@ def _trial_key(row: Row[Any], responses: tuple[str, str]) -> str | None:
     """None where nobody has the place yet."""
     if row.rater is None:
         return None
-    condition = FORMS[row.form].condition.key
+    condition = conduct_of(row.asked).form(row.form).condition.key
     return Trial(item=row.item, responses=responses, rater=row.rater, condition=condition, replicate=row.replicate).key
 
 
 def _outdated(ledger: Ledger, study: str) -> list[Row[Any]]:
     table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
     query = (
-        select(tasks, table.c.form, places.c.replicate, schema.studies.c.rater, _judged().label("judged"))
+        select(
+            tasks, table.c.form, table.c.asked, places.c.replicate, schema.studies.c.rater, answered().label("judged")
+        )
         .join(places, places.c.id == tasks.c.place)
         .join(table, table.c.id == places.c.study)
         .outerjoin(schema.studies, schema.studies.c.key == places.c.record)

@@ -1,11 +1,13 @@
 """What people are asked to compare: in which form, and who sees what in which order; all from numbers and a seed."""
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import combinations
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import lru_cache
+from itertools import combinations, count
 from math import floor
 from random import Random
-from typing import Literal, TypeAlias, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 from evenhand.domain.identity import Json, content_hash, draw
 from evenhand.domain.item import Item
@@ -30,6 +32,23 @@ class FormChoice:
     words: str
     value: int
     """In favour of the response shown first."""
+    mark: str = ""
+    """What tells it from another choice of the same value."""
+
+
+BOTH_BAD = FormChoice(code="both-bad", words="Both are bad", value=0, mark="both-bad")
+SKIP = "skip"
+"""What stands for a comparison passed over, where choices are told by their codes."""
+SKIP_REASONS: Mapping[str, str] = {
+    "cannot-tell": "I cannot tell which is better",
+    "not-my-field": "I do not know enough about it",
+    "rather-not": "I would rather not judge this one",
+}
+FLAGS: Mapping[str, str] = {
+    "broken-image": "An image is broken or missing",
+    "unsafe": "Something here is unsafe or offensive",
+    "not-answerable": "The question cannot be answered",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +65,31 @@ class QuestionForm:
     levels: Levels
     explained: bool
     """Whether the task and the criteria are shown too."""
+    plain: str = ""
+    """The question about an item without criteria, where it is another."""
+    skips: bool = False
+    """Whether a comparison may be passed over."""
+
+    @property
+    def cards(self) -> Pair:
+        """What stands over the two answers: the words of the buttons that choose them."""
+        first, second = self.choices[:2]
+        return self.sides if self.explained else (first.words, second.words)
+
+    def asks(self, *, criteria: bool) -> str:
+        """The question. `criteria`: whether there are any."""
+        return self.question if criteria else self.plain or self.question
 
     @property
     def condition(self) -> Condition:
-        words = [self.question, list(self.sides), [[one.code, one.words] for one in self.choices], self.explained]
+        words: list[Json] = [
+            self.question,
+            list(self.sides),
+            [[one.code, one.words] for one in self.choices],
+            self.explained,
+        ]
+        if self.skips:
+            words.append(list(SKIP_REASONS.values()))
         return Condition(protocol=self.protocol, prompt_hash=content_hash("form", words), see="images")
 
     def preference(self, code: str) -> Preference | None:
@@ -57,8 +97,11 @@ class QuestionForm:
         found = next((one for one in self.choices if one.code == code), None)
         return None if found is None else Preference(value=found.value, levels=self.levels)
 
-    def code(self, preference: Preference) -> str:
-        return next(one.code for one in self.choices if one.value == preference.value)
+    def mark(self, code: str) -> str:
+        return next((one.mark for one in self.choices if one.code == code), "")
+
+    def code(self, preference: Preference, mark: str = "") -> str:
+        return next(one.code for one in self.choices if (one.value, one.mark) == (preference.value, mark))
 
 
 FORMS: Mapping[FormName, QuestionForm] = {
@@ -80,6 +123,7 @@ FORMS: Mapping[FormName, QuestionForm] = {
         protocol="creation_people",
         # The symbols are those of Creation-MMBench, Figure 11, which asks nothing in words.
         question="Which answer serves the question better, by its criteria?",
+        plain="Which answer serves the question better?",
         sides=("Left", "Right"),
         choices=(
             FormChoice(code="Left>>Right", words="Left is much better", value=2),
@@ -95,12 +139,94 @@ FORMS: Mapping[FormName, QuestionForm] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Known:
+    """A comparison of which the owner knows the better answer."""
+
+    item: str
+    """Label."""
+    better: str
+    worse: str
+    """Models."""
+    why: str = ""
+    """What a person is told in a guideline or after a training item."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conduct:
+    """How people are asked, taught and checked. Nothing of it counts on a board."""
+
+    question: str = ""
+    """In place of the form's own."""
+    both_bad: bool = False
+    skips: bool = False
+    advance: bool = False
+    """Whether a choice leads to the next comparison, unless a person wants it otherwise."""
+    guideline: str = ""
+    """Markdown; read once before the first comparison."""
+    examples: tuple[Known, ...] = ()
+    """Shown with the guideline."""
+    training: tuple[Known, ...] = ()
+    """Asked first, with an answer to what was chosen."""
+    gold: tuple[Known, ...] = ()
+    """Asked among the others, and marked by nothing."""
+    repeats: int = 0
+    """How many comparisons each person sees a second time, the other way round."""
+
+    @property
+    def known(self) -> tuple[Known, ...]:
+        return (*self.examples, *self.training, *self.gold)
+
+    @property
+    def to_read(self) -> bool:
+        return bool(self.guideline or self.examples)
+
+    def as_json(self) -> dict[str, Json]:
+        """Without what is as it always was, so that a study without any of it is written as before."""
+        usual = Conduct()
+        told: dict[str, Json] = {}
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value != getattr(usual, one.name):
+                told[one.name] = value
+        for name in ("examples", "training", "gold"):
+            if name in told:
+                told[name] = [asdict(known) for known in getattr(self, name)]
+        return told
+
+    @classmethod
+    def from_json(cls, asked: Mapping[str, Any]) -> "Conduct":
+        told = {one.name: asked[one.name] for one in fields(cls) if one.name in asked}
+        for name in ("examples", "training", "gold"):
+            told[name] = tuple(Known(**one) for one in told.get(name, ()))
+        return cls(**told)
+
+    def form(self, name: FormName) -> QuestionForm:
+        """The form as this study asks it."""
+        form = FORMS[name]
+        if self.question:
+            form = replace(form, question=self.question, plain="")
+        if self.both_bad:
+            form = replace(form, choices=(*form.choices, BOTH_BAD), levels=max(form.levels, 3))
+        return replace(form, skips=True) if self.skips else form
+
+
+@lru_cache(maxsize=256)
+def conduct_of(asked: str) -> Conduct:
+    """Of a study as it is stored: looked up at every click."""
+    return Conduct.from_json(json.loads(asked))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """Two models' answers to one item."""
 
     item: str
     """Digest."""
     pair: Pair
+    probability: float = 1.0
+    """With which the draw takes it."""
+    turn: int = 0
+    """How many comparisons of its item were drawn before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -154,40 +280,69 @@ class ShownComparison:
     """Whether the second model's answer stands first."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drawn(Generic[T]):
+    thing: T
+    probability: float
+    turn: int
+    """How many of its group were drawn before it."""
+
+
 def spread(
-    things: Sequence[T], *, group: Callable[[T], Hashable], name: Callable[[T], str], most: int | None, seed: int
-) -> list[T]:
-    """At most so many of them, by lot and as evenly from all groups as can be, in the order given."""
-    if most is None or most >= len(things):
-        return list(things)
-    groups: dict[Hashable, list[tuple[int, int]]] = {}
+    things: Sequence[T], *, group: Callable[[T], str], name: Callable[[T], str], most: int | None, seed: int
+) -> list[Drawn[T]]:
+    """At most so many of them by lot, one of every group before a second of any, in the order given.
+
+    Where the last turn has too few for all groups, a lot of its own says which have one more. So everything in a group
+    is drawn with one probability: the number expected of the group, divided by its size.
+    """
+    groups: dict[str, list[tuple[int, int]]] = {}
     for place, thing in enumerate(things):
         groups.setdefault(group(thing), []).append((draw(seed, name(thing)), place))
-    rounds = sorted((turn, lot, place) for lots in groups.values() for turn, (lot, place) in enumerate(sorted(lots)))
-    return [things[place] for place in sorted(place for _, _, place in rounds[:most])]
+    waiting = {one: sorted(lots) for one, lots in groups.items()}
+    left = len(things) if most is None else min(most, len(things))
+    taken: list[tuple[int, int]] = []
+    expected = dict.fromkeys(waiting, 0.0)
+    for turn in count():
+        there = [one for one, lots in waiting.items() if len(lots) > turn]
+        if not there or not left:
+            break
+        chosen = sorted(there, key=lambda one: draw(seed, "turn", str(turn), one))[:left]
+        for one in there:
+            expected[one] += len(chosen) / len(there)
+        taken += [(waiting[one][turn][1], turn) for one in chosen]
+        left -= len(chosen)
+    share = {one: expected[one] / len(lots) for one, lots in waiting.items()}
+    return [
+        Drawn(thing=things[place], probability=share[group(things[place])], turn=turn) for place, turn in sorted(taken)
+    ]
 
 
-def drawn_items(items: Iterable[Item], *, category: str | None, most: int | None, seed: int) -> list[Item]:
+def drawn_items(items: Iterable[Item], *, category: str | None, most: int | None, seed: int) -> list[Drawn[Item]]:
     """Of one category or of all, spread over the tasks."""
     there = [item for item in items if category is None or item.category == category]
     return spread(
-        there, group=lambda item: item.task or item.category, name=lambda item: item.digest, most=most, seed=seed
+        there, group=lambda item: item.task or item.category or "", name=lambda item: item.digest, most=most, seed=seed
     )
 
 
 def comparisons(
-    items: Sequence[str], pairs: Pairs, answers: Answers, *, most: int | None, seed: int
+    items: Mapping[str, float], pairs: Pairs, answers: Answers, *, most: int | None, seed: int
 ) -> list[Comparison]:
-    """Where both models answered; at most so many, spread over the pairs."""
+    """Where both models answered; at most so many, one pair of every item before a second of any.
+
+    `items`: digests, each with the probability of its own draw.
+    """
     found = [
         Comparison(item=item, pair=(first, second))
         for first, second in pairs.met()
         for item in items
         if {first, second} <= answers.get(item, {}).keys()
     ]
-    return spread(
-        found, group=lambda one: one.pair, name=lambda one: "\n".join((one.item, *one.pair)), most=most, seed=seed
+    drawn = spread(
+        found, group=lambda one: one.item, name=lambda one: "\n".join((one.item, *one.pair)), most=most, seed=seed
     )
+    return [replace(one.thing, probability=one.probability * items[one.thing.item], turn=one.turn) for one in drawn]
 
 
 def divided(comparisons: int, sharing: Sharing) -> list[list[ShownComparison]]:
@@ -209,6 +364,62 @@ def divided(comparisons: int, sharing: Sharing) -> list[list[ShownComparison]]:
     for place in places:
         lots.shuffle(place)
     return places
+
+
+Kind: TypeAlias = Literal["training", "gold", "repeat"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedTask:
+    """One comparison as one person will be asked it."""
+
+    item: str
+    first: str
+    second: str
+    """Digests of the answers, in the order shown."""
+    probability: float | None = None
+    kind: Kind | None = None
+    """None of what counts."""
+    expected: Literal["first", "second"] | None = None
+    """Which is better, where the owner knows."""
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownAnswers:
+    """What the owner knows of two answers on record."""
+
+    item: str
+    better: str
+    worse: str
+    """Digests."""
+    why: str
+
+    def task(self, kind: Kind, *, swapped: bool) -> PlannedTask:
+        first, second = (self.worse, self.better) if swapped else (self.better, self.worse)
+        expected = "second" if swapped else "first"
+        return PlannedTask(item=self.item, first=first, second=second, kind=kind, expected=expected, why=self.why)
+
+
+def with_checks(
+    share: Sequence[PlannedTask],
+    *,
+    training: Sequence[KnownAnswers],
+    gold: Sequence[KnownAnswers],
+    repeats: int,
+    lots: Random,
+) -> list[PlannedTask]:
+    """A person's share with what is asked beside it: training first; gold anywhere after it; of the first half so many
+    again in the second, the other way round, so that who follows the side contradicts themselves."""
+    half = len(share) // 2
+    again = [share[place] for place in sorted(lots.sample(range(half), min(repeats, half)))]
+    asked = list(share)
+    for one in again:
+        turned = replace(one, first=one.second, second=one.first, kind="repeat", probability=None)
+        asked.insert(lots.randint(half + 1, len(asked)), turned)
+    for one in gold:
+        asked.insert(lots.randint(0, len(asked)), one.task("gold", swapped=lots.random() < 0.5))
+    return [*(one.task("training", swapped=lots.random() < 0.5) for one in training), *asked]
 
 
 def _turns(sharing: Sharing, lots: Random) -> Iterator[list[int]]:
@@ -243,6 +454,7 @@ class AskedStudy:
     """At most so many, drawn by the seed; None is all."""
     most: int | None = None
     """At most so many comparisons; None is all."""
+    conduct: Conduct = Conduct()
 
     def as_json(self) -> dict[str, Json]:
         pairs, sharing = self.pairs, self.sharing
@@ -259,4 +471,5 @@ class AskedStudy:
             "people_per_comparison": sharing.each,
             "overlap": sharing.overlap,
             "seed": sharing.seed,
+            **self.conduct.as_json(),
         }

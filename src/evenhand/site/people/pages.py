@@ -5,10 +5,13 @@ from functools import partial
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
+from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.domain.item import Item
+from evenhand.domain.verdict import NoVerdict
+from evenhand.format.markdown import rendered
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person
 from evenhand.site.boards.battle import BattlePicture, pictures_of
@@ -23,6 +26,8 @@ from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.people.comparisons import (
     ChosenAnswer,
     ComparisonTask,
+    Decision,
+    NotRead,
     Overtaken,
     Paused,
     PersonShare,
@@ -30,9 +35,14 @@ from evenhand.site.people.comparisons import (
     choices,
     find_place,
     find_task,
+    has_read,
     places_of,
+    remark,
     say,
+    undo,
 )
+from evenhand.site.people.forms import FLAGS, SKIP, SKIP_REASONS
+from evenhand.site.people.plan import PeopleStudyError, example_texts, known_answers
 from evenhand.site.people.studies import PeopleStudy, people_studies
 from evenhand.site.people.study_pages import place_for, study_of
 
@@ -41,6 +51,8 @@ pages = APIRouter(prefix="/compare", include_in_schema=False)
 SAID_MOST = 1_000_000
 CHOICE_LONGEST = 20
 SHOWING_LONGEST = 64
+OPENED_LONGEST = 40
+COMMENT_LONGEST = 2000
 SHOWN_ANEW = "Not saved: this comparison has changed since you opened it. Read what it shows now, and choose."
 
 Number = Annotated[int, Query(ge=1, le=1_000_000)]
@@ -122,19 +134,103 @@ async def jump(serving: Serving, visiting: Visiting, place: str, number: Number)
     return RedirectResponse(f"/compare/{own.id}/{min(number, own.tasks)}", 303)
 
 
+@pages.get("/{place}/guideline")
+async def guideline(request: Request, serving: Serving, visiting: Visiting, place: str) -> Response:
+    own = await own_place(serving, visiting, place)
+    if not own.conduct.to_read:
+        raise not_found("guideline of this study")
+    examples = await run_in_threadpool(_examples, serving.ledger, own)
+    context = {"place": own, "text": shown_text(own.conduct.guideline), "examples": examples}
+    return serving.pages.page(request, "compare_guideline.html", context)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownExample:
+    """A comparison that the guideline explains; no model is named."""
+
+    item: Item
+    pictures: tuple[BattlePicture, ...]
+    better: "ShownText"
+    worse: "ShownText"
+    why: str
+
+
+def _examples(ledger: Ledger, own: PersonShare) -> list[ShownExample]:
+    """Without those whose answers are not there any more."""
+    found: list[ShownExample] = []
+    for one in own.conduct.examples:
+        try:
+            (known,) = known_answers(ledger, own.data, [one])
+        except PeopleStudyError:
+            continue
+        item, better, worse = example_texts(ledger, known)
+        shown = {"better": shown_text(better), "worse": shown_text(worse)}
+        pictures = pictures_of(ledger, item, own.data)
+        found.append(ShownExample(item=as_compared(item), pictures=pictures, why=one.why, **shown))
+    return found
+
+
+@pages.post("/{place}/guideline")
+async def read_guideline(serving: Serving, visiting: Visiting, form: SentForm, place: str) -> Response:  # noqa: ARG001
+    own = await own_place(serving, visiting, place)
+    await serving.written(partial(has_read, serving.ledger, own))
+    return RedirectResponse(f"/compare/{own.id}", 303)
+
+
+@pages.post("/{place}/undo")
+async def take_back(serving: Serving, visiting: Visiting, form: SentForm, place: str) -> Response:  # noqa: ARG001
+    number = await undone(serving, visiting, place)
+    return RedirectResponse(f"/compare/{place}" if number is None else f"/compare/{place}/{number}", 303)
+
+
+async def undone(serving: Service, visiting: Visiting, place: str) -> int | None:
+    """The number of the task of which something was taken back; None where nothing was said."""
+    person = visiting.must_be("annotator", "owner")
+    return await serving.written(partial(_undone, serving.ledger, person, place))
+
+
+def _undone(ledger: Ledger, person: Person, place: str) -> int | None:
+    own = _own_place(ledger, person, place)
+    try:
+        return undo(ledger, own)
+    except (Paused, NotRead) as error:
+        raise _refused(own, error) from error
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownText:
+    """What somebody wrote, as a page shows it."""
+
+    written: str
+    rendered: Markup | None
+    """As Markdown; None where it is shown as it was written."""
+
+
+def shown_text(text: str) -> ShownText:
+    return ShownText(written=text, rendered=rendered(text))
+
+
 @pages.get("/{place}/{number}")
 async def compare(request: Request, serving: Serving, visiting: Visiting, place: str, number: str) -> Response:
-    return _desk(request, serving, await own_task(serving, visiting, place, number))
+    own = await own_task(serving, visiting, place, number)
+    if own.place.must_read:
+        return RedirectResponse(f"/compare/{own.place.id}/guideline", 303)
+    return _desk(request, serving, own)
 
 
 def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: Refusal | None = None) -> Response:
     """`overtaken`: why what was sent is not kept."""
+    criteria = criteria_of(own.task.item) if own.place.form.explained else ()
     context = {
         "place": own.place,
         "task": own.task,
+        "answers": [shown_text(text) for text in own.task.answers],
         "item": as_compared(own.task.item),
         "pictures": own.pictures,
-        "criteria": criteria_of(own.task.item) if own.place.form.explained else (),
+        "criteria": criteria,
+        "question": own.place.form.asks(criteria=bool(criteria)),
+        "skip_reasons": SKIP_REASONS,
+        "flags": FLAGS,
         "overtaken": overtaken,
     }
     return serving.pages.page(request, "compare.html", context, status=200 if overtaken is None else 409)
@@ -156,24 +252,55 @@ async def answer(
     request: Request, serving: Serving, visiting: Visiting, form: SentForm, place: str, number: str
 ) -> Response:
     """Saves what was chosen, if anything was, and leads on."""
-    go = form.choice("go", ("next", "previous", "stay"))
-    choice = form.text("choice", most=CHOICE_LONGEST)
-    shown = ShownChoice(place=place, number=number, showing=form.text("showing", most=SHOWING_LONGEST))
-    if choice:
-        after = form.number("after", least=0, most=SAID_MOST)
-        try:
+    go = SKIP if form.given("skip") else form.choice("go", ("next", "previous", "stay"))
+    choice = SKIP if go == SKIP else form.text("choice", most=CHOICE_LONGEST)
+    shown = ShownChoice(
+        place=place,
+        number=number,
+        showing=form.text("showing", most=SHOWING_LONGEST),
+        opened=form.text("opened", most=OPENED_LONGEST),
+        reason=form.text("skip", most=CHOICE_LONGEST),
+    )
+    try:
+        if choice:
+            after = form.number("after", least=0, most=SAID_MOST)
             own = (await said(serving, visiting, replace(shown, after=after), choice)).place
-        except (Overtaken, ShownAnew) as late:
-            fresh = await own_task(serving, visiting, place, number)
-            why = overtaken_sentence(late.said) if isinstance(late, Overtaken) else SHOWN_ANEW
-            return _desk(request, serving, fresh, overtaken=Refusal(409, why))
-    else:
-        own = await own_place(serving, visiting, place)
+        else:
+            own = await own_place(serving, visiting, place)
+        if form.given("comment") or form.given("flag"):
+            comment = form.text("comment", most=COMMENT_LONGEST)
+            await remarked(serving, visiting, shown, comment=comment, flag=form.text("flag", most=CHOICE_LONGEST))
+    except (Overtaken, ShownAnew) as late:
+        fresh = await own_task(serving, visiting, place, number)
+        why = overtaken_sentence(late.said) if isinstance(late, Overtaken) else SHOWN_ANEW
+        return _desk(request, serving, fresh, overtaken=Refusal(409, why))
     of_task = task_number(own, number)
-    if go == "next" and of_task == own.tasks:
+    if choice and own.conduct.training and of_task <= own.training:
+        # What was right stands on the page of the training item itself.
+        fresh = await own_task(serving, visiting, place, number)
+        if fresh.task.taught is not None and form.text("taught", most=5) != "yes":
+            return RedirectResponse(f"/compare/{own.id}/{of_task}", 303)
+    if go in ("next", SKIP) and of_task == own.tasks:
         return RedirectResponse(f"/compare/{own.id}", 303)
-    step = {"next": 1, "previous": -1, "stay": 0}[go]
+    step = {"next": 1, SKIP: 1, "previous": -1, "stay": 0}[go]
     return RedirectResponse(f"/compare/{own.id}/{max(1, of_task + step)}", 303)
+
+
+async def remarked(serving: Service, visiting: Visiting, shown: "ShownChoice", *, comment: str, flag: str) -> None:
+    """Keeps a comment and a flag; raises Refusal, ShownAnew."""
+    person = visiting.must_be("annotator", "owner")
+    if flag and flag not in FLAGS:
+        raise Refusal(422, f"The flag is one of {', '.join(FLAGS)}.")
+    await serving.written(partial(_remarked, serving.ledger, person, shown, comment, flag))
+
+
+def _remarked(ledger: Ledger, person: Person, shown: "ShownChoice", comment: str, flag: str) -> None:
+    place = _own_place(ledger, person, shown.place)
+    number = task_number(place, shown.number)
+    try:
+        remark(ledger, place, number, showing=shown.showing, comment=comment, flag=flag)
+    except (Paused, NotRead) as error:
+        raise _refused(place, error) from error
 
 
 async def own_place(serving: Service, visiting: Visiting, place: str) -> PersonShare:
@@ -239,6 +366,10 @@ class ShownChoice:
     """As the page or the API gave it."""
     after: int | None = None
     """How often they had chosen then."""
+    opened: str = ""
+    """As the page or the API gave it."""
+    reason: str = ""
+    """Why they pass it over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,17 +388,41 @@ async def said(serving: Service, visiting: Visiting, shown: ShownChoice, choice:
 def _said(ledger: Ledger, person: Person, shown: ShownChoice, choice: str) -> KeptChoice:
     place = _own_place(ledger, person, shown.place)
     number = task_number(place, shown.number)
-    verdict = place.form.preference(choice)
-    if verdict is None:
-        offered = ", ".join(one.code for one in place.form.choices)
-        raise Refusal(422, f"The choice is one of {offered}.")
     try:
-        found = say(ledger, place, number, verdict, showing=shown.showing, after=shown.after)
-    except Paused as error:
-        raise _paused(closed=place.closed) from error
+        found = say(
+            ledger,
+            place,
+            number,
+            _decision(place, choice, shown.reason),
+            showing=shown.showing,
+            after=shown.after,
+            mark=place.form.mark(choice),
+            opened=shown.opened,
+        )
+    except (Paused, NotRead) as error:
+        raise _refused(place, error) from error
     if found is None:
         raise not_found("such task of yours")
     return KeptChoice(place=place, answer=found)
+
+
+def _decision(place: PersonShare, choice: str, reason: str) -> Decision:
+    form = place.form
+    if choice == SKIP and form.skips:
+        if reason not in SKIP_REASONS:
+            raise Refusal(422, f"The reason is one of {', '.join(SKIP_REASONS)}.")
+        return NoVerdict(reason="skipped", detail=reason)
+    verdict = form.preference(choice)
+    if verdict is None:
+        offered = [*(one.code for one in form.choices), *((SKIP,) if form.skips else ())]
+        raise Refusal(422, f"The choice is one of {', '.join(offered)}.")
+    return verdict
+
+
+def _refused(place: PersonShare, error: Paused | NotRead) -> Refusal:
+    if isinstance(error, NotRead):
+        return Refusal(409, "Read the guideline of this study first; its page is where the comparisons begin.")
+    return _paused(closed=place.closed)
 
 
 def _paused(*, closed: bool) -> Refusal:

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 
 from sqlalchemy import exists, select
 
 from evenhand.domain.errors import EvenhandError
+from evenhand.domain.identity import draw
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.format.near_names import hint
@@ -14,7 +16,19 @@ from evenhand.ledger.read.results import results_of
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import kept_back, may_be_shown
-from evenhand.site.people.forms import AskedStudy, Comparison, ShownComparison, comparisons, divided, drawn_items
+from evenhand.site.people.forms import (
+    AskedStudy,
+    Comparison,
+    Drawn,
+    Known,
+    KnownAnswers,
+    PlannedTask,
+    ShownComparison,
+    comparisons,
+    divided,
+    drawn_items,
+    with_checks,
+)
 
 MOST_TASKS = 200_000
 """Of all people in one study."""
@@ -38,10 +52,8 @@ class SampleOnRecord:
 class PlannedStudy:
     benchmark: BenchmarkOnRecord
     comparisons: tuple[Comparison, ...]
-    shares: tuple[tuple[ShownComparison, ...], ...]
+    shares: tuple[tuple[PlannedTask, ...], ...]
     """What each person would see."""
-    answers: Mapping[str, Mapping[str, str]]
-    """Digests of the answers that stand, by item and model."""
     references: tuple[Response, ...]
     """Those among the answers that are not on record as answers yet."""
 
@@ -61,16 +73,97 @@ def plan_people_study(ledger: Ledger, asked: AskedStudy) -> PlannedStudy:
     benchmark = next((one for one in benchmarks(ledger) if one.data == asked.data), None)
     if benchmark is None:
         raise PeopleStudyError("There is no such benchmark on record.")
-    items = _items(ledger, asked)
-    answers, references = _answers(ledger, items, asked)
-    wanted = _comparisons(asked, items, answers)
+    there, conduct = items_of(ledger, asked.data), asked.conduct
+    told = _known_items(there, conduct.known)
+    items = _items(ledger, asked, [item for item in there if item.label not in told])
+    answers, references = _answers(ledger, [one.thing for one in items], asked)
+    known, more = _known_answers(ledger, told, conduct.known)
+    wanted = _comparisons(asked, {one.thing.digest: one.probability for one in items}, answers)
+    begins = len(conduct.examples)
+    training, gold = known[begins : begins + len(conduct.training)], known[begins + len(conduct.training) :]
+    shares = [
+        with_checks(
+            _tasks(share, wanted, answers),
+            training=training,
+            gold=gold,
+            repeats=conduct.repeats,
+            lots=Random(draw(asked.sharing.seed, "checks", str(number))),
+        )
+        for number, share in enumerate(divided(len(wanted), asked.sharing))
+    ]
+    _bounded(sum(map(len, shares)))
     return PlannedStudy(
         benchmark=benchmark,
         comparisons=tuple(wanted),
-        shares=tuple(map(tuple, divided(len(wanted), asked.sharing))),
-        answers=answers,
-        references=tuple(references),
+        shares=tuple(map(tuple, shares)),
+        references=(*references, *more),
     )
+
+
+def _tasks(
+    share: Iterable[ShownComparison], wanted: Sequence[Comparison], answers: Mapping[str, Mapping[str, str]]
+) -> list[PlannedTask]:
+    """Whoever stops early has seen many items once, not few of them often."""
+    found: list[PlannedTask] = []
+    for showing in sorted(share, key=lambda one: wanted[one.comparison].turn):
+        one = wanted[showing.comparison]
+        first, second = (answers[one.item][model] for model in (one.pair[::-1] if showing.swapped else one.pair))
+        found.append(PlannedTask(item=one.item, first=first, second=second, probability=one.probability))
+    return found
+
+
+def _known_items(there: Iterable[Item], known: Iterable[Known]) -> dict[str, Item]:
+    """By label, the items that the owner gives away: nothing about them is asked for a board."""
+    labels = {item.label: item for item in there}
+    for one in known:
+        if one.item not in labels:
+            raise PeopleStudyError(f"There is no item '{one.item}' in this benchmark; {hint(one.item, labels)}")
+    return {one.item: labels[one.item] for one in known}
+
+
+def known_answers(ledger: Ledger, data: str, known: Sequence[Known]) -> list[KnownAnswers]:
+    """As they stand now; raises PeopleStudyError."""
+    return _known_answers(ledger, _known_items(items_of(ledger, data), known), known)[0]
+
+
+def example_texts(ledger: Ledger, known: KnownAnswers) -> tuple[Item, str, str]:
+    """The item, the better answer and the worse."""
+    answers, items = schema.responses, schema.items
+    with ledger.reading() as connection:
+        query = select(answers.c.digest, answers.c.text).where(answers.c.digest.in_((known.better, known.worse)))
+        texts = dict(connection.execute(query).all())
+        content = connection.execute(select(items.c.content).where(items.c.digest == known.item)).scalar_one()
+    return rows.item_from(content, ""), texts[known.better], texts[known.worse]
+
+
+def _known_answers(
+    ledger: Ledger, items: Mapping[str, Item], known: Sequence[Known]
+) -> tuple[list[KnownAnswers], list[Response]]:
+    """With references that would become answers because they are shown."""
+    named = {model for one in known for model in (one.better, one.worse)}
+    for model in sorted(named - may_be_shown(ledger, named)):
+        raise PeopleStudyError(kept_back(model))
+    held = {(one.item, one.model): one.digest for one in answers_for_people(ledger, items.values())}
+    fresh: dict[str, Response] = {}
+    for item in items.values() if REFERENCE in named else ():
+        if item.reference and (item.digest, REFERENCE) not in held:
+            fresh[item.digest] = Response(item=item.digest, model=REFERENCE, text=item.reference)
+            held[item.digest, REFERENCE] = fresh[item.digest].digest
+    found: list[KnownAnswers] = []
+    for one in known:
+        item = items[one.item].digest
+        for model in (one.better, one.worse):
+            if (item, model) not in held:
+                raise PeopleStudyError(f"No answer of '{model}' to the item '{one.item}' is on record.")
+        found.append(KnownAnswers(item=item, better=held[item, one.better], worse=held[item, one.worse], why=one.why))
+    return found, list(fresh.values())
+
+
+def _bounded(tasks: int) -> None:
+    if tasks > MOST_TASKS:
+        raise PeopleStudyError(
+            f"This study would ask {tasks:,} times, and {MOST_TASKS:,} is the most; draw fewer items or comparisons."
+        )
 
 
 def model_studies(ledger: Ledger, data: str) -> list[StudyOnRecord]:
@@ -109,8 +202,7 @@ def answers_for_people(ledger: Ledger, items: Iterable[Item]) -> list[Response]:
     return [one for one in held if one.model in shown and not one.empty]
 
 
-def _items(ledger: Ledger, asked: AskedStudy) -> list[Item]:
-    items = items_of(ledger, asked.data)
+def _items(ledger: Ledger, asked: AskedStudy, items: list[Item]) -> list[Drawn[Item]]:
     if asked.sample is not None:
         sample = next((one for one in samples(ledger, asked.data) if one.key == asked.sample), None)
         if sample is None:
@@ -146,21 +238,17 @@ def _answers(
 
 
 def _comparisons(
-    asked: AskedStudy, items: Sequence[Item], answers: Mapping[str, Mapping[str, str]]
+    asked: AskedStudy, items: Mapping[str, float], answers: Mapping[str, Mapping[str, str]]
 ) -> list[Comparison]:
     pairs = asked.pairs
     if not pairs.models:
         models = {model for of_item in answers.values() for model in of_item if model != REFERENCE}
         pairs = replace(pairs, models=tuple(sorted(models)))
-    digests = [item.digest for item in items]
-    found = comparisons(digests, pairs, answers, most=asked.most, seed=asked.sharing.seed)
+    found = comparisons(items, pairs, answers, most=asked.most, seed=asked.sharing.seed)
     if not found:
         raise PeopleStudyError("No two of these models answered the same item, so there is nothing to compare.")
     sharing = asked.sharing
     shared = sharing.for_all(len(found))
     tasks = shared * sharing.people + (len(found) - shared) * sharing.each
-    if tasks > MOST_TASKS:
-        raise PeopleStudyError(
-            f"This study would ask {tasks:,} times, and {MOST_TASKS:,} is the most; draw fewer items or comparisons."
-        )
+    _bounded(tasks)
     return found

@@ -4,7 +4,7 @@ import json
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert, select, update
@@ -23,13 +23,8 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
 from evenhand.site.accounts.store import Person
 from evenhand.site.http.audit_log import LogEvent, write_down_within
-from evenhand.site.people.forms import (
-    FORMS,
-    AskedStudy,
-    Comparison,
-    QuestionForm,
-    ShownComparison,
-)
+from evenhand.site.people.comparisons import answered
+from evenhand.site.people.forms import AskedStudy, Conduct, QuestionForm, conduct_of
 from evenhand.site.people.plan import PeopleStudyError, plan_people_study
 
 
@@ -42,6 +37,7 @@ class PeopleStudy:
     form: QuestionForm
     asked: Mapping[str, Any]
     """As the owner asked for it."""
+    conduct: Conduct
     comparisons: int
     at: float
     paused: bool
@@ -99,22 +95,23 @@ def make_people_study(ledger: Ledger, asked: AskedStudy, *, made_by: str | None)
         {
             "place": place["id"],
             "number": number,
-            **_shown(wanted[showing.comparison], showing, planned.answers),
+            "item": one.item,
+            "first": one.first,
+            "second": one.second,
+            "probability": one.probability,
+            "kind": one.kind,
+            "expected": one.expected,
+            "why": one.why or None,
             "trial": None,
         }
         for place, share in zip(places, planned.shares, strict=True)
-        for number, showing in enumerate(share, start=1)
+        for number, one in enumerate(share, start=1)
     ]
     with ledger.writing() as connection:
         insert_all(connection, schema.people_studies, [row])
         insert_all(connection, schema.people_places, places)
         connection.execute(insert(schema.people_tasks), tasks)
     return study
-
-
-def _shown(one: Comparison, showing: ShownComparison, answers: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    first, second = (answers[one.item][model] for model in (one.pair[::-1] if showing.swapped else one.pair))
-    return {"item": one.item, "first": first, "second": second}
 
 
 def people_studies(ledger: Ledger) -> list[PeopleStudy]:
@@ -145,8 +142,9 @@ def _study(row: Row[Any]) -> PeopleStudy:
         title=row.title,
         benchmark=row.benchmark,
         data=row.data,
-        form=FORMS[row.form],
+        form=conduct_of(row.asked).form(row.form),
         asked=json.loads(row.asked),
+        conduct=conduct_of(row.asked),
         comparisons=row.comparisons,
         at=row.at,
         paused=row.paused is not None,
@@ -220,11 +218,20 @@ _TAKE = (
         replicate=bindparam("replicate_"),
         record=bindparam("record_"),
         run=bindparam("run_"),
+        checks=bindparam("checks_"),
     )
 )
 _one, _other = schema.responses.alias(), schema.responses.alias()
 _TASKS_OF = (
-    select(_tasks.number, _tasks.item, _tasks.first, _tasks.second, _one.c.model, _other.c.model.label("other"))
+    select(
+        _tasks.number,
+        _tasks.item,
+        _tasks.first,
+        _tasks.second,
+        _tasks.kind,
+        _one.c.model,
+        _other.c.model.label("other"),
+    )
     .join(_one, _one.c.digest == _tasks.first)
     .join(_other, _other.c.digest == _tasks.second)
     .where(_tasks.place == bindparam("place_"))
@@ -289,15 +296,20 @@ def _put_on_record(
         )
         for row in tasks
     }
-    showings = tuple((row.item, row.model, row.other) for row in tasks)
+    showings = tuple((row.item, row.model, row.other) for row in tasks if row.kind is None)
+    checked = tuple((row.item, row.model, row.other) for row in tasks if row.kind is not None)
     record = share_of(of_study, person, showings, replicate=replicate)
-    ledger.register_study_within(connection, record, rater=rater, condition=condition, wanted=len(trials))
+    ledger.register_study_within(connection, record, rater=rater, condition=condition, wanted=len(showings))
+    checks = replace(share_of(of_study, person, checked, replicate=replicate), purpose="check") if checked else None
+    if checks is not None:
+        ledger.register_study_within(connection, checks, rater=rater, condition=condition, wanted=len(checked))
     settings = {"benchmark": of_study.benchmark, "judge": person.label, "study": of_study.id}
     run = ledger.begin_run_within(connection, "compare", settings, study=record.key, version=__version__)
     keys = [{"place_": place.id, "number_": number, "trial_": trial.key} for number, trial in trials.items()]
     connection.execute(_TRIAL_OF_TASK, keys)
     at = time.time() if place.person is None else place.at
     taken = {"person_": person.id, "at_": at, "replicate_": replicate, "record_": record.key, "run_": run}
+    taken["checks_"] = None if checks is None else checks.key
     with changing(connection, schema.people_places, _places.id == place.id):
         connection.execute(_TAKE, {"place_": place.id, **taken})
 
@@ -327,10 +339,10 @@ def share_of(
 def progress(ledger: Ledger, study: str) -> list[ShareProgress]:
     """Of every place, in their order."""
     table, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
-    in_study = select(tasks.c.trial).join(table, table.c.id == tasks.c.place).where(table.c.study == study)
+    in_study = select(tasks.c.trial).join(table, table.c.id == tasks.c.place).where(table.c.study == study, answered())
     last = (
         select(made.c.trial, func.max(made.c.at).label("at"))
-        .where(made.c.trial.in_(in_study), made.c.verdict.is_not(None))
+        .where(made.c.trial.in_(in_study))
         .group_by(made.c.trial)
         .subquery()
     )
@@ -363,7 +375,7 @@ def people_votes(ledger: Ledger, study: str) -> list[Vote]:
         select(table.c.person, tasks.c.item, tasks.c.first, tasks.c.second, made.c.verdict, tasks.c.trial)
         .join(tasks, tasks.c.place == table.c.id)
         .join(made, made.c.trial == tasks.c.trial)
-        .where(table.c.study == study, made.c.verdict.is_not(None))
+        .where(table.c.study == study, tasks.c.kind.is_(None))
         .order_by(made.c.seq)
     )
     with ledger.reading() as connection:
@@ -382,5 +394,6 @@ def people_votes(ledger: Ledger, study: str) -> list[Vote]:
             rater=row.person,
         )
         for row in newest.values()
+        if row.verdict is not None
         if isinstance(verdict := rows.verdict_of(row.verdict, None, ""), Preference)
     ]

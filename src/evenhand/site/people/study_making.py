@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
 
@@ -13,7 +13,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY, PREFERENCE
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import SentFields
-from evenhand.site.people.forms import AskedStudy, FormName, Pairs, Sharing, Who
+from evenhand.site.people.forms import AskedStudy, Conduct, FormName, Known, Pairs, Sharing, Who
 from evenhand.site.people.plan import (
     PlannedStudy,
     SampleOnRecord,
@@ -29,8 +29,28 @@ NAME_LONGEST = 1000
 PEOPLE_MOST = 500
 ITEMS_MOST = 100_000
 SEED_MOST = 999_999_999
+GUIDELINE_LONGEST = 20_000
+QUESTION_LONGEST = 500
+WHY_LONGEST = 1000
+KNOWN_MOST = 100
+REPEATS_MOST = 100
 _BETWEEN = re.compile(r"(?<!\\)\|")
 """A bar that belongs to a name has a backslash before it."""
+
+
+class KnownComparison(BaseModel):
+    """A comparison of which you know the better answer."""
+
+    item: str = Field(max_length=NAME_LONGEST, description="The item's id.")
+    better: str = Field(max_length=NAME_LONGEST, description="The model whose answer is better.")
+    worse: str = Field(max_length=NAME_LONGEST)
+    why: str = Field(default="", max_length=WHY_LONGEST, description="What a person is told, where they are told.")
+
+    def known(self) -> Known:
+        return Known(item=self.item, better=self.better, worse=self.worse, why=self.why.strip())
+
+
+Knowns = Annotated[list[KnownComparison], Field(max_length=KNOWN_MOST)]
 
 
 class NewStudy(BaseModel):
@@ -53,6 +73,17 @@ class NewStudy(BaseModel):
     people_per_comparison: int = Field(default=1, ge=1, le=PEOPLE_MOST)
     overlap: float = Field(default=0.0, ge=0.0, le=1.0, description="Share of the comparisons that everybody sees.")
     seed: int = Field(default=0, ge=0, le=SEED_MOST)
+    question: str = Field(default="", max_length=QUESTION_LONGEST, description="In place of the form's own.")
+    both_bad: bool = Field(default=False, description="Offer `both-bad`, which is a tie with its mark.")
+    skips: bool = Field(default=False, description="Let people pass a comparison over, with a reason.")
+    advance: bool = Field(default=False, description="A choice leads to the next comparison.")
+    guideline: str = Field(default="", max_length=GUIDELINE_LONGEST, description="Markdown, read before the first.")
+    examples: Knowns = Field(default=[], description="Shown with the guideline.")
+    training: Knowns = Field(default=[], description="Asked first, with an answer to what was chosen.")
+    gold: Knowns = Field(default=[], description="Asked among the others, unmarked.")
+    repeats: int = Field(
+        default=0, ge=0, le=REPEATS_MOST, description="Comparisons that each person sees again, the other way round."
+    )
 
     @model_validator(mode="after")
     def whole(self) -> "NewStudy":
@@ -69,6 +100,8 @@ class NewStudy(BaseModel):
             return "Give the pairs of models to compare."
         if any(first == second for first, second in self.given):
             return "A model is not compared with itself."
+        if any(one.better == one.worse for one in (*self.examples, *self.training, *self.gold)):
+            return "A model is not compared with itself; of a known comparison the better and the worse differ."
         return None
 
     def asked(self) -> AskedStudy:
@@ -90,6 +123,17 @@ class NewStudy(BaseModel):
             sample=self.sample or None,
             items=self.items,
             most=self.comparisons,
+            conduct=Conduct(
+                question=self.question.strip(),
+                both_bad=self.both_bad,
+                skips=self.skips,
+                advance=self.advance,
+                guideline=self.guideline.strip(),
+                examples=tuple(one.known() for one in self.examples),
+                training=tuple(one.known() for one in self.training),
+                gold=tuple(one.known() for one in self.gold),
+                repeats=self.repeats,
+            ),
         )
 
 
@@ -99,6 +143,8 @@ class Material:
 
     benchmark: BenchmarkOnRecord
     items: int
+    label: str
+    """Of the first item."""
     categories: tuple[tuple[str, int], ...]
     """Each with how many items it has."""
     samples: tuple[SampleOnRecord, ...]
@@ -106,6 +152,8 @@ class Material:
     """Each with how many items it answered; the reference last."""
     form: FormName
     """The one that fits how models judge this benchmark."""
+    criteria: bool
+    """Whether any of its items has criteria."""
     baseline: str | None
     """Whom every other model met before a judging model; None where they met each other."""
 
@@ -126,6 +174,13 @@ class Material:
             "each": "1",
             "overlap": "20",
             "seed": "0",
+            "question": "",
+            "guideline": "",
+            "examples": "",
+            "training": "",
+            "gold": "",
+            "repeats": "0",
+            "offers": [],
         }
 
     def usual_study(self) -> NewStudy:
@@ -187,10 +242,12 @@ def material(ledger: Ledger, data: str) -> Material | None:
     return Material(
         benchmark=benchmark,
         items=len(items),
+        label=items[0].label if items else "",
         categories=tuple(sorted(categories.items())),
         samples=tuple(samples(ledger, data)),
         models=tuple(sorted(models, key=lambda one: (one[0] == REFERENCE, one[0]))),
         form="five-level" if creative else "forced",
+        criteria=any(text.strip() for item in items for _, text in item.criteria),
         baseline=_baseline(known, references=creative and bool(answered[REFERENCE])),
     )
 
@@ -209,14 +266,14 @@ def _baseline(known: Sequence[StudyOnRecord], *, references: bool) -> str | None
 
 
 _SENT = ("form", "title", "category", "sample", "items", "pairs", "against", "given", "comparisons", "people", "each",
-    "overlap", "seed")  # fmt: skip
+    "overlap", "seed", "question", "guideline", "examples", "training", "gold", "repeats")  # fmt: skip
 _SENT_MOST = 100_000
 
 
 def sent_fields(form: SentFields) -> dict[str, Any]:
     """As they were filled in, right or wrong."""
     fields = {name: form.text(name, most=_SENT_MOST) for name in _SENT}
-    return {**fields, "models": list(form.several("models", longest=_SENT_MOST))}
+    return {**fields, **{name: list(form.several(name, longest=_SENT_MOST)) for name in ("models", "offers")}}
 
 
 def sent_study(form: SentFields) -> NewStudy:
@@ -240,6 +297,11 @@ def sent_study(form: SentFields) -> NewStudy:
                 "people_per_comparison": form.number("each", least=1, most=people, called="People for each comparison"),
                 "overlap": form.number("overlap", least=0, most=100, called="Seen by all, %") / 100,
                 "seed": form.number("seed", least=0, most=SEED_MOST, called="Seed"),
+                "question": form.text("question", most=QUESTION_LONGEST),
+                "guideline": form.text("guideline", most=GUIDELINE_LONGEST),
+                **{name: _known(form, name) for name in ("examples", "training", "gold")},
+                "repeats": _maybe_number(form, "repeats", "Asked a second time", least=0, most=REPEATS_MOST) or 0,
+                **{name: True for name in form.several("offers", longest=20) if name in _OFFERS},
             }
         )
     except ValidationError as error:
@@ -247,9 +309,30 @@ def sent_study(form: SentFields) -> NewStudy:
         raise Refusal(422, f"{words.removeprefix('Value error, ')}.") from error
 
 
-def _maybe_number(form: SentFields, name: str, called: str) -> int | None:
+_OFFERS = ("both_bad", "skips", "advance")
+
+
+def _known(form: SentFields, name: str) -> list[dict[str, str]]:
+    """One on a line: the item, the better model, the worse one, and why."""
+    called = {"examples": "Examples", "training": "Training items", "gold": "Gold items"}[name]
+    found: list[dict[str, str]] = []
+    for line in filter(None, map(str.strip, form.text(name, most=100_000, called=called).splitlines())):
+        parts = [part.strip().replace("\\|", "|") for part in _BETWEEN.split(line, maxsplit=3)]
+        if len(parts) < 3 or not all(parts[:3]):
+            raise Refusal(
+                422,
+                f"{called}: a line is the item, the better model and the worse one, with a | between them, and after "
+                "a third | why; a | that is part of a name is written \\|.",
+            )
+        found.append(dict(zip(("item", "better", "worse", "why"), parts, strict=False)))
+    if len(found) > KNOWN_MOST:
+        raise Refusal(422, f"{called}: there may be {KNOWN_MOST} of them, not {len(found)}.")
+    return found
+
+
+def _maybe_number(form: SentFields, name: str, called: str, *, least: int = 1, most: int = ITEMS_MOST) -> int | None:
     given = form.text(name, most=_SENT_MOST)
-    return form.number(name, least=1, most=ITEMS_MOST, called=called) if given else None
+    return form.number(name, least=least, most=most, called=called) if given else None
 
 
 def _given(words: str) -> list[tuple[str, str]]:

@@ -8,6 +8,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from evenhand.exchange.tables import csv_bytes, jsonl_lines
+from evenhand.ledger.read.people_boards import decisions, people_left_out
 from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person, find_person, people
@@ -26,8 +28,21 @@ from evenhand.site.people.changes import (
     replaced_answers,
     set_people_study,
 )
-from evenhand.site.people.forms import FORMS
+from evenhand.site.people.export import study_table
+from evenhand.site.people.forms import FLAGS, FORMS
 from evenhand.site.people.plan import PeopleStudyError
+from evenhand.site.people.quality import (
+    RULES,
+    BothBoards,
+    PersonQuality,
+    Rule,
+    both_boards,
+    decide,
+    quality,
+    remarkable,
+    remarks_in,
+    rule_named,
+)
 from evenhand.site.people.studies import (
     PeopleStudy,
     find_people_study,
@@ -43,6 +58,8 @@ from evenhand.site.people.study_making import Counted, Material, NewStudy, count
 pages = APIRouter(prefix="/admin/studies", include_in_schema=False)
 
 Data = Annotated[str, Query(max_length=64)]
+RULE_LONGEST = 300
+LOGGED_LONGEST = 400
 
 
 @pages.get("")
@@ -128,17 +145,41 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
     everybody = await run_in_threadpool(people, serving.ledger)
     places = await run_in_threadpool(progress, serving.ledger, study)
     taken = {one.person for one in places}
+    # A page waits a moment for new figures, all of them together: what is soon made comes first.
+    board, agree = await _board_of(serving, study), await agreement_of(serving, study)
+    works = await quality_of(serving, study)
+    decided = await run_in_threadpool(decisions, serving.ledger, study)
     context = {
         "study": found,
         "state": state_of(found, finished=all(one.judged == one.tasks for one in places)),
         "replaced": await run_in_threadpool(replaced_answers, serving.ledger, study),
         "places": places,
-        "agreement": await agreement_of(serving, study),
+        "agreement": agree,
+        "works_of": {one.person: one for one in works},
+        "remarkable": [told for one in works if (told := remarkable(one))[1] or told[2]],
+        "remarks": await run_in_threadpool(remarks_in, serving.ledger, study),
+        "flags": FLAGS,
+        "rules": RULES,
+        "decided": decided,
+        "out": people_left_out(decided),
+        "boards": await both_boards_of(serving, study),
         "names": await run_in_threadpool(names_of, serving.ledger),
         "others": [one for one in everybody if _may_compare(one) and one.id not in taken],
-        "board": await _board_of(serving, study),
+        "board": board,
     }
     return serving.pages.page(request, "study.html", context)
+
+
+async def quality_of(serving: Service, study: str) -> list[PersonQuality]:
+    """Raises StillWorking."""
+    return await serving.figures.kept(("quality", study), partial(quality, study=study), serving.site.limits.patience)
+
+
+async def both_boards_of(serving: Service, study: str) -> BothBoards | None:
+    """Raises StillWorking."""
+    return await serving.figures.kept(
+        ("both boards", study), partial(both_boards, study=study), serving.site.limits.patience
+    )
 
 
 async def _board_of(serving: Service, study: str) -> str | None:
@@ -202,6 +243,62 @@ async def changed(serving: Service, owner: Owner, study: str, setting: Setting, 
         raise not_found("such study")
     what = next(words for one, value, words in _SETTINGS.values() if (one, value) == (setting, on))
     await serving.watch.note(owner, what, study)
+
+
+@pages.post("/{study}/rule")
+async def by_rule(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+    """Leaves out everybody who breaks a rule at this moment."""
+    rule = rule_named(form.choice("rule", tuple(one.name for one in RULES)))
+    assert rule is not None
+    limit = rule.limit
+    if form.text("limit", most=20):
+        limit = form.number("limit", least=0, most=100, called="The limit") / 100
+    await left_out_by(serving, owner, study, rule, limit)
+    return RedirectResponse(f"/admin/studies/{study}#people", 303)
+
+
+async def left_out_by(serving: Service, owner: Visitor, study: str, rule: Rule, limit: float) -> list[str]:
+    """Who was left out by it now; raises Refusal."""
+    await run_in_threadpool(study_of, serving.ledger, study)
+    # Not as they were a moment ago: somebody is left out by it.
+    found = await serving.at_length(partial(quality, serving.ledger, study))
+    broken = {one.person: words for one in found if (words := rule.broken(one, limit))}
+    return [person for person, words in broken.items() if await decided_on(serving, owner, study, person, words)]
+
+
+@pages.post("/{study}/one")
+async def one_person(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+    """Leaves one person out with a reason, or lets them count again."""
+    out = form.choice("what", ("leave out", "count")) == "leave out"
+    why = form.text("why", most=RULE_LONGEST, required="the reason" if out else None)
+    await decided_on(serving, owner, study, form.text("person", most=100), why, out=out)
+    return RedirectResponse(f"/admin/studies/{study}#people", 303)
+
+
+async def decided_on(serving: Service, owner: Visitor, study: str, person: str, rule: str, *, out: bool = True) -> bool:
+    """Whether it changed anything; raises Refusal."""
+    await run_in_threadpool(study_of, serving.ledger, study)
+    by = owner.must_be("owner").id
+    said = partial(decide, serving.ledger, study, person, left_out=out, rule=rule, by=by)
+    try:
+        changed = await run_in_threadpool(said)
+    except PeopleStudyError as error:
+        raise not_found("such person in this study") from error
+    if changed:
+        what = "left a person out of a study" if out else "counted a person in a study again"
+        await serving.watch.note(owner, what, f"{study}, person-{person}: {rule}"[:LOGGED_LONGEST])
+    return changed
+
+
+@pages.get("/{study}/export.{suffix}")
+async def download(serving: Serving, owner: Owner, study: str, suffix: str) -> Response:  # noqa: ARG001
+    if suffix not in ("csv", "jsonl"):
+        raise not_found("such export; there are .csv and .jsonl")
+    found = await run_in_threadpool(study_of, serving.ledger, study)
+    table = await serving.at_length(partial(study_table, serving.ledger, found))
+    content = csv_bytes(table, spreadsheet=True) if suffix == "csv" else b"".join(jsonl_lines(table))
+    headers = {"Content-Disposition": f'attachment; filename="study-{found.id}.{suffix}"'}
+    return Response(content, media_type="text/csv" if suffix == "csv" else "application/x-ndjson", headers=headers)
 
 
 @pages.post("/{study}/renew")

@@ -1,0 +1,376 @@
+"""Claims about a study from its guideline to its export, on pages and by script."""
+
+import json
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import httpx2 as httpx
+import pytest
+from sqlalchemy import select
+
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.response import Response
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.accounts.store import people
+from evenhand.site.people.quality import said_tasks
+from tests.site.desk import words_of
+from tests.site.house import MODELS, SCRIPT, House, fill, form_token, refusal_of, served
+from tests.site.test_compare import FORCED, Stocked, choose, filled, start
+
+TRAINED = {
+    "guideline": f"# Look first\n\n- at the *image*\n- then {SCRIPT} ![x](http://elsewhere.example/x.png)",
+    "examples": "item 1 | amber | =cmd() | it names the colour",
+    "training": "item 2 | amber | =cmd() | amber says more",
+    "gold": "item 3 | amber | =cmd()\nitem 4 | amber | =cmd()",
+    "repeats": "1",
+    "offers": ["both_bad", "skips"],
+    "question": "Which is the kinder one?",
+    "people": "1",
+    "each": "1",
+    "comparisons": "4",
+}
+
+
+@pytest.fixture
+def stocked(ledger: Ledger) -> Iterator[Stocked]:
+    data = fill(ledger)
+    with served(ledger) as house:
+        yield Stocked(house=house, data=data)
+
+
+def begun(stocked: Stocked, owner: httpx.Client, **fields: str | list[str]) -> tuple[httpx.Client, str, str]:
+    """A person who has read the guideline, the address of their share, and the study."""
+    study = stocked.study(owner, **{**TRAINED, **fields})
+    ada = stocked.house.signed_in("annotator", "Ada")
+    place = start(ada, study)
+    read = ada.get(f"{place}/guideline")
+    if read.status_code == 200:
+        assert ada.post(f"{place}/guideline", data={"csrf": form_token(read)}).status_code == 303
+    return ada, place, study
+
+
+def test_the_guideline_comes_first_is_safe_and_names_no_model(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    study = stocked.study(owner, **TRAINED)
+    ada = stocked.house.signed_in("annotator", "Ada")
+    place = start(ada, study)
+    led = ada.get(f"{place}/1")
+    assert (led.status_code, led.headers["location"]) == (303, f"{place}/guideline")
+    assert "Read the guideline first" in ada.get(place).text
+    page = ada.get(f"{place}/guideline")
+    assert '<p class="heading heading-1">Look first</p>' in page.text
+    assert "<em>image</em>" in page.text
+    assert SCRIPT not in page.text
+    assert "elsewhere.example/x.png" in page.text
+    assert 'src="http' not in page.text
+    assert "it names the colour" in page.text
+    assert not [name for name in MODELS if f">{name}<" in page.text]
+    sent = ada.post(
+        f"{place}/1", data={"csrf": form_token(page), "go": "next", "choice": "A", "after": "0", "showing": "x"}
+    )
+    assert refusal_of(sent, "guideline") == (409, "EH-CONFLICT")
+    assert stocked.said() == []
+    assert ada.post(f"{place}/guideline", data={"csrf": form_token(page)}).status_code == 303
+    assert ada.get(f"{place}/1").status_code == 200
+
+
+def test_training_is_answered_at_once_and_gold_looks_like_any_other(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    ada, place, study = begun(stocked, owner)
+    back = choose(ada, place, 1, "A")
+    assert back.headers["location"] == f"{place}/1"
+    page = ada.get(f"{place}/1")
+    assert "amber says more" in page.text
+    assert re.search(r"(You are right|Not quite): Model [AB] is better\.", page.text)
+    on = ada.post(f"{place}/1", data=filled(page, "A", taught="yes"))
+    assert on.headers["location"] == f"{place}/2"
+    kinds = {one.number: one.kind for one in said_tasks(stocked.ledger, study)}
+    shapes: dict[str, set[str]] = {}
+    for number in range(2, 9):
+        choose(ada, place, number, "A")
+        for text in (
+            ada.get(f"{place}/{number}").text,
+            ada.get(f"/api/comparisons/{place.rpartition('/')[2]}/{number}").text,
+        ):
+            kind = kinds[number] or "counted"
+            assert not re.search(r"gold|repeat", text)
+            shapes.setdefault(kind, set()).add(_shape(text))
+    assert sorted(shapes) == ["counted", "gold", "repeat"]
+    assert shapes["gold"] <= shapes["counted"] | shapes["repeat"]
+
+
+def _shape(text: str) -> str:
+    """A document without what is in it."""
+    if text.startswith("{"):
+        return ",".join(sorted(json.loads(text)))
+    return " ".join(re.findall(r'<\w+(?: class="[^"]*")?', text))
+
+
+def test_both_bad_skip_comment_and_flag_reach_the_owner_and_break_nothing(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    ada, place, study = begun(stocked, owner, training="")
+    page = ada.get(f"{place}/1")
+    assert "Which is the kinder one?" in page.text
+    assert (
+        choose(
+            ada,
+            place,
+            1,
+            "both-bad",
+            comment=f"half \ud83d {SCRIPT}".encode("utf-8", "replace").decode(),
+            flag="unsafe",
+        ).status_code
+        == 303
+    )
+    skipped = choose(ada, place, 2, "", skip="not-my-field")
+    assert skipped.headers["location"] == f"{place}/3"
+    assert "Passed over" in ada.get(f"{place}/2").text
+    assert refusal_of(choose(ada, place, 3, "", skip="because"), "cannot-tell") == (422, "EH-INVALID")
+    assert refusal_of(choose(ada, place, 3, "A", flag="ugly", comment=""), "unsafe") == (422, "EH-INVALID")
+    assert refusal_of(choose(ada, place, 3, "A", comment="x" * 2001, flag=""), "2,000") == (422, "EH-INVALID")
+    shown = owner.get(f"/admin/studies/{study}")
+    assert shown.status_code == 200
+    assert SCRIPT not in shown.text
+    assert "Something here is unsafe or offensive" in shown.text
+    told = owner.get(f"/api/studies/{study}").json()["people"][0]
+    assert (told["both_bad"], told["skipped"], told["flags"], told["comments"]) == (1, 1, 1, 1)
+
+
+def test_what_the_owner_does_not_allow_is_not_offered_and_not_taken(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    study = stocked.study(owner, people="1", each="1")
+    ada = stocked.house.signed_in("annotator", "Ada")
+    place = start(ada, study)
+    page = ada.get(f"{place}/1").text
+    assert 'value="both-bad"' not in page
+    assert 'name="skip"' not in page
+    for choice, fields in (("both-bad", {}), ("", {"skip": "cannot-tell"})):
+        assert refusal_of(choose(ada, place, 1, choice, **fields), "A, B") == (422, "EH-INVALID")
+    assert ada.get(f"{place}/guideline").status_code == 404
+    assert stocked.said() == []
+
+
+def test_undo_leads_back_to_what_was_taken_back(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    ada, place, _ = begun(stocked, owner, training="")
+    choose(ada, place, 1, "A")
+    choose(ada, place, 2, "B")
+    token = form_token(ada.get(f"{place}/3"))
+    assert ada.post(f"{place}/undo", data={"csrf": token}).headers["location"] == f"{place}/2"
+    assert "No answer yet" in ada.get(f"{place}/2").text
+    assert ada.post(f"{place}/undo", data={"csrf": token}).headers["location"] == f"{place}/1"
+    assert ada.post(f"{place}/undo", data={"csrf": token}).headers["location"] == place
+    assert words_of(ada.get(place).text).count("0 of 7 answered") == 1
+
+
+def test_another_person_takes_nothing_back_reads_nothing_and_remarks_nothing(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    ada, place, _ = begun(stocked, owner, training="")
+    choose(ada, place, 1, "A")
+    mallory = stocked.house.signed_in("annotator", "Mallory")
+    token = form_token(mallory.get("/account"))
+    for path in ("undo", "guideline"):
+        assert mallory.post(f"{place}/{path}", data={"csrf": token}).status_code == 404
+    assert mallory.get(f"{place}/guideline").status_code == 404
+    remark = {"showing": "x", "comment": "mine", "flag": ""}
+    address = f"/api/comparisons/{place.rpartition('/')[2]}"
+    assert mallory.put(f"{address}/1/remark", json=remark, headers={"X-CSRF-Token": token}).status_code == 404
+    assert mallory.post(f"{address}/undo", headers={"X-CSRF-Token": token}).status_code == 404
+    assert len(stocked.said()) == 1
+
+
+def test_nobody_but_the_owner_decides_or_exports(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    ada, _, study = begun(stocked, owner)
+    token = form_token(ada.get("/account"))
+    person = next(one.id for one in people(stocked.ledger) if one.name == "Ada")
+    for path, fields in (("rule", {"rule": "gold", "limit": "70"}), ("one", {"person": person, "what": "leave out"})):
+        assert ada.post(f"/admin/studies/{study}/{path}", data={"csrf": token, **fields}).status_code == 403
+    assert ada.get(f"/admin/studies/{study}/export.csv").status_code == 403
+    asked = {"counts": False, "rule": "x"}
+    headers = {"X-CSRF-Token": token}
+    assert ada.put(f"/api/studies/{study}/people/{person}/counts", json=asked, headers=headers).status_code == 403
+    assert stocked.house.visitor().get(f"/admin/studies/{study}/export.jsonl").status_code in (401, 403)
+
+
+def test_an_owner_leaves_somebody_out_and_takes_it_back(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    ada, place, study = begun(stocked, owner)
+    for number in range(1, 9):
+        choose(ada, place, number, "A")
+    person = next(one.id for one in people(stocked.ledger) if one.name == "Ada")
+    token = form_token(owner.get(f"/admin/studies/{study}"))
+
+    def decide(**fields: str) -> httpx.Response:
+        return owner.post(f"/admin/studies/{study}/one", data={"csrf": token, "person": person, **fields})
+
+    def counting() -> int:
+        return len([one for one in studies(stocked.ledger) if one.rater.kind == "human"])
+
+    assert counting() == 1
+    assert refusal_of(decide(what="leave out", why=""), "reason") == (422, "EH-INVALID")
+    assert decide(what="leave out", why=f"asked to {SCRIPT}").status_code == 303
+    assert counting() == 0
+    page = owner.get(f"/admin/studies/{study}")
+    assert SCRIPT not in page.text
+    assert "Count again" in page.text
+    assert "Without those left out nothing is left to rate." in page.text
+    assert decide(what="count").status_code == 303
+    assert counting() == 1
+    exported = owner.get(f"/admin/studies/{study}/export.jsonl")
+    rows = [json.loads(line) for line in exported.text.splitlines()]
+    assert [(row["row"], row["counts"]) for row in rows[-2:]] == [("decision", False), ("decision", True)]
+    table = owner.get(f"/admin/studies/{study}/export.csv")
+    assert table.headers["content-disposition"] == f'attachment; filename="study-{study}.csv"'
+    assert "'=cmd()" in table.text
+    assert owner.get(f"/admin/studies/{study}/export.exe").status_code == 404
+    assert "left a person out of a study" in stocked.house.logged()
+
+
+def test_a_rule_leaves_out_who_breaks_it_and_nobody_else(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    gold = "\n".join(f"item {n} | amber | =cmd()" for n in range(1, 5))
+    study = stocked.study(owner, gold=gold, people="2", each="2", comparisons="2")
+    kinds = {}
+    for name, always in (("Ada", None), ("Left", "A")):
+        client = stocked.house.signed_in("annotator", name)
+        place = start(client, study)
+        person = next(one.id for one in people(stocked.ledger) if one.name == name)
+        kinds = {one.number: one for one in said_tasks(stocked.ledger, study) if one.person == person}
+        for number, one in kinds.items():
+            right = "B" if one.expected == "second" else "A"
+            choose(client, place, number, always or right)
+    token = form_token(owner.get(f"/admin/studies/{study}"))
+    wrong = owner.post(f"/admin/studies/{study}/rule", data={"csrf": token, "rule": "speed", "limit": "70"})
+    assert refusal_of(wrong, "gold") == (422, "EH-INVALID")
+    used = owner.post(f"/admin/studies/{study}/rule", data={"csrf": token, "rule": "gold", "limit": "100"})
+    assert used.status_code == 303
+    told = {one["counts"]: one for one in owner.get(f"/api/studies/{study}").json()["people"]}
+    assert told[True]["gold"] == 1
+    assert told[False]["gold"] < 1
+    assert told[False]["rule"].startswith("Right on gold items below 100 %: ")
+
+
+def test_scripts_read_undo_remark_and_decide(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    ada = stocked.house.signed_in("annotator", "Ada")
+    token = {"X-CSRF-Token": form_token(owner.get("/admin"))}
+    known = {"item": "item 1", "better": "amber", "worse": "=cmd()", "why": "it says more"}
+    asked = {
+        "data": stocked.data, "form": "five-level", "models": ["amber", "=cmd()"], "people": 1, "guideline": "Look.",
+        "training": [known], "both_bad": True, "skips": True,
+    }  # fmt: skip
+    study = owner.post("/api/studies", json=asked, headers=token).json()["study"]
+    hers = {"X-CSRF-Token": form_token(ada.get("/account"))}
+    share = ada.post("/api/comparisons", json={"study": study}, headers=hers).json()
+    address = f"/api/comparisons/{share['comparison']}"
+    assert (share["guideline"], share["read"], share["offered"][-2:]) == ("Look.", False, ["both-bad", "skip"])
+    task = ada.get(f"{address}/1").json()
+    chosen = {"choice": "Left>Right", "showing": task["showing"], "opened": task["opened"], "after": 0}
+    assert refusal_of(ada.put(f"{address}/1", json=chosen, headers=hers), "guideline") == (409, "EH-CONFLICT")
+    assert ada.put(f"{address}/guideline", headers=hers).status_code == 204
+    said = ada.put(f"{address}/1", json=chosen, headers=hers).json()
+    assert set(said["taught"]) == {"right", "better", "why"}
+    second = ada.get(f"{address}/2").json()
+    skipping = {"choice": "skip", "reason": "cannot-tell", "showing": second["showing"]}
+    answered = ada.put(f"{address}/2", json=skipping, headers=hers).json()
+    assert (answered["choice"], "taught" in answered) == ("skip", False)
+    assert ada.post(f"{address}/undo", headers=hers).json() == {"schema": 1, "number": 2}
+    remark = {"showing": second["showing"], "comment": "blurred", "flag": "broken-image"}
+    assert ada.put(f"{address}/2/remark", json=remark, headers=hers).status_code == 204
+    assert ada.get(f"{address}/2").json()["flag"] == "broken-image"
+    late = ada.put(f"{address}/2/remark", json=remark | {"showing": "x", "comment": "y"}, headers=hers)
+    assert refusal_of(late, "changed") == (409, "EH-CONFLICT")
+    person = next(one.id for one in people(stocked.ledger) if one.name == "Ada")
+    counts = f"/api/studies/{study}/people/{person}/counts"
+    assert owner.put(counts, json={"counts": False}, headers=token).status_code == 422
+    assert owner.put(counts, json={"counts": False, "rule": "a pilot"}, headers=token).status_code == 204
+    told = owner.get(f"/api/studies/{study}").json()["people"][0]
+    assert (told["counts"], told["rule"]) == (False, "a pilot")
+    ruled = owner.post(f"/api/studies/{study}/rule", json={"rule": "gold", "limit": 0.7}, headers=token)
+    assert ruled.json() == {"schema": 1, "people": []}
+
+
+@pytest.mark.parametrize(
+    ("fields", "code", "fact"),
+    [
+        ({"gold": "item 1 | amber"}, "EH-INVALID", "Gold items"),
+        ({"gold": "item 99 | amber | =cmd()"}, "EH-STUDY", "item 99"),
+        ({"training": "item 1 | amber | umber"}, "EH-STUDY", "umber"),
+        ({"examples": "item 1 | amber | amber"}, "EH-INVALID", "itself"),
+        ({"repeats": "101"}, "EH-INVALID", "0 to 100"),
+        ({"question": "x" * 501}, "EH-INVALID", "500"),
+        ({"guideline": "x" * 20_001}, "EH-INVALID", "20,000"),
+        ({"gold": "\n".join(["item 1 | amber | =cmd()"] * 101)}, "EH-INVALID", "100"),
+    ],
+)
+def test_what_a_study_cannot_check_by_is_named(stocked: Stocked, fields: dict[str, str], code: str, fact: str):
+    owner = stocked.house.signed_in("owner", "Olive")
+    token = form_token(owner.get(f"/admin/studies/new?data={stocked.data}"))
+    sent = owner.post("/admin/studies", data={"csrf": token, "data": stocked.data, **FORCED, **fields})
+    assert refusal_of(sent, fact) == (422, code)
+    assert next(iter(fields.values()))[:20] in unescape(sent.text)
+
+
+def test_criteria_are_spoken_of_only_where_there_are_any(house: House):
+    items = tuple(Item(label=f"i{n}", instruction=f"{n}?") for n in range(2))
+    benchmark = Benchmark(name="plain", items=items, licence="CC0-1.0", citation="", protocols=())
+    house.ledger.register_benchmark(benchmark)
+    answers = [Response(item=one.digest, model=model, text=model) for one in items for model in ("amber", "blue")]
+    house.ledger.add_responses(answers)
+    owner, ada = house.signed_in("owner", "Olive"), house.signed_in("annotator", "Ada")
+    stocked = Stocked(house=house, data=benchmark.digest)
+    assert "criteria" not in owner.get(f"/admin/studies/new?data={benchmark.digest}").text
+    place = start(ada, stocked.study(owner, form="five-level", models=["amber", "blue"]))
+    page = words_of(ada.get(f"{place}/1").text)
+    assert "Which answer serves the question better?" in page
+    assert "riteria" not in page
+
+
+def test_answers_are_shown_as_markdown_without_a_mark_of_their_own_and_as_written(house: House):
+    item = Item(label="i", instruction="?")
+    benchmark = Benchmark(name="marked", items=(item,), licence="CC0-1.0", citation="", protocols=())
+    house.ledger.register_benchmark(benchmark)
+    away = "[away](https://elsewhere.example) ![i](https://elsewhere.example/i.png)"
+    text = f"# Head\n\n**bold** {SCRIPT} <b>raw</b> {away}\n\n```python\nprint('<i>')\n```"
+    house.ledger.add_responses(
+        [Response(item=item.digest, model="amber", text=text), Response(item=item.digest, model="blue", text="plain")]
+    )
+    owner, ada = house.signed_in("owner", "Olive"), house.signed_in("annotator", "Ada")
+    stocked = Stocked(house=house, data=benchmark.digest)
+    place = start(ada, stocked.study(owner, models=["amber", "blue"]))
+    page = ada.get(f"{place}/1").text
+    assert "<strong>bold</strong>" in page
+    assert '<pre tabindex="0"><code>print(&#39;&lt;i&gt;&#39;)' in page
+    assert not re.search(r"<script>|<b>raw|href=\"https://elsewhere|src=\"https://elsewhere", page)
+    assert page.count("As written") == 1
+    assert "# Head" in page
+    assert page.count(">plain<") == 1
+
+
+def test_an_older_study_is_asked_as_it_was(stocked: Stocked):
+    """As its row was written before there was anything to teach or to check."""
+    owner = stocked.house.signed_in("owner", "Olive")
+    study = stocked.study(owner, people="1", each="1")
+    with stocked.ledger.reading() as connection:
+        (written,) = connection.execute(select(schema.people_studies.c.asked)).scalars()
+    assert not {"gold", "guideline", "offers", "question", "repeats"} & json.loads(written).keys()
+    ada = stocked.house.signed_in("annotator", "Ada")
+    place = start(ada, study)
+    assert choose(ada, place, 1, "B").headers["location"] == f"{place}/2"
+
+
+def test_the_menu_shows_a_person_what_they_may_use(house: House):
+    def menu(client: httpx.Client) -> list[str]:
+        part = client.get("/").text.partition('<nav aria-label="Site">')[2].partition("</nav>")[0]
+        return re.findall(r"<a [^>]*>([^<]+)</a>", part)
+
+    assert menu(house.visitor()) == ["Boards", "Benchmarks", "Submit", "API"]
+    assert menu(house.signed_in("annotator")) == ["Boards", "Benchmarks", "API", "Contribute", "Compare", "Account"]
+    assert menu(house.signed_in("team")) == ["Boards", "Benchmarks", "Submit", "API", "Submissions", "Account"]
+    assert menu(house.signed_in("owner")) == [
+        "Boards", "Benchmarks", "Submit", "API", "Contribute", "Compare", "Admin", "Account",
+    ]  # fmt: skip
