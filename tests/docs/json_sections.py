@@ -188,7 +188,7 @@ DOCUMENTS = (
     Document(
         name="bridge --dry-run",
         commands=("evenhand bridge old.csv --dry-run --width 500 --json",),
-        says="Which models of the old board the new judge should rate; `chosen` is the cheapest that reaches the width.",
+        says="Which models of the old board the new judge should rate; `chosen` is the cheapest within the width.",
     ),
     Document(
         name="read",
