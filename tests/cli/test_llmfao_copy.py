@@ -1,10 +1,12 @@
 """A user's copy of LLMFAO: its answers go into the ledger, and then its cases can be read."""
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.catalog import find_benchmark
 from tests.cli.shell import Shell
 from tests.reports.test_report_page import blocks_in
 
@@ -55,3 +57,20 @@ def test_what_is_wrong_with_a_copy_is_told(shell: Shell):
     (shell.folder / "copy" / "prompts.jsonl").unlink()
     shell.refuses("EH-FILE-MISSING", "prompts.jsonl", of=("import", "copy", "--responses", *COPY))
     shell.refuses("EH-DATA-NEEDED", "prompts.jsonl", of=("import", "copy", "--responses", "--benchmark", "llmfao"))
+
+
+def test_the_bundled_verdicts_are_taken_by_prompt_beside_the_answers_of_a_copy(shell: Shell):
+    bundled = find_benchmark("llmfao").verdicts
+    assert bundled is not None
+    lines = gzip.decompress(bundled.read_bytes()).decode().splitlines()
+    rows = [line for line in lines[1:] if line.split(",")[1] in ("8", "9")][:40]
+    names = sorted({name for row in rows for name in row.split(",")[2:4]})
+    shell.file("copy/models.jsonl", *(json.dumps({"id": n, "name": name}) for n, name in enumerate(names)))
+    told = [{"model": n, "prompt": prompt, "result": f"{n} {prompt}"} for n in range(len(names)) for prompt in (8, 9)]
+    shell.file("copy/results.jsonl", *map(json.dumps, told))
+    (shell.folder / "some.csv.gz").write_bytes(gzip.compress("\n".join([lines[0], *rows]).encode()))
+    shell.run("import", "copy", "--responses", *COPY)
+    done = shell.document("import", "some.csv.gz", "--judgements", *COPY, "--columns", "prompt=item")
+    assert done["judgements"] == len(rows)
+    judged = shell.document("align", "some.csv.gz", "--dry-run", "--columns", "prompt=item")["files"][0]["rows"]
+    assert [row["item"] for row in judged] == ["8", "8", "8"]
