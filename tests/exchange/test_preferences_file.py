@@ -183,7 +183,7 @@ def test_a_packed_file_that_is_cut_off_gets_a_sentence(tmp_path: Path):
 
 
 def test_a_column_that_the_user_names_is_meant_though_another_is_called_so(tmp_path: Path):
-    path = written(tmp_path, "item,prompt,rater,left,right,winner", "0,8,ann,X,Y,left", "1,9,ann,X,Y,tie")
+    path = written(tmp_path, "prompt,item,rater,left,right,winner", "8,0,ann,X,Y,left", "9,1,ann,X,Y,tie")
     form = PreferenceForm(columns={"prompt": "item"})
     assert [one.item for one in read_preference_files([path], form=form).given] == ["8", "9"]
     exchanged = PreferenceForm(columns={"prompt": "item", "item": "replicate"})
