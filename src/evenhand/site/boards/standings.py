@@ -201,7 +201,7 @@ def ranked(
         return _ranked(ledger, on_record, asked, given, None)
     same = replace(asked, equal_length=False)  # which arranges the same board otherwise
     make = partial(_ranked, ledger, on_record, same, given, last)
-    return last.get("plain board" if same.plain else "board", same, make)
+    return last.get("plain" if same.plain else "board", same, make)
 
 
 def _ranked(
