@@ -50,6 +50,21 @@ def test_answers_and_verdicts_of_a_copy_can_be_read_case_by_case(shell: Shell):
     assert all(text in told for text in ("Name a tree.", "An oak stands there.", "The elm, of course."))
 
 
+def test_cases_of_a_copy_are_published_without_words_on_images_or_a_protocol(shell: Shell):
+    shell.run("import", "copy", "--responses", *COPY)
+    shell.file("gpt4.csv", "id,prompt,winner,left,right", "0,8,right,Amber 7B,Birch 12k")
+    how = ("--judgements", *COPY, "--columns", "prompt=item", "--rater", "gpt-4", "--rater-kind", "model")
+    shell.run("import", "gpt4.csv", *how)
+    assert shell.document("publish", "site")["kinds"]["battles"] == 1
+    pages = {path: path.read_text() for path in (shell.folder / "site").rglob("*.html")}
+    (board,) = (text for path, text in pages.items() if path.match("boards/*/index.html"))
+    assert "</strong> elsewhere; the verdicts were imported." in board
+    (battle,) = (text for path, text in pages.items() if path.match("battles/*.html"))
+    assert "The elm, of course." in battle
+    assert "knowledge · tree" in "".join(pages.values())
+    assert not [path for path, text in pages.items() if "0 images" in text]
+
+
 def test_what_is_wrong_with_a_copy_is_told(shell: Shell):
     shell.file("copy/models.jsonl", json.dumps(MODELS[0]))
     assert "98" in shell.refused("import", "copy", "--responses", *COPY)
