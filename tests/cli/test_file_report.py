@@ -42,7 +42,8 @@ def test_files_of_two_people_make_a_report_with_their_agreement_and_where_they_p
     text = page(shell)
     assert made["people"] in text
     assert "ann chose X, bob Y" in text
-    assert "Report of ann.csv and bob.csv" in text
+    assert "<h1>2 models, judged by 2 raters " in text
+    assert "From ann.csv and bob.csv." in text
     assert text.index("Worth reading first") < text.index("The board</h2>")
 
 
@@ -58,7 +59,11 @@ def test_a_judge_in_files_stands_beside_the_people_in_them(shell: Shell):
     assert made["people"] in made["trust"]
     assert made["read_first"][0]["item"] in {f"q{n}" for n in range(24) if n % 4 == 2}
     assert "gpt chose Y, people X" in made["read_first"][0]["reasons"]
-    assert "Beside people" in page(shell)
+    text = page(shell)
+    assert "Beside people" in text
+    assert "<h1>2 models, judged by 2 people " in text
+    shell.run("report", path, "--raters", "gpt")
+    assert "<h1>2 models, judged by gpt " in page(shell)
 
 
 def test_rows_whose_names_are_others_and_a_rater_shown_both_orders(shell: Shell):

@@ -1,10 +1,12 @@
 """A user's copy of LLMFAO: its answers go into the ledger, and then its cases can be read."""
 
+import gzip
 import json
 from pathlib import Path
 
 import pytest
 
+from evenhand.benchmarks.catalog import find_benchmark
 from tests.cli.shell import Shell
 from tests.reports.test_report_page import blocks_in
 
@@ -48,6 +50,21 @@ def test_answers_and_verdicts_of_a_copy_can_be_read_case_by_case(shell: Shell):
     assert all(text in told for text in ("Name a tree.", "An oak stands there.", "The elm, of course."))
 
 
+def test_cases_of_a_copy_are_published_without_words_on_images_or_a_protocol(shell: Shell):
+    shell.run("import", "copy", "--responses", *COPY)
+    shell.file("gpt4.csv", "id,prompt,winner,left,right", "0,8,right,Amber 7B,Birch 12k")
+    how = ("--judgements", *COPY, "--columns", "prompt=item", "--rater", "gpt-4", "--rater-kind", "model")
+    shell.run("import", "gpt4.csv", *how)
+    assert shell.document("publish", "site")["kinds"]["battles"] == 1
+    pages = {path: path.read_text() for path in (shell.folder / "site").rglob("*.html")}
+    (board,) = (text for path, text in pages.items() if path.match("boards/*/index.html"))
+    assert "</strong> elsewhere; the verdicts were imported." in board
+    (battle,) = (text for path, text in pages.items() if path.match("battles/*.html"))
+    assert "The elm, of course." in battle
+    assert "knowledge · tree" in "".join(pages.values())
+    assert not [path for path, text in pages.items() if "0 images" in text]
+
+
 def test_what_is_wrong_with_a_copy_is_told(shell: Shell):
     shell.file("copy/models.jsonl", json.dumps(MODELS[0]))
     assert "98" in shell.refused("import", "copy", "--responses", *COPY)
@@ -55,3 +72,20 @@ def test_what_is_wrong_with_a_copy_is_told(shell: Shell):
     (shell.folder / "copy" / "prompts.jsonl").unlink()
     shell.refuses("EH-FILE-MISSING", "prompts.jsonl", of=("import", "copy", "--responses", *COPY))
     shell.refuses("EH-DATA-NEEDED", "prompts.jsonl", of=("import", "copy", "--responses", "--benchmark", "llmfao"))
+
+
+def test_the_bundled_verdicts_are_taken_by_prompt_beside_the_answers_of_a_copy(shell: Shell):
+    bundled = find_benchmark("llmfao").verdicts
+    assert bundled is not None
+    lines = gzip.decompress(bundled.read_bytes()).decode().splitlines()
+    rows = [line for line in lines[1:] if line.split(",")[1] in ("8", "9")][:40]
+    names = sorted({name for row in rows for name in row.split(",")[2:4]})
+    shell.file("copy/models.jsonl", *(json.dumps({"id": n, "name": name}) for n, name in enumerate(names)))
+    told = [{"model": n, "prompt": prompt, "result": f"{n} {prompt}"} for n in range(len(names)) for prompt in (8, 9)]
+    shell.file("copy/results.jsonl", *map(json.dumps, told))
+    (shell.folder / "some.csv.gz").write_bytes(gzip.compress("\n".join([lines[0], *rows]).encode()))
+    shell.run("import", "copy", "--responses", *COPY)
+    done = shell.document("import", "some.csv.gz", "--judgements", *COPY, "--columns", "prompt=item")
+    assert done["judgements"] == len(rows)
+    judged = shell.document("align", "some.csv.gz", "--dry-run", "--columns", "prompt=item")["files"][0]["rows"]
+    assert [row["item"] for row in judged] == ["8", "8", "8"]

@@ -6,11 +6,24 @@ from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.people.forms import AskedStudy, FormName, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study
+from tests.cli.test_judges import people
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
 
 VISIT, CREATION = "visit-bench-sample", "creation-mmbench-sample"
 FORCED, FIVE_LEVELS = "Following instructions", "Creative writing"
+
+
+def with_other_judges(here: Workplace) -> None:
+    """Two more on some items, with prices, and people: what a board of judges shows."""
+    for name, rule, price in (("longest", "prefers-longer", 2), ("first", "always-first", 1)):
+        with server_process("--judge", rule) as url:
+            who = ("--judge", f"scripted/{name}", "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
+            ran = here.run("judge", VISIT, *who, "--price", f"input={price},output={price}", "--limit", "10")
+            assert ran.code == 0, ran.err
+    people(here.folder / "people.jsonl")
+    ran = here.run("import", "people.jsonl", "--judgements", "--benchmark", VISIT)
+    assert ran.code == 0, ran.err
 
 
 def furnished(here: Workplace) -> None:

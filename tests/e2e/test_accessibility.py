@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.showroom import CREATION, FIVE_LEVELS, FORCED, VISIT, furnished
+from tests.e2e.showroom import CREATION, FIVE_LEVELS, FORCED, VISIT, furnished, with_other_judges
 from tests.e2e.test_comparing import DESKTOP, PHONE, Site, Visit, invited
 from tests.e2e.test_growing import CAPTION, INSTRUCTION, PICTURES, SHOTS, begun, through, until_there
 from tests.e2e.workplace import Workplace
@@ -70,6 +70,7 @@ def until_worked_out(page: Page) -> None:
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     here = Workplace(tmp_path_factory.mktemp("accessibility") / "show")
     furnished(here)
+    with_other_judges(here)
     with server_process("--judge", "says Seven, and two of them are green.") as model:
         answering = ("--model", "scripted/model", "--base-url", model)
         with serving(here.folder, *answering) as (process, url):
@@ -113,6 +114,11 @@ def test_the_public_pages(site: Site, owner: Visit, inspector: Inspector):
         ("no-such-page", "/none"),
     ):
         inspector.looks_at(owner.go(path), name)
+    page = owner.go("/")
+    page.get_by_role("link", name=re.compile("judges")).first.click()
+    page.get_by_text("What the columns mean").click()
+    assert page.locator("main svg, main img").count(), "cost against agreement is drawn"
+    inspector.looks_at(page, "judges")
     page = owner.go(visit)
     page.locator("details.view summary").click()
     page.locator("details.pairs summary").click()

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.exchange.battles_file import BattleColumns, read_battles
+from evenhand.exchange.battles_file import BattleColumns, joined_tables, read_battle_files, read_battles
 from evenhand.exchange.errors import ExchangeError
 from evenhand.stats.ratings.comparisons import Comparisons
 from tests.refusals import Refused, says
@@ -229,6 +229,13 @@ def test_a_file_packed_with_gzip_is_read(tmp_path: Path, kind: str):
     read = read_battles(path)
     assert read.comparisons.sign.tolist() == [1, 0]
     assert read.digest == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_packed_files_that_name_no_rater_are_raters_without_their_endings(tmp_path: Path):
+    paths = [tmp_path / "ann.csv.gz", tmp_path / "bob.csv.gz"]
+    for path in paths:
+        path.write_bytes(gzip.compress((HEAD + "X,Y,tie\n").encode()))
+    assert joined_tables(read_battle_files(paths)).comparisons.raters == ("ann", "bob")
 
 
 def test_a_row_of_a_packed_file_is_told_with_its_line(tmp_path: Path):

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import evenhand as eh
-from evenhand.exchange.responses import empty_answers, remember_empty
+from evenhand.exchange.responses import empty_answers, import_responses, remember_empty
 from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
@@ -117,4 +117,6 @@ def test_what_was_empty_is_remembered_once_and_under_its_variant(tmp_path: Path,
         assert len(runs(ledger, command="import")) == 1
         (item,) = (one.digest for one in bench.items if one.label == "q1")
         assert empty_answers(ledger) == {(item, "bel", variant)}
+        known = import_responses(ledger, bench, eh.read_responses(rows[1:], bench, variant=variant))
+        assert (known.new, known.run) == (0, None), "what is remembered needs no other run"
         assert [one.name for one in benchmarks(ledger)] == [bench.name]

@@ -1,5 +1,6 @@
 """Files of preferences by themselves: who was shown first, how many levels, and what is said twice."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -116,11 +117,6 @@ def test_columns_and_winners_of_other_names(tmp_path: Path):
         read_preference_files([path], form=PreferenceForm(columns={**columns, "who": "rater"}))
     with refused(EvenhandError, "no column `whose`", "`who`", code="EH-DATA-COLUMN"):
         read_preference_files([path], form=PreferenceForm(columns={**columns, "whose": "rater"}))
-    with refused(EvenhandError, "`item`", code="EH-DATA-TWICE"):
-        read_preference_files(
-            [written(tmp_path, "q,item,model_a,model_b,winner", "1,1,X,Y,A")],
-            form=PreferenceForm(columns={"q": "item"}),
-        )
 
 
 @pytest.mark.parametrize(
@@ -177,6 +173,44 @@ def test_align_and_rank_read_what_was_shown_first_alike(tmp_path: Path, models: 
 def test_a_file_without_any_winner_is_refused(tmp_path: Path):
     with refused(EvenhandError, "`winner` is empty", code="EH-DATA-EMPTY"):
         read_preference_files([written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,")])
+
+
+def packed(path: Path) -> Path:
+    made = path.with_name(f"{path.name}.gz")
+    made.write_bytes(gzip.compress(path.read_bytes()))
+    return made
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("judge.csv", ("item,model_a,model_b,winner", "1,X,Y,X", "2,X,Y,tie")),
+        ("judge.jsonl", ('{"item": 1, "model_a": "X", "model_b": "Y", "winner": "X"}',)),
+    ],
+)
+def test_a_packed_file_is_read_as_the_same_file_and_bears_its_name(tmp_path: Path, name: str, lines: tuple[str, ...]):
+    plain = written(tmp_path, *lines, name=name)
+    read = read_preference_files([packed(plain)]).given
+    assert read == read_preference_files([plain]).given
+    assert {one.rater.name for one in read} == {"judge"}
+    with refused(EvenhandError, "has the same name", code="EH-DATA-COLUMN"):
+        read_preference_files([plain, packed(plain)])
+
+
+def test_a_packed_file_that_is_cut_off_gets_a_sentence(tmp_path: Path):
+    path = packed(written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,X"))
+    path.write_bytes(path.read_bytes()[:-9])
+    with refused(EvenhandError, "p.csv.gz: ", "gzip", code="EH-DATA-FORMAT"):
+        read_preference_files([path])
+
+
+def test_a_column_that_the_user_names_is_meant_though_another_is_called_so(tmp_path: Path):
+    path = written(tmp_path, "prompt,item,rater,left,right,winner", "8,0,ann,X,Y,left", "9,1,ann,X,Y,tie")
+    form = PreferenceForm(columns={"prompt": "item"})
+    assert [one.item for one in read_preference_files([path], form=form).given] == ["8", "9"]
+    exchanged = PreferenceForm(columns={"prompt": "item", "item": "replicate"})
+    read = read_preference_files([path], form=exchanged).given
+    assert [(one.item, one.replicate) for one in read] == [("8", 0), ("9", 1)]
 
 
 def test_two_files_of_one_name_are_not_taken_for_one_raters(tmp_path: Path):

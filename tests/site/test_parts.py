@@ -18,7 +18,7 @@ from evenhand.format.axis import SHARES
 from evenhand.site.app import ROUTERS
 from evenhand.site.http.bars import bar
 from evenhand.site.http.buckets import Buckets
-from evenhand.site.http.computed import Computed, StillWorking
+from evenhand.site.http.computed import Computed, LastMade, StillWorking
 
 
 class Clock:
@@ -216,3 +216,18 @@ def test_a_side_without_bound_runs_to_the_edge():
     drawn = str(bar(Estimate(value=0.5, lower=0.25, unbounded="upper"), SHARES, ""))
     numbers = dict(_attributes(drawn))
     assert float(numbers["x"]) + float(numbers["width"]) == pytest.approx(194)
+
+
+def test_the_last_value_of_each_kind_is_made_once_for_those_who_ask_in_turn():
+    last, made = LastMade(), list[str]()
+
+    def get(kind: str, key: str) -> str:
+        def make() -> str:
+            made.append(f"{kind} {key}")
+            return made[-1]
+
+        return last.get(kind, key, make)
+
+    assert [get("board", "a"), get("item", "1"), get("board", "a")] == ["board a", "item 1", "board a"]
+    assert [get("board", "b"), get("board", "a")] == ["board b", "board a"]
+    assert made == ["board a", "item 1", "board b", "board a"]

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from html import unescape
+from itertools import groupby
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
@@ -109,6 +110,10 @@ def test_the_documents_are_those_that_the_api_gives(withheld: Ledger, files: Map
         assert json.loads(files["api/boards.json"]) == boards
         (board,) = (one["board"] for one in boards["boards"])
         assert json.loads(files[f"boards/{board}/board.json"]) == visitor.get(f"/api/boards/{board}").json()
+        views = [("method", "elo"), ("method", "win-rate"), ("equal_length", "true")]
+        for view in views:
+            document = json.loads(files[f"boards/{board}/{named([view])}.json"])
+            assert document == visitor.get(f"/api/boards/{board}", params=dict([view])).json(), view
         listed = [json.loads(body) for name, body in files.items() if "/battles/" in name and name.startswith("api/")]
         assert {one["model"] for one in listed} == set(MODELS) - {"reference"}
         for one in listed:
@@ -116,8 +121,39 @@ def test_the_documents_are_those_that_the_api_gives(withheld: Ledger, files: Map
             assert (one["total"], one["battles"]) == (given["total"], given["battles"])
 
 
+def test_a_category_is_published_as_the_api_gives_it(ledger: Ledger):
+    fill(ledger, sample=True)
+    files = walked(ledger, battles=False)
+    with served(ledger) as house:
+        visitor = house.visitor()
+        (board,) = (one["board"] for one in visitor.get("/api/boards").json()["boards"])
+        for category in ("even", "odd"):
+            document = json.loads(files[f"boards/{board}/{named([('category', category)])}.json"])
+            assert document == visitor.get(f"/api/boards/{board}", params={"category": category}).json()
+
+
 def test_the_same_record_makes_the_same_files(withheld: Ledger, files: Mapping[str, bytes]):
     assert walked(withheld) == dict(files)
+
+
+def test_what_rests_on_the_same_is_walked_in_turn(files: Mapping[str, bytes]):
+    """So that it is worked out once: a view and its documents, a battle and its document, the battles of an item."""
+    order = list(files)
+    for name in order:
+        if re.fullmatch(r"boards/[^/]+/[^/]+\.html", name) and not name.endswith("audit.html"):
+            beside = {name.replace("index.html", "board.html").replace(".html", ending) for ending in (".csv", ".json")}
+            assert set(order[order.index(name) + 1 :][:3]) >= beside, name
+    battles = [name for name in order if "/battles/" in name and name.startswith("boards/")]
+    for name in battles:
+        assert order[order.index(name) + 1] == f"api/{name}".replace("/battles/", "/battle/").replace(".html", ".json")
+    items = [json.loads(files[order[order.index(name) + 1]])["item"] for name in battles]
+    assert len(list(groupby(items))) == len(set(items)) == 6
+
+
+def test_what_was_walked_is_not_written_out_by_whoever_names_it(withheld: Ledger):
+    with closing(walked_boards(withheld, battles=False, told=lambda _: None)) as found:
+        assert len(repr(found)) < 200
+        assert all(len(repr(content)) < 500 for content in found.files.values())
 
 
 def test_without_battle_pages_their_lists_stay_and_lead_nowhere(withheld: Ledger):

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.benchmarks.data_error import COLUMN, EMPTY, TWICE, lmms_eval_fault
+from evenhand.benchmarks.files.rows import unpacked_name
 from evenhand.domain.verdict import Reason
 from evenhand.exchange.battle_completing import completed, forms_of_files, kinds_of
 from evenhand.exchange.battle_notes import (
@@ -304,10 +305,15 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
     )
 
 
+def _raters_of(table: BattleTable) -> tuple[str, ...]:
+    """Where a table names none, its file is one."""
+    return table.comparisons.raters or (unpacked_name(Path(table.name)).stem,)
+
+
 def _joined_kinds(tables: Sequence[BattleTable]) -> dict[str, RaterKind]:
     found: dict[str, RaterKind] = {}
     for one in tables:
-        for name in one.comparisons.raters or (Path(one.name).stem,):
+        for name in _raters_of(one):
             if found.setdefault(name, one.kind_of(name)) != one.kind_of(name):
                 raise ExchangeError(f"The rater `{name}` is a person in one file and a model in another.", code=TWICE)
     return found
@@ -327,7 +333,7 @@ class _CommonNames:
     @classmethod
     def of(cls, tables: Sequence[BattleTable]) -> "_CommonNames":
         items = tuple(None if one.comparisons.item is None else one.item_names() for one in tables)
-        raters = tuple(dict(enumerate(one.comparisons.raters or (Path(one.name).stem,))) for one in tables)
+        raters = tuple(dict(enumerate(_raters_of(one))) for one in tables)
         return cls(
             models=tuple(sorted({name for one in tables for name in one.comparisons.models})),
             items=tuple(dict.fromkeys(name for some in items if some is not None for name in some.values())),

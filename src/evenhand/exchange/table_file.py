@@ -1,24 +1,21 @@
 """A file that holds a table: its bytes, its format, its separator, and on which line a row stands."""
 
 import csv
-import gzip
 import hashlib
 import io
 import sys
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 from evenhand.benchmarks.data_error import FORMAT, no_such_file
-from evenhand.benchmarks.files.rows import READERS, separator
+from evenhand.benchmarks.files.rows import GZIP, READERS, separator, unpacked, unpacked_name
 from evenhand.exchange.errors import ExchangeError
 
 STDIN = "-"
 
 _KINDS = {kind: kind for kind in READERS} | {".ndjson": ".jsonl"}
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
-_GZIP = b"\x1f\x8b"
 _BEGINNING = 4096
 
 
@@ -77,12 +74,12 @@ def table_file(path: Path) -> TableFile:
     try:
         if path.exists() and not path.is_file() and not path.is_dir():
             # A pipe gives its bytes once, and they are looked at more often than that.
-            return _of_bytes(path, path.read_bytes(), suffix=path.suffix)
+            return _of_bytes(path, path.read_bytes(), suffix=unpacked_name(path).suffix)
         with path.open("rb") as file:
             beginning = file.read(_BEGINNING)
             file.seek(0)
-            if beginning.startswith(_GZIP):
-                return _of_bytes(path, file.read(), suffix=path.suffix)
+            if beginning.startswith(GZIP):
+                return _of_bytes(path, file.read(), suffix=unpacked_name(path).suffix)
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except FileNotFoundError as error:
         raise ExchangeError(f"{path}: {no_such_file(path)}", code="EH-FILE-MISSING") from error
@@ -90,24 +87,18 @@ def table_file(path: Path) -> TableFile:
         raise ExchangeError(f"{path}: This is a folder; name the file itself.") from error
     except OSError as error:
         raise ExchangeError(f"{path}: The file cannot be read ({error.strerror}).") from error
-    kind = _kind(path.suffix, beginning)
+    kind = _kind(unpacked_name(path).suffix, beginning)
     return TableFile(path=path, held=None, kind=kind, separator=_separator(kind, beginning), digest=digest)
 
 
 def _of_bytes(path: Path, given: bytes, *, suffix: str) -> TableFile:
-    data = given
-    if given.startswith(_GZIP):
-        data, suffix = _unpacked(path, given), Path(path.stem).suffix
+    try:
+        data = unpacked(given)
+    except ValueError as error:
+        raise ExchangeError(f"{path}: {error}", code=FORMAT) from error
     kind = _kind(suffix, data[:_BEGINNING])
     separator = _separator(kind, data[:_BEGINNING])
     return TableFile(path=path, held=data, kind=kind, separator=separator, digest=hashlib.sha256(given).hexdigest())
-
-
-def _unpacked(path: Path, packed: bytes) -> bytes:
-    try:
-        return gzip.decompress(packed)
-    except (OSError, EOFError, zlib.error) as error:
-        raise ExchangeError(f"{path}: This is not gzip that can be unpacked: {error}.", code=FORMAT) from error
 
 
 def _kind(suffix: str, beginning: bytes) -> str:

@@ -33,7 +33,7 @@ from evenhand.site.boards import pages as board_pages
 from evenhand.site.cases import pages as case_pages
 from evenhand.site.cases.listing import CaseShelf
 from evenhand.site.http import pictures
-from evenhand.site.http.computed import Computed, StillWorking
+from evenhand.site.http.computed import Computed, LastMade, StillWorking
 from evenhand.site.http.figures_process import Figures, FiguresHere
 from evenhand.site.http.kept_figures import KeptFigures
 from evenhand.site.http.operations import METRICS, Metrics, Operations
@@ -157,6 +157,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         proposals=ProposalCache(ledger),
         writes=SharedCommits(ledger),
         cases=CaseShelf(ledger),
+        last=LastMade() if site.published else None,
     )
 
     @asynccontextmanager

@@ -24,7 +24,7 @@ from evenhand.benchmarks.data_error import (
 )
 from evenhand.benchmarks.files.by_content import ItemsByContent
 from evenhand.benchmarks.files.fields import FieldReader
-from evenhand.benchmarks.files.rows import Frame, Row, given_rows, read_rows, renamed
+from evenhand.benchmarks.files.rows import Frame, Row, given_rows, read_rows, renamed, unpacked_name
 from evenhand.benchmarks.files.sheet import CELL_LIMIT
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
@@ -43,7 +43,7 @@ def is_named_by_file(columns: Collection[str]) -> bool:
 def model_in_name(path: Path, benchmark: Benchmark) -> str:
     """What stands before the benchmark's name in the file's name: `qwen` of qwen_Creation_MMBench.xlsx."""
     model, _ = _around(path, benchmark)
-    return model or path.stem
+    return model or unpacked_name(path).stem
 
 
 def is_reversed(path: Path, benchmark: Benchmark) -> bool:
@@ -55,7 +55,7 @@ def is_reversed(path: Path, benchmark: Benchmark) -> bool:
 def _around(path: Path, benchmark: Benchmark) -> tuple[str, tuple[str, ...]]:
     """What stands before the benchmark's name, "" where nothing does or it is not there, and the words behind it."""
     wanted = _letters(benchmark.name.removesuffix("-sample"))
-    words = path.stem.split("_")
+    words = unpacked_name(path).stem.split("_")
     for begin in range(1, len(words)):
         for end in range(begin + 1, len(words) + 1):
             if _letters("".join(words[begin:end])) == wanted:
@@ -250,7 +250,7 @@ class _Collected(CollectedAnswers):
             self._problems.add(FilePlace(path=path), sentence, code="EH-ANSWERS-EXCHANGED")
         where = (
             "after its name"
-            if model != path.stem
+            if model != unpacked_name(path).stem
             else "as the file is called, for its name does not hold the benchmark's"
         )
         self._notes.append(f"{path.name} has no column `model`; its answers are those of `{model}`, {where}.")

@@ -2,10 +2,12 @@
 
 import codecs
 import csv
+import gzip
 import io
 import json
 import math
 import threading
+import zlib
 from collections import Counter
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -30,6 +32,8 @@ from evenhand.format.near_names import with_article
 # csv refuses cells above 131,072 characters unless told otherwise; a looping model writes longer answers.
 _LONGEST_CELL = 64 * 1024 * 1024
 _LINE_END = "\r\n"
+GZIP = b"\x1f\x8b"
+"""How a packed file begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +46,8 @@ class Row:
 def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None = None) -> list[Row]:
     """All rows that could be read; what could not is added to `problems`."""
     accepted = tuple(formats or READERS)
-    reader = READERS.get(path.suffix.lower()) if path.suffix.lower() in accepted else None
+    suffix = unpacked_name(path).suffix.lower()
+    reader = READERS.get(suffix) if suffix in accepted else None
     if reader is None:
         sentence = f"Files of this kind are not read here; give one of {', '.join(accepted)}."
         problems.add(FilePlace(path=path), sentence, code=FORMAT)
@@ -62,15 +67,35 @@ def read_rows(path: Path, problems: Problems, *, formats: Sequence[str] | None =
     except OSError as error:
         problems.add(FilePlace(path=path), f"The file cannot be read ({error.strerror}).")
         return []
+    try:
+        data = unpacked(data)
+    except ValueError as error:
+        problems.add(FilePlace(path=path), str(error), code=FORMAT)
+        return []
     if data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
         problems.add(FilePlace(path=path), "The file is UTF-16; save it as UTF-8.", code=ENCODING)
         return []
     before = problems.count
     rows = list(reader(path, data, problems))
     if not rows and problems.count == before:
-        what = "empty but for its header" if data.strip() and path.suffix.lower() in _WITH_HEADER else "empty"
+        what = "empty but for its header" if data.strip() and suffix in _WITH_HEADER else "empty"
         problems.add(FilePlace(path=path), f"The file is {what}; at least one row is needed.", code=EMPTY)
     return rows
+
+
+def unpacked_name(path: Path) -> Path:
+    """Without the `.gz` of a packed file: its suffix says the format, and its stem what the file is called."""
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
+
+
+def unpacked(data: bytes) -> bytes:
+    """As it is where it is not packed with gzip. Raises ValueError, a sentence, where it is and cannot be unpacked."""
+    if not data.startswith(GZIP):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"This is not gzip that can be unpacked: {error}.") from error
 
 
 class Frame(Protocol):

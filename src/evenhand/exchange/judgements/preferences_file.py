@@ -6,7 +6,7 @@ from pathlib import Path
 from unicodedata import normalize
 
 from evenhand.benchmarks.data_error import CELL, COLUMN, EMPTY, TWICE, FilePlace, Problems, quoted
-from evenhand.benchmarks.files.rows import Row, read_rows, renamed
+from evenhand.benchmarks.files.rows import Row, read_rows, renamed, unpacked_name
 from evenhand.domain.rater import Rater
 from evenhand.domain.verdict import Levels, NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
@@ -203,7 +203,7 @@ def _refuse_namesakes(files: Sequence[Sequence[_Row]], problems: Problems) -> No
     """Two files that are called alike and have no rater's column would be one rater's."""
     unnamed: dict[str, Path] = {}
     for path in (rows[0].place.path for rows in files if rows and rows[0].named_by_file):
-        other = unnamed.setdefault(path.stem, path)
+        other = unnamed.setdefault(unpacked_name(path).stem, path)
         if other != path:
             sentence = f"No column says who judged, and {other} has the same name; add a column `rater`, or rename one."
             problems.add(FilePlace(path=path), sentence, code=COLUMN)
@@ -243,7 +243,7 @@ def prepared_files(
     told = [(path, bool(names & set(RATER_COLUMNS)) or not ours[path]) for path, names in found.items()]
     named = raters_of_files(told, form.raters)
     if named_by_file:
-        named = {path: path.stem for path, _ in told} | named
+        named = {path: unpacked_name(path).stem for path, _ in told} | named
     return [_prepared(path, rows, found[path], form, named.get(path), problems) for path, rows in ours.items()]
 
 
@@ -306,12 +306,13 @@ def _renamed(path: Path, rows: Sequence[Row], columns: Mapping[str, str], proble
     if lacking:
         sentence = f"--columns: the file has no column {quoted(lacking)}; it has {quoted(found)}."
         problems.add(FilePlace(path=path), sentence, code=COLUMN)
-    twice = [ours for ours in columns.values() if ours in found and ours not in columns]
-    if twice:
-        sentence = f"--columns gives a column the name {quoted(twice)}, which another one has; rename that one."
-        problems.add(FilePlace(path=path), sentence, code=TWICE)
-    if lacking or twice:
         return []
+    # What the user calls so is meant, whatever else the file calls so: as `rank` takes it.
+    unmeant = {ours for ours in columns.values() if ours not in columns}
+    rows = [
+        Row(place=row.place, fields={name: cell for name, cell in row.fields.items() if name not in unmeant})
+        for row in rows
+    ]
     sides = {theirs: ours for theirs, ours in _SIDES.items() if ours not in found and ours not in columns.values()}
     return renamed(rows, sides | dict(columns))
 

@@ -161,7 +161,8 @@ def _values(report: FileReport) -> dict[str, Any]:
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
     return {
         **board_values(report),
-        "title": f"Report of {board.origin.source}",
+        "heading": _heading(report),
+        "title": _heading(report),
         "policy": Markup(policy),  # noqa: S704  a hash
         "css": Markup(style),  # noqa: S704  a file of ours
         "made": datetime.now(UTC).strftime("%-d %B %Y, %H:%M UTC"),
@@ -187,6 +188,19 @@ def _values(report: FileReport) -> dict[str, Any]:
         },
         "prompts": [],
     }
+
+
+def _heading(report: FileReport) -> str:
+    """What was compared, and by whom where the files say it."""
+    whole, models = report.whole, counted(len(report.board.models), "model")
+    raters = whole.comparisons.raters
+    if not raters:
+        return f"{models} compared"
+    if len(raters) == 1:
+        return f"{models}, judged by {raters[0]}"
+    # Where nothing was chosen nobody may have said what the raters are.
+    people = report.choice is not None and all(whole.kind_of(name) == "human" for name in raters)
+    return f"{models}, judged by {len(raters)} {'people' if people else 'raters'}"
 
 
 def _tiles(report: FileReport) -> dict[str, str]:

@@ -68,6 +68,7 @@ def board_values(report: BoardReport) -> dict[str, Any]:
         drawn["people"] = tuple(alignment_chart(people, width=width) for width in (PAGE, PHONE))
     return {
         "origin": board.origin,
+        "heading": board.origin.benchmark,
         "title": f"{board.origin.benchmark}, judged by {board.origin.judge}",
         "figures": {name: _figures(name, charts) for name, charts in drawn.items()},
         "worth_reading": report.reading,

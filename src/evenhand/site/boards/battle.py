@@ -1,8 +1,8 @@
 """One battle whole, as far as a visitor may see it: the item, both answers, and every showing with what was said."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from evenhand.domain.item import Item
 from evenhand.domain.verdict import Grades, NoVerdict
@@ -14,6 +14,7 @@ from evenhand.ledger.read.steering import said_to_judge
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.case import CaseRecord, read_cases
 from evenhand.site.boards.listing import BoardOnRecord
+from evenhand.site.http.computed import LastMade
 from evenhand.site.http.visibility import Sight
 
 
@@ -67,23 +68,36 @@ class BattleOnRecord:
 
 
 def find_battle(
-    ledger: Ledger, on_record: BoardOnRecord, *, item: str, models: tuple[str, str], sight: Sight
+    ledger: Ledger,
+    on_record: BoardOnRecord,
+    *,
+    item: str,
+    models: tuple[str, str],
+    sight: Sight,
+    last: LastMade | None = None,
 ) -> BattleOnRecord | None:
     """`item` is its public name; None where no such battle is on record, or it may not be seen.
 
-    Where nothing is withheld, by its digest too.
+    Where nothing is withheld, by its digest too. `last`: where many battles on one item are asked for in turn.
     """
     names = public_names(ledger, on_record.data)
     digest = _digest(names, item, sight)
     if digest is None or not sight.battle(models):
         return None
-    record = read_cases(
-        ledger,
-        on_record.studies,
-        items={digest},
-        wanted=lambda one: one.stands and sorted(one.models) == sorted(models),
-        replies=sight.words_of_judges,
-    )
+
+    def of_these(one: JudgedTrial) -> bool:
+        return sorted(one.models) == sorted(models)
+
+    def read(wanted: Callable[[JudgedTrial], bool]) -> CaseRecord:
+        words = sight.words_of_judges
+        return read_cases(ledger, on_record.studies, items={digest}, wanted=wanted, replies=words)
+
+    if last is None:
+        record = read(lambda one: one.stands and of_these(one))
+    else:
+        key = (on_record.id, on_record.part, digest, sight.words_of_judges)
+        every = last.get("item", key, lambda: read(lambda one: one.stands))
+        record = replace(every, showings=tuple(filter(of_these, every.showings)))
     if not record.showings:
         return None
     digests = dict(zip(record.showings[0].models, record.showings[0].trial.responses, strict=True))

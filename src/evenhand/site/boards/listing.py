@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from evenhand.domain.identity import content_hash
 from evenhand.domain.rater import is_scripted
 from evenhand.domain.trial import seen
+from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
@@ -90,6 +91,11 @@ class BoardOnRecord:
     @property
     def protocol(self) -> str:
         return self._first.condition.protocol
+
+    @property
+    def imported(self) -> bool:
+        """Whether it was judged elsewhere, under words that nobody told."""
+        return self._first.condition.protocol == IMPORTED.protocol
 
     @property
     def readout(self) -> str:

@@ -309,7 +309,9 @@ async def battle(
 ) -> Response:
     on_record = await serving.board(asked)
     seen = await sight_of(serving, visiting, on_record)
-    found = await run_in_threadpool(find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen)
+    found = await run_in_threadpool(
+        find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen, last=serving.last
+    )
     if found is None:
         raise not_found("such battle")
     context = {

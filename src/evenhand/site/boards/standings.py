@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -44,6 +45,7 @@ from evenhand.reports.board.win_rates_by import (
 )
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
+from evenhand.site.http.computed import LastMade
 from evenhand.site.http.visibility import unpublished
 from evenhand.site.people.agreement import Agreement, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
@@ -190,9 +192,22 @@ class RankedBoard:
     """Sentences: how many verdicts are left out, and why."""
 
 
-def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None) -> RankedBoard:
-    """`given`: what was released, where something is withheld. Raises RankError where it cannot be made as asked."""
-    judged, notes = _judged(ledger, on_record, asked, given)
+def ranked(
+    ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None, last: LastMade | None = None
+) -> RankedBoard:
+    """`given`: what was released, where something is withheld. `last`: where the same is asked for several times.
+    Raises RankError where it cannot be made as asked."""
+    if last is None:
+        return _ranked(ledger, on_record, asked, given, None)
+    same = replace(asked, equal_length=False)  # which arranges the same board otherwise
+    make = partial(_ranked, ledger, on_record, same, given, last)
+    return last.get("plain" if same.plain else "board", same, make)
+
+
+def _ranked(
+    ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None, last: LastMade | None
+) -> RankedBoard:
+    judged, notes = _judged(ledger, on_record, asked, given, last)
     evidence = of_record(judged, seed=0)
     if on_record.human:
         evidence = replace(evidence, origin=replace(evidence.origin, judge=PEOPLE))
@@ -203,16 +218,20 @@ def ranked(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Re
 
 
 def _judged(
-    ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None
+    ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None, last: LastMade | None
 ) -> tuple[JudgedBattles, tuple[str, ...]]:
     """With sentences about what is left out. Raises RankError where nothing else is there."""
     category_of = {item.digest: item.category for item in items_of(ledger, on_record.data)}
     items = None
     if asked.category is not None:
         items = {item for item, category in category_of.items() if category == asked.category}
-    if given is None:
+    if given is None and items is not None:
         return public_battles(ledger, on_record, items=items), ()
-    whole = given.shown(public_battles(ledger, on_record))
+    make = partial(public_battles, ledger, on_record)
+    every = make() if last is None else last.get("verdicts", asked.whole, make)
+    if given is None:
+        return every, ()
+    whole = given.shown(every)
     if items is None:
         shown = whole
     else:
@@ -237,10 +256,11 @@ def standings(
     *,
     categories: tuple[str, ...] | None = None,
     given: Released | None = None,
+    last: LastMade | None = None,
 ) -> Standings:
     """`categories`: of the plain view, where this is another. `given`: what was released, where something is withheld.
-    Raises RankError where it cannot be made as asked."""
-    found = ranked(ledger, on_record, asked, given)
+    `last`: where the same is asked for several times. Raises RankError where it cannot be made as asked."""
+    found = ranked(ledger, on_record, asked, given, last)
     made, judged = found.board, found.judged
     items = items_of(ledger, on_record.data)
     entered = submitted_models(ledger)

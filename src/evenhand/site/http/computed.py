@@ -119,6 +119,20 @@ class Computed:
         return made, self._clock() - before
 
 
+class LastMade:
+    """The last value of each kind, for a site that becomes files: whoever walks it asks for the same several times in
+    turn, and nothing newer comes between."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, tuple[Hashable, Any]] = {}
+
+    def get(self, kind: str, key: Hashable, make: Callable[[], T]) -> T:
+        if kind not in self._made or self._made[kind][0] != key:
+            self._made.pop(kind, None)  # before the next is made: both may be large
+            self._made[kind] = key, make()
+        return self._made[kind][1]
+
+
 class _OneByOne:
     """A thread that does one thing after the other. Unlike an executor's it does not hold up the program's end."""
 

@@ -30,7 +30,7 @@ from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_
 from evenhand.site.boards.paper import paper_of, paper_scores
 from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, standings
 from evenhand.site.cases.listing import CaseShelf
-from evenhand.site.http.computed import StillWorking
+from evenhand.site.http.computed import LastMade, StillWorking
 from evenhand.site.http.kept_figures import KeptFigures
 from evenhand.site.http.pages import Pages
 from evenhand.site.http.rate_limits import RateLimits
@@ -80,6 +80,8 @@ class Service:
     cases: CaseShelf
     found_cases: dict[str, Any] = field(default_factory=dict[str, Any])
     """Of a site that becomes files: benchmarks as everybody sees them, looked up once and not for each item."""
+    last: LastMade | None = None
+    """Of a site that becomes files."""
     tables: "WeakKeyDictionary[Standings, dict[str, Markup]]" = field(default_factory=WeakKeyDictionary)
     """Rendered parts of boards' pages, by template."""
     long: CapacityLimiter = field(default_factory=lambda: CapacityLimiter(_LONG_AT_ONCE))
@@ -152,7 +154,7 @@ class Service:
         categories = await self._categories(asked)
         return await self.figures.kept(
             seen,
-            partial(standings, on_record=on_record, asked=seen, categories=categories),
+            partial(standings, on_record=on_record, asked=seen, categories=categories, last=self.last),
             self.site.limits.patience,
             of=(on_record,),
             withheld=seen.withheld,
@@ -175,7 +177,7 @@ class Service:
             board=on_record.id, running=running, withheld=not running and await self._withholds(on_record)
         )
         try:
-            work = partial(standings, on_record=on_record, asked=asked)
+            work = partial(standings, on_record=on_record, asked=asked, last=self.last)
             return await self.figures.kept(
                 asked, work, self.site.limits.glance, of=(on_record,), withheld=asked.withheld
             )
@@ -220,15 +222,21 @@ class Service:
         await self._categories(asked)
         return await self.figures.kept(
             ("document", seen),
-            partial(_document, on_record=on_record, asked=seen),
+            partial(_document, on_record=on_record, asked=seen, last=self.last),
             self.site.limits.patience,
             of=(on_record,),
             withheld=seen.withheld,
         )
 
 
-def _document(ledger: Ledger, on_record: BoardOnRecord, asked: BoardView, given: Released | None = None) -> str:
-    made = ranked(ledger, on_record, asked, given).board
+def _document(
+    ledger: Ledger,
+    on_record: BoardOnRecord,
+    asked: BoardView,
+    given: Released | None = None,
+    last: LastMade | None = None,
+) -> str:
+    made = ranked(ledger, on_record, asked, given, last).board
     entered = submitted_models(ledger)
     document = without_pairs_of(unpublished(entered), json.loads(made.to_json()))
     if asked.equal_length:

@@ -70,6 +70,11 @@ class Address:
         return self.path.endswith("/battle")
 
     @property
+    def is_document(self) -> bool:
+        """Of the page that leads to it, in another form."""
+        return self.path.startswith("/api/") or self.path.endswith((".csv", ".json"))
+
+    @property
     def is_image(self) -> bool:
         return self.path.startswith("/images/")
 

@@ -7,6 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from heapq import heappop, heappush
 from typing import IO, Literal
 
 from fastapi import FastAPI
@@ -46,7 +47,8 @@ class PublishError(EvenhandError):
     code = "EH-PUBLISH"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+# asyncio writes out the result of what it ran, and each of the files would write out all of them.
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Walked:
     """Closed when its files are in their folder."""
 
@@ -58,7 +60,7 @@ class Walked:
     close: Callable[[], None]
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True, repr=False)
 class _Kept:
     """What was given so far, in one temporary file, for it may be much."""
 
@@ -138,13 +140,21 @@ async def _walked(ledger: Ledger, site: Site, *, front: str, battles: bool, told
     first = link_of(front)
     assert first is not None
     waiting: deque[Address] = deque([first.address])
+    later: list[Address] = []
     known: set[Address] = {first.address, Address("/")}
     try:
-        while waiting:
-            address = waiting.popleft()
+        while waiting or later:
+            # Those of one item in turn, for what is read of it serves all of them.
+            address = waiting.popleft() if waiting else heappop(later)
             for link in await _kept_page(app, kept, address, front=address == first.address):
-                if link.address not in known and (battles or not link.address.is_battle):
-                    known.add(link.address)
+                if link.address in known or (link.address.is_battle and not battles):
+                    continue
+                known.add(link.address)
+                if link.address.is_document:
+                    waiting.appendleft(link.address)
+                elif link.address.is_battle:
+                    heappush(later, link.address)
+                else:
                     waiting.append(link.address)
             told(len(kept.names))
     except BaseException:
