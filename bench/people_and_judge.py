@@ -24,6 +24,7 @@ import numpy as np
 from bench.coverage_designs import World, true_strengths
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
+from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
 from evenhand.stats.ratings.with_people.plan import planned
@@ -187,13 +188,18 @@ def _llmfao(judge: str) -> tuple[Comparisons, Comparisons]:
     return of([row for row in rows if row["rater"] == judge]), of([row for row in rows if row["rater"] not in judges])
 
 
-def llmfao(judge: str, seed: int, share: float = 0.1) -> Repetition:
+@cache
+def _everyone(judge: str) -> np.ndarray:
+    """Strengths by all people."""
+    return solve(PeopleAndJudge.of(*_llmfao(judge)).people).fit.strength
+
+
+def llmfao(judge: str, share: float, seed: int) -> Repetition:
     judged, people = _llmfao(judge)
     assert people.item is not None
-    everyone = bradley_terry(PeopleAndJudge.of(judged, people).people).solution.fit.strength
     items = np.unique(people.item)
     chosen = np.random.default_rng(seed).choice(items, round(share * len(items)), replace=False)
-    return _looked(PeopleAndJudge.of(judged, people.rows(np.isin(people.item, chosen))), everyone)
+    return _looked(PeopleAndJudge.of(judged, people.rows(np.isin(people.item, chosen))), _everyone(judge))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -250,7 +256,8 @@ def _designs() -> Iterator[tuple[str, Callable[[int], Repetition]]]:
     yield "worse than chance, 4 models, 30 pairs", partial(_made_at, 0.8, {"lies": True, "asked": 30}, few)
     yield "knows nothing, 4 models, 30 pairs", partial(made, Judged(copies=0.0, world=few, asked=30))
     for judge in ("gpt-4", "gpt-3.5"):
-        yield f"LLMFAO, people on a tenth, {judge}", partial(llmfao, judge)
+        yield f"LLMFAO, people on a tenth, {judge}", partial(llmfao, judge, 0.1)
+        yield f"LLMFAO, people on a half, {judge}", partial(llmfao, judge, 0.5)
 
 
 def _made_at(agreement: float, changes: dict[str, float], world: World = BOARD, seed: int = 0) -> Repetition:
@@ -264,6 +271,8 @@ def told(name: str, found: list[Repetition], vain: int) -> str:
     narrower = f"{(half[:, 1] / half[:, 0]).mean():.3f}"
     lambdas, worth = np.mean([one.lambda_ for one in found]), np.median([one.worth for one in found])
     marks = [] if held.mean(axis=0)[1] + 2 * error[1] >= LEAST else ["BELOW 93 %"]
+    left = float(np.mean([one.left_out for one in found]))
+    marks += [f"{left:.1f} models not placed by people, on average"] if left >= 0.05 else []
     marks += [f"no finite fit in {vain} of {vain + len(found)}"] if vain else []
     cells = [name, *covered, f"{half[:, 0].mean():.1f}", narrower, f"{worth:.2f}", f"{off[1] / off[0]:.3f}",
              f"{lambdas:.2f}", "; ".join(marks)]  # fmt: skip

@@ -268,3 +268,17 @@ def test_a_ledger_whose_board_is_peoples_or_that_has_none_is_refused(store: str,
     alone = file(tmp_path / "alone.csv", _on_record(JUDGED, "gpt", "model"))
     assert run("import", alone, "--judgements", "--levels", "3", *where).code == 0
     says(refused("--with-people", "--store", other), "EH-CHOOSE-NOTHING", "gpt", "import --judgements")
+
+
+def test_where_the_judge_was_asked_in_vain_people_are_left_out_and_counted(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[2] / "src/evenhand/benchmarks/visit_bench/sample/answers.jsonl"
+    where = ("--benchmark", BENCHMARK, "--store", store_in(tmp_path))
+    assert run("import", sample, "--responses", *where).code == 0
+    judged = [{**row, "reason": None} for row in _on_record(JUDGED, "gpt", "model")]
+    judged[0] |= {"verdict": None, "reason": "unreadable"}
+    told = [*judged, *({**row, "reason": None} for row in _on_record(SAID, "ann", "human"))]
+    done = run("import", file(tmp_path / "verdicts.csv", told), "--judgements", "--levels", "3", *where)
+    assert done.code == 0, done.err
+    made = run("rank", "--judge", "gpt", "--with-people", *where[2:], "--json").document
+    assert made["people"]["verdicts"] == 11
+    assert any("Left out: 1 verdict of people" in note for note in made["notes"])

@@ -10,7 +10,7 @@ from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.scale import Scale
-from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned
 from evenhand.stats.ratings.with_people.means import ScoredCases, joined_mean, mean_influence
 from evenhand.stats.ratings.with_people.plan import planned
 from evenhand.stats.ratings.with_people.ratings import ResidualProducts, joined_ratings
@@ -133,6 +133,14 @@ def test_a_judge_who_says_the_opposite_is_left_out() -> None:
     found = joined_ratings(lying)
     assert found.lambda_ == 0.0
     assert found.rated.models == bradley_terry(given.people).models
+
+
+def test_no_more_than_all_and_no_less_than_nothing_of_a_judge_is_used() -> None:
+    moved = np.array([[1.0, -1.0], [0.5, -0.5]])
+    assert tuned(moved, -moved / 2) == 1.0
+    assert tuned(moved, moved) == 0.0
+    assert tuned(moved, -2 * moved) == pytest.approx(0.5)
+    assert tuned(moved, 0 * moved) == 0.0
 
 
 def test_people_who_judged_all_have_nothing_to_gain() -> None:

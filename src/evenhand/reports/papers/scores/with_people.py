@@ -184,11 +184,13 @@ class _Said:
         one, other = number.get(model, -1), number.get(baseline, -1)
         forward = (votes.model_a == one) & (votes.model_b == other)
         kept = forward | ((votes.model_a == other) & (votes.model_b == one))
+        items: list[int] = votes.item.code[kept].tolist()
+        raters: list[int] = votes.rater.code[kept].tolist()
         return cls(
-            item=tuple(votes.item.names[code] for code in votes.item.code[kept].tolist()),
+            item=tuple(votes.item.names[code] for code in items),
             value=np.where(forward, votes.value, -votes.value)[kept],
             weight=votes.weight[kept],
-            rater=tuple(votes.rater.names[code] for code in votes.rater.code[kept].tolist()),
+            rater=tuple(votes.rater.names[code] for code in raters),
         )
 
     def rows(self, within: set[str], known: Mapping[str, int]) -> Iterator[int]:
