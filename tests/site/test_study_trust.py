@@ -395,6 +395,8 @@ def test_the_owners_page_names_every_planted_fault_and_shows_both_boards(ledger:
         assert owner.post(f"/admin/studies/{study}/rule", data=used).status_code == 303
         after = owner.get(f"/admin/studies/{study}").text
         assert after.count("Count again") == 2
+        board = next(iter(re.findall(r'href="(/boards/[^"]+)"', after)))
+        assert "2 people are left out of this board by the rules of the study." in owner.get(unescape(board)).text
         table = after.partition("The board with and without them")[2].partition("</table>")[0]
         rows = re.findall(
             r'<th scope="row" class="name">(\w+)</th><td class="number">(-?\d+) .*?<td class="number">(-?\d+) ', table
