@@ -62,12 +62,16 @@ CONDITION = Condition(protocol="pairwise", prompt_hash="ab" * 32)
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
     opened = Ledger(f"sqlite:///{tmp_path}/ledger.db")
-    opened.register_benchmark(BENCHMARK)
-    opened.add_responses(
-        [Response(item=item.digest, model=model, text=f"{model}: {item.label}") for item in ITEMS for model in MODELS]
-    )
+    stock(opened)
     yield opened
     opened.close()
+
+
+def stock(ledger: Ledger) -> None:
+    ledger.register_benchmark(BENCHMARK)
+    ledger.add_responses(
+        [Response(item=item.digest, model=model, text=f"{model}: {item.label}") for item in ITEMS for model in MODELS]
+    )
 
 
 def asked(
@@ -376,6 +380,10 @@ NAMES = ("careful", "careful too", "random", "always left", "as the judge", "rig
 
 @pytest.fixture
 def faulty(ledger: Ledger) -> tuple[str, dict[str, str]]:
+    return with_faulty_people(ledger)
+
+
+def with_faulty_people(ledger: Ledger) -> tuple[str, dict[str, str]]:
     """A study with the people above; by name, their ids."""
     prefers = judge_on_record(ledger)
     study = made(ledger, Conduct(gold=KNOWN[:10], repeats=10), people=len(NAMES), most=40)

@@ -16,6 +16,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
 from evenhand.site.people.quality import said_tasks
+from tests.ledger.test_people_quality import NAMES, stock, with_faulty_people
 from tests.site.desk import words_of
 from tests.site.house import MODELS, SCRIPT, House, fill, form_token, refusal_of, served
 from tests.site.test_compare import FORCED, Stocked, choose, filled, start
@@ -99,7 +100,7 @@ def test_training_is_answered_at_once_and_gold_looks_like_any_other(stocked: Sto
             assert not re.search(r"gold|repeat", text)
             shapes.setdefault(kind, set()).add(_shape(text))
     assert sorted(shapes) == ["counted", "gold", "repeat"]
-    assert shapes["gold"] <= shapes["counted"] | shapes["repeat"]
+    assert shapes["gold"] | shapes["repeat"] <= shapes["counted"]
 
 
 def _shape(text: str) -> str:
@@ -374,3 +375,32 @@ def test_the_menu_shows_a_person_what_they_may_use(house: House):
     assert menu(house.signed_in("owner")) == [
         "Boards", "Benchmarks", "Submit", "API", "Contribute", "Compare", "Admin", "Account",
     ]  # fmt: skip
+
+
+def test_the_owners_page_names_every_planted_fault_and_shows_both_boards(ledger: Ledger):
+    stock(ledger)
+    study, _ = with_faulty_people(ledger)
+    with served(ledger) as house:
+        owner = house.signed_in("owner", "Olive")
+        page = owner.get(f"/admin/studies/{study}").text
+        told = [words_of(one) for one in re.findall(r"<li>(.*?)</li>", page.partition('id="remarkable"')[2], re.DOTALL)]
+        named = {name: one for name in NAMES for one in told if one.startswith(f"{name} :")}
+        assert named.keys() == {"random", "always left", "as the judge", "right and slow"}
+        assert "The same on repeats below 60 %" in named["random"]
+        assert "To one side at least 90 %: 100 %" in named["always left"]
+        assert "As one judge at least 95 %: 100 %" in named["as the judge"]
+        assert named["right and slow"].removeprefix("right and slow : ").startswith("slow: ")
+        assert "Nobody is left out, so there is one board." in words_of(page)
+        used = {"csrf": form_token(owner.get(f"/admin/studies/{study}")), "rule": "repeats", "limit": ""}
+        assert owner.post(f"/admin/studies/{study}/rule", data=used).status_code == 303
+        after = owner.get(f"/admin/studies/{study}").text
+        assert after.count("Count again") == 2
+        board = next(iter(re.findall(r'href="(/boards/[^"]+)"', after)))
+        assert "2 people are left out of this board by the rules of the study." in owner.get(unescape(board)).text
+        table = after.partition("The board with and without them")[2].partition("</table>")[0]
+        rows = re.findall(
+            r'<th scope="row" class="name">(\w+)</th><td class="number">(-?\d+) .*?<td class="number">(-?\d+) ', table
+        )
+        both = {model: (int(everybody), int(without)) for model, everybody, without in rows}
+        assert both.keys() == {"amber", "blue", "coral"}
+        assert both["amber"][1] - both["coral"][1] > both["amber"][0] - both["coral"][0]

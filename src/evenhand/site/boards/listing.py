@@ -44,6 +44,12 @@ class BoardOnRecord:
         return tuple(one for one in counted if not one.seen and (one.counts or self.part is not None))
 
     @property
+    def people_out(self) -> int:
+        """How many shares of people are left out of it by the owner."""
+        counted = [one for one in self.parts if one.counts] if self.part is None else [self.part]
+        return sum(len(one.out) for one in counted)
+
+    @property
     def study_query(self) -> str:
         """What an address within this view ends with."""
         return "" if self.part is None else f"&study={self.part.study}"
