@@ -1,5 +1,6 @@
 """Claims about which judge is to be taken, of files that were made to mislead."""
 
+import random
 from pathlib import Path
 
 import evenhand as eh
@@ -40,3 +41,19 @@ def test_one_pair_in_both_orders_does_not_hide_a_leaning_that_all_others_show(tm
     for found in (alone, with_one):
         assert found.lower is not None
         assert found.lower > 0.8
+
+
+def test_nobody_is_advised_to_pay_a_judge_that_may_know_nothing(tmp_path: Path):
+    """Both follow a coin of their own; a third that follows people is then taken."""
+    coins = {name: random.Random(name) for name in ("ann", "coin", "other")}
+    rows: list[tuple[object, ...]] = []
+    for item in range(120):
+        for name, coin in coins.items():
+            kind = "human" if name == "ann" else "model"
+            rows.append((item, name, kind, "X", "Y", "model_a" if coin.random() < 0.5 else "model_b"))
+    found = eh.judges(written(tmp_path, rows)).choice
+    assert found.judge is None
+    assert "None of these judges is shown to agree with people more than chance does." in found.sentence
+    people = [row for row in rows if row[1] == "ann"]
+    knows = [(row[0], "knows", "model", *row[3:]) for row in people]
+    assert eh.judges(written(tmp_path, [*rows, *knows])).choice.judge == "knows"

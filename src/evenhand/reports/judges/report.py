@@ -182,7 +182,17 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
             judge=None, sentence="Which judge to take is not known: each is further from people than another."
         )
     best = max(unbeaten, key=lambda place: judges[place].agreement.value or 0.0)
-    alike = [place for place in near if place != best and not _is_nearer(apart[best, place])]
+    if _may_be_chance(judges[best]):
+        return Choice(
+            judge=None,
+            sentence=f"None of these judges is shown to agree with people more than chance does. The nearest, "
+            f"{names[best]}, {_near(judges[best])}.",
+        )
+    alike = [
+        place
+        for place in near
+        if place != best and not _is_nearer(apart[best, place]) and not _may_be_chance(judges[place])
+    ]
     taken = _cheapest([best, *alike], judges)
     word = "Pay" if judges[taken].cost_per_1000_usd.value else "Take"
     if taken != best:
@@ -208,6 +218,11 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
 
 def _is_nearer(difference: Estimate) -> bool:
     return difference.lower is not None and difference.lower > 0
+
+
+def _may_be_chance(judge: Judge) -> bool:
+    """Whether kappa's interval reaches 0; where there is none, few cases stand behind what is told."""
+    return judge.kappa.lower is not None and judge.kappa.lower <= 0
 
 
 def _cheapest(places: Sequence[int], judges: Sequence[Judge]) -> int:
