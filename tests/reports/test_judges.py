@@ -54,6 +54,7 @@ def test_nobody_is_advised_to_pay_a_judge_that_may_know_nothing(tmp_path: Path):
     found = eh.judges(written(tmp_path, rows)).choice
     assert found.judge is None
     assert "None of these judges is shown to agree with people more than chance does." in found.sentence
+    assert eh.judges(written(tmp_path, [row for row in rows if row[1] != "other"])).choice.judge is None
     people = [row for row in rows if row[1] == "ann"]
     knows = [(row[0], "knows", "model", *row[3:]) for row in people]
     assert eh.judges(written(tmp_path, [*rows, *knows])).choice.judge == "knows"

@@ -167,7 +167,7 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     if len(near) == 1:
         (only,) = near
         return Choice(
-            judge=judges[only].judge,
+            judge=None if _may_be_chance(judges[only]) else judges[only].judge,
             sentence=f"{names[only]} {_near(judges[only])}; no other judge was compared with people.",
         )
     # Which judge is nearest is found on the same cases, so any two of them may come to be compared.
