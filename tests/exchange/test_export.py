@@ -231,7 +231,7 @@ def test_wrong_use_is_a_sentence(tmp_path: Path) -> None:
     assert export(tmp_path).code == 2
     for kinds in ((), ("--battles", "--judgements")):
         told = export(tmp_path, *kinds).refused
-        says(told, "EH-USAGE", "exactly one", "--judgements, --battles, --responses and --board")
+        says(told, "EH-USAGE", "exactly one", "--judgements, --battles, --responses, --board and --study")
     says(export(tmp_path, "--battles").refused, "EH-LEDGER-MISSING")
     with_answers(tmp_path)
     says(export(tmp_path, "--battles").refused, "EH-CHOOSE-NOTHING")

@@ -33,6 +33,7 @@ BY_SCRIPT = {
     "/admin/studies/{study}/pause": "PUT /api/studies/{study}",
     "/admin/studies/{study}/settings": "PUT /api/studies/{study}",
     "/admin/studies/{study}/renew": "POST /api/studies/{study}/renew",
+    "/admin/studies/{study}/question": "PUT /api/studies/{study}",
     "/admin/studies/{study}/rule": "POST /api/studies/{study}/rule",
     "/admin/studies/{study}/one": "PUT /api/studies/{study}/people/{person}/counts",
     "/compare/{place}/undo": "POST /api/comparisons/{comparison}/undo",

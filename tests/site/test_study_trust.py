@@ -404,3 +404,24 @@ def test_the_owners_page_names_every_planted_fault_and_shows_both_boards(ledger:
         both = {model: (int(everybody), int(without)) for model, everybody, without in rows}
         assert both.keys() == {"amber", "blue", "coral"}
         assert both["amber"][1] - both["coral"][1] > both["amber"][0] - both["coral"][0]
+
+
+def test_a_question_can_be_changed_until_somebody_has_a_place(stocked: Stocked):
+    owner = stocked.house.signed_in("owner", "Olive")
+    study = stocked.study(owner, people="1", each="1")
+    token = form_token(owner.get(f"/admin/studies/{study}"))
+
+    def ask(words: str) -> httpx.Response:
+        return owner.post(f"/admin/studies/{study}/question", data={"csrf": token, "question": words})
+
+    assert ask(f"Which is kinder? {SCRIPT}").status_code == 303
+    assert SCRIPT not in owner.get(f"/admin/studies/{study}").text
+    assert ask("Which is kinder?").status_code == 303
+    ada = stocked.house.signed_in("annotator", "Ada")
+    place = start(ada, study)
+    assert "Which is kinder?" in ada.get(f"{place}/1").text
+    assert choose(ada, place, 1, "B").status_code == 303
+    assert refusal_of(ask("Which is longer?"), "place") == (409, "EH-CONFLICT")
+    asked = owner.put(f"/api/studies/{study}", json={"question": ""}, headers={"X-CSRF-Token": token})
+    assert refusal_of(asked, "place") == (409, "EH-CONFLICT")
+    assert "Which is kinder?" in ada.get(f"{place}/2").text

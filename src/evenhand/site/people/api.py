@@ -40,10 +40,11 @@ from evenhand.site.people.pages import (
 from evenhand.site.people.plan import PeopleStudyError
 from evenhand.site.people.quality import PersonQuality, SaidTask, broken_rules, remarks_in, rule_named
 from evenhand.site.people.studies import PeopleStudy, ShareProgress, people_studies, progress
-from evenhand.site.people.study_making import NewStudy, counted
+from evenhand.site.people.study_making import QUESTION_LONGEST, NewStudy, counted
 from evenhand.site.people.study_pages import (
     RULE_LONGEST,
     agreement_of,
+    asked_otherwise,
     changed,
     decided_on,
     freed,
@@ -70,6 +71,11 @@ class Changes(BaseModel):
     closed: bool | None = Field(default=None, description="Takes no more judgements, and everybody may see its board.")
     shown: bool | None = Field(default=None, description="Everybody may see its board while it runs.")
     counts: bool | None = Field(default=None, description="Whether it counts on the board that studies share.")
+    question: str | None = Field(
+        default=None,
+        max_length=QUESTION_LONGEST,
+        description="While nobody has a place; empty for the form's own.",
+    )
 
 
 class Starting(BaseModel):
@@ -393,6 +399,8 @@ async def put_study(serving: Serving, owner: FreshOwner, changing: Changing, stu
         await changed(serving, owner, study, "shown", on=asked.shown)
     if asked.counts is not None:
         await changed(serving, owner, study, "aside", on=not asked.counts)
+    if asked.question is not None:
+        await asked_otherwise(serving, owner, study, asked.question.strip())
     return Response(status_code=204)
 
 

@@ -1,5 +1,6 @@
 """What an owner changes in a study for people that runs: its board, its end, a place given back, answers replaced."""
 
+import json
 import secrets
 import time
 from collections.abc import Iterable, Sequence
@@ -32,6 +33,22 @@ def set_people_study(ledger: Ledger, study: str, setting: Setting, *, on: bool) 
         asked = update(table).where(table.c.id == study).values({setting: time.time() if on else None})
         with changing(connection, table, table.c.id == study):
             return connection.execute(asked).rowcount == 1
+
+
+def ask_otherwise(ledger: Ledger, study: str, question: str) -> bool:
+    """Changes a study's question, and says whether it did: only while nobody has a place, as what people were asked is
+    on record word for word. Empty: the form's own."""
+    table, places = schema.people_studies, schema.people_places
+    with ledger.writing() as connection:
+        taken = select(places.c.id).where(places.c.study == study, places.c.person.is_not(None))
+        row = connection.execute(select(table.c.asked).where(table.c.id == study).with_for_update()).first()
+        if row is None or connection.execute(taken).first() is not None:
+            return False
+        asked: dict[str, Any] = json.loads(row.asked)
+        asked.pop("question", None)
+        fresh = canonical_json({**asked, **({"question": question} if question else {})})
+        connection.execute(update(table).where(table.c.id == study).values(asked=fresh))
+    return True
 
 
 def finished_studies(ledger: Ledger) -> set[str]:

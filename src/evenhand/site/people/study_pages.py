@@ -22,6 +22,7 @@ from evenhand.site.owner.pages import names_of
 from evenhand.site.people.agreement import Agreement, agreement
 from evenhand.site.people.changes import (
     Setting,
+    ask_otherwise,
     finished_studies,
     give_back,
     renew_answers,
@@ -53,7 +54,16 @@ from evenhand.site.people.studies import (
     remove_people_study,
     take_place,
 )
-from evenhand.site.people.study_making import Counted, Material, NewStudy, counted, material, sent_fields, sent_study
+from evenhand.site.people.study_making import (
+    QUESTION_LONGEST,
+    Counted,
+    Material,
+    NewStudy,
+    counted,
+    material,
+    sent_fields,
+    sent_study,
+)
 
 pages = APIRouter(prefix="/admin/studies", include_in_schema=False)
 
@@ -243,6 +253,20 @@ async def changed(serving: Service, owner: Owner, study: str, setting: Setting, 
         raise not_found("such study")
     what = next(words for one, value, words in _SETTINGS.values() if (one, value) == (setting, on))
     await serving.watch.note(owner, what, study)
+
+
+@pages.post("/{study}/question")
+async def question(serving: Serving, owner: Owner, form: SentForm, study: str) -> Response:
+    await asked_otherwise(serving, owner, study, form.text("question", most=QUESTION_LONGEST))
+    return RedirectResponse(f"/admin/studies/{study}", 303)
+
+
+async def asked_otherwise(serving: Service, owner: Visitor, study: str, words: str) -> None:
+    """Raises Refusal where somebody has a place already."""
+    await run_in_threadpool(study_of, serving.ledger, study)
+    if not await run_in_threadpool(ask_otherwise, serving.ledger, study, words):
+        raise Refusal(409, "Somebody has a place in this study already, so its question stays; make another study.")
+    await serving.watch.note(owner, "changed the question of a study", study)
 
 
 @pages.post("/{study}/rule")
