@@ -87,7 +87,7 @@ def open_verdicts(given: PeopleAndJudge) -> int:
 def _of_few(given: PeopleAndJudge, error: float, times: float) -> float:
     """How much of a standard error is there for verdicts being few, and goes with more of them.
 
-    The correction for few items widens it by the share of the verdicts that the parameters take up. And ratings known to
+    The correction for few items widens it by the share of the verdicts that parameters take up. And ratings known to
     `error`, in natural units, lie too far apart, where a verdict tells less: the inverse of its information is
     2 + 2 cosh(d), on average larger by a quarter of the error squared near d = 0.
     """
