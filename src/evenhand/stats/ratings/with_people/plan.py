@@ -64,8 +64,10 @@ def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, lev
         raise ValueError("People judged too few items for an interval of any difference.")
     times = (len(given.pair) + more) / len(given.pair)
     clusters = float(np.median(alone.spread.effective[: len(given.models)]))
+    error = now.people / (reach(clusters, level) * scale.unit)
     # Student's t comes down too.
-    people = now.people * times**-0.5 * reach(clusters * times, level) / reach(clusters, level)
+    few = _of_few(given, error, times) * reach(clusters * times, level) / reach(clusters, level)
+    people = now.people * times**-0.5 * few
     left = joined.residuals.left(given.probability * times)
     return Plan(
         verdicts=len(given.pair),
@@ -80,6 +82,18 @@ def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, lev
 def open_verdicts(given: PeopleAndJudge) -> int:
     """How many more the judge has pairs for."""
     return round((len(given.judged) - given.pairs_by_people) * len(given.pair) / given.pairs_by_people)
+
+
+def _of_few(given: PeopleAndJudge, error: float, times: float) -> float:
+    """How much of a standard error is there for verdicts being few, and goes with more of them.
+
+    The correction for few items widens it by the share of the verdicts that parameters take up. And ratings known to
+    `error`, in natural units, lie too far apart, where a verdict tells less: the inverse of its information is
+    2 + 2 cosh(d), on average larger by a quarter of the error squared near d = 0.
+    """
+    taken = (len(given.models) - 1) / given.pairs_by_people
+    variance = (1 - taken) / (1 - taken / times) * (1 + error**2 / (4 * times)) / (1 + error**2 / 4)
+    return float(variance) ** 0.5 if taken < 1 else 1.0
 
 
 def _half(rated: BradleyTerry) -> float:
