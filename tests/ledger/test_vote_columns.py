@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ def columns_of(votes: Sequence[Vote]) -> Votes:
         value=np.array([v.value for v in votes], dtype=np.int8),
         levels=np.array([v.levels for v in votes], dtype=np.int8),
         weight=np.array([v.weight for v in votes], dtype=np.float64),
+        drawn=np.ones(len(votes)),
         length=np.array([np.nan if v.length is None else v.length for v in votes], dtype=np.float64),
     )
 
@@ -111,3 +113,19 @@ def test_rows_are_one_where_they_agree_in_every_column(big: int):
 def test_no_rows_are_no_numbers():
     nothing = np.zeros(0, dtype=np.int32)
     assert joint(nothing, nothing).tolist() == []
+
+
+def test_what_was_drawn_rarely_says_so_to_whoever_weighs_it_and_a_pair_of_two_studies_has_their_mean():
+    said = [
+        Vote(item=item, model_a="X", model_b="Y", first="X", value=1, levels=5, rater=rater)
+        for item, rater in (("1", "Ann"), ("1", "Bob"), ("2", "Ann"))
+    ]
+    alike = columns_of(said)
+    assert alike.comparisons().probability is None
+    uneven = replace(alike, drawn=np.array([0.5, 1.0, 2.0]))
+    found = uneven.comparisons().probability
+    assert found is not None
+    assert found.tolist() == [1.5, 1.5, 0.5]
+    kept = uneven.rows(np.array([False, True, True])).comparisons().probability
+    assert kept is not None
+    assert kept.tolist() == [1.0, 0.5]

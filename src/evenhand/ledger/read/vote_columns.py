@@ -33,6 +33,8 @@ class Votes:
     levels: Signs
     weight: FloatArray
     """Replicates of one showing share its weight; what a study for people drew rarely weighs more."""
+    drawn: FloatArray
+    """What a showing weighs for how rarely it was drawn for people; 1 where all were drawn alike."""
     length: FloatArray
     """How many words longer model_a's answer is; NaN where it is not known."""
 
@@ -41,7 +43,7 @@ class Votes:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Votes":
         """`kept`: a mask, or indices in the order wanted."""
-        columns = ("model_a", "model_b", "first", "value", "levels", "weight", "length")
+        columns = ("model_a", "model_b", "first", "value", "levels", "weight", "drawn", "length")
         cut = {name: getattr(self, name)[kept] for name in columns}
         return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), **cut)
 
@@ -67,9 +69,18 @@ class Votes:
             first=self.first,
             value=self.value if (self.levels == 5).all() else None,
             length=self.length,
+            probability=self._probability(),
             rater=rater.code,
             raters=rater.names,
         )
+
+    def _probability(self) -> FloatArray | None:
+        """Of each row, how probable it was that people would be asked, but for a factor; two studies may differ about a
+        pair, which then has the mean. None where all were drawn alike."""
+        if (self.drawn == 1).all():
+            return None
+        battle = joint(self.item.code, self.model_a, self.model_b)
+        return (np.bincount(battle, weights=1 / self.drawn) / np.bincount(battle))[battle]
 
     def fixed_order(self, seed: int) -> npt.NDArray[np.intp]:
         """Rows by hash of seed and battle, so that a rating never depends on which call finished first."""
@@ -110,6 +121,7 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         value=value * facing,
         levels=levels,
         weight=results.weight / sharing,
+        drawn=results.weight,
         length=_longer(results, lengths) * facing,
     )
 
