@@ -14,10 +14,11 @@ import csv
 import gzip
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib.resources import files
+from typing import Protocol
 
 import numpy as np
 
@@ -243,7 +244,13 @@ def print_plans(repetitions: int, seed: int, only: list[str]) -> None:
         print(f"| {name} | {people:.3f} | {together:.3f} | {low:.2f} to {high:.2f} |", flush=True)
 
 
-def _designs() -> Iterator[tuple[str, Callable[[int], Repetition]]]:
+class Once(Protocol):
+    """One repetition of a world."""
+
+    def __call__(self, *, seed: int) -> Repetition: ...
+
+
+def _designs() -> Iterator[tuple[str, Once]]:
     for agreement in (0.6, 0.7, 0.8, 0.9):
         yield f"agreement {agreement:g}, 500 pairs", partial(_made_at, agreement, {})
     few = replace(BOARD, models=4)

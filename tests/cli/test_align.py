@@ -604,7 +604,7 @@ def test_what_models_are_called_changes_no_figure(shell: Explained):
     assert found[0][-3] == pytest.approx(theirs, abs=0.01)
 
 
-def test_a_plan_tells_what_more_verdicts_of_people_would_bring(shell: Shell):
+def test_a_plan_tells_what_more_verdicts_of_people_would_bring(shell: Explained):
     lots = random.Random(4)
     rows: list[str] = []
     for item in range(60):

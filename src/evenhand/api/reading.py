@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -229,10 +228,11 @@ def bridge(
 
     Raises RankError where no line can be drawn, MixedError where one board of a judge must be chosen.
     """
+    from evenhand.reports.board.choosing import Choice
     from evenhand.reports.bridging import bridged
 
-    chosen = partial(_board_of, ledger=ledger, benchmark=benchmark, variant=variant, protocol=protocol, see=see)
-    return bridged(chosen(old), chosen(new))
+    choice = Choice(benchmark=benchmark, variant=variant, protocol=protocol, see=see)
+    return bridged(judges_board(old, choice, ledger=ledger), judges_board(new, choice, ledger=ledger))
 
 
 def plan_bridge(
@@ -254,30 +254,22 @@ def plan_bridge(
 
     Raises RankError where the old judge rated too few models.
     """
+    from evenhand.reports.board.choosing import Choice
     from evenhand.reports.bridging import bridge_plan
 
-    board = _board_of(old, ledger=ledger, benchmark=benchmark, variant=variant, protocol=protocol, see=see)
-    return bridge_plan(board, width=width, tau=tau)
+    choice = Choice(benchmark=benchmark, variant=variant, protocol=protocol, see=see)
+    return bridge_plan(judges_board(old, choice, ledger=ledger), width=width, tau=tau)
 
 
-def _board_of(
-    given: "str | Path | Board",
-    *,
-    ledger: "GivenLedger | None",
-    benchmark: str | None,
-    variant: str | None,
-    protocol: str | None,
-    see: See | None,
-) -> "Board":
+def judges_board(given: "str | Path | Board", choice: "Choice", *, ledger: "GivenLedger | None" = None) -> "Board":
+    """Of a judge's name in the ledger, of a file of battles, or the board itself."""
     from evenhand.reports.board.board import Board
-    from evenhand.reports.board.choosing import Choice
 
     if isinstance(given, Board):
         return given
     if isinstance(given, Path) or Path(given).is_file():
         return ranked(given)
-    choice = Choice(judge=given, benchmark=benchmark, variant=variant, protocol=protocol, see=see)
-    return ranked(ledger_at(ledger, create=False), choice)
+    return ranked(ledger_at(ledger, create=False), replace(choice, judge=given))
 
 
 def compare(

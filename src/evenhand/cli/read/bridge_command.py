@@ -48,25 +48,25 @@ def command(_: click.Context, given: BridgeOptions) -> None:
 
     OLD and NEW are judges of the ledger, or files of battles. With --dry-run OLD alone is enough.
     """
-    from evenhand.api.reading import bridge, plan_bridge
+    from evenhand.api.reading import bridge, judges_board, plan_bridge
     from evenhand.format.tables import console
+    from evenhand.reports.board.board import Board
+    from evenhand.reports.board.choosing import Choice
     from evenhand.reports.bridging import BridgedBoard, BridgePlan, bridge_sheet, plan_sheet, print_bridge
 
-    chosen = {
-        "ledger": given.store,
-        "benchmark": given.benchmark,
-        "variant": given.variant,
-        "protocol": given.protocol,
-        "see": given.see,
-    }
+    choice = Choice(benchmark=given.benchmark, variant=given.variant, protocol=given.protocol, see=given.see)
+
+    def board_of(name: str) -> Board:
+        return judges_board(name, choice, ledger=given.store)
+
     found: BridgedBoard | BridgePlan
     with waiting("Bridging"):
         if given.dry_run:
-            found = plan_bridge(given.old, width=given.width, tau=given.tau, **chosen)
+            found = plan_bridge(board_of(given.old), width=given.width, tau=given.tau)
         elif given.new is None:
             raise WrongUse("Name the judge whose models are brought over: `evenhand bridge OLD NEW`.")
         else:
-            found = bridge(given.old, given.new, **chosen)
+            found = bridge(board_of(given.old), board_of(given.new))
     if given.as_json:
         click.echo(json.dumps(found.as_json(), ensure_ascii=False, allow_nan=False))
     elif given.form == "table":
