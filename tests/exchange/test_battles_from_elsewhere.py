@@ -265,3 +265,13 @@ def test_a_file_has_a_name_and_a_digest_and_a_frame_none(tmp_path: Path):
     assert (read.name, read.digest) == ("b.csv", hashlib.sha256(path.read_bytes()).hexdigest())
     made = read_battles(frame(item=[1]))
     assert (made.name, made.digest) == ("a frame", None)
+
+
+def test_replicates_of_an_exported_showing_share_its_weight(tmp_path: Path):
+    path = tmp_path / "judgements.jsonl"
+    said = (("1", 1), ("1", -1), ("2", 1))
+    rows = [{"item": item, "rater": "j", "models": ["X", "Y"], "verdict": verdict} for item, verdict in said]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    weight = read_battles(path).comparisons.weight
+    assert weight is not None
+    assert weight.tolist() == [0.5, 0.5, 1.0]

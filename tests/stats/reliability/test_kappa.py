@@ -476,3 +476,15 @@ def test_items_that_all_disagree_alike_leave_room_for_some_that_fail():
     found = cohens_kappa(judge.ravel(), person, np.repeat(np.arange(40), 10))
     assert found.value == pytest.approx(0.75)
     assert found.lower == pytest.approx(0.66, abs=0.008)
+
+
+def test_where_few_cases_lie_outside_the_largest_class_fewer_items_are_taken_to_tell():
+    """24 of 60 cases on 30 items are worth 12 items where 15 are needed."""
+    person = np.array([1.0] * 36 + [-1.0] * 24)
+    judge = np.where(np.arange(60) % 7 == 0, -person, person)
+    judge[np.flatnonzero(person == 1)[:2]] *= -1
+    found = cohens_kappa(judge, person, np.arange(60) % 30)
+    fewest = min(float((person == -1).mean()), float((judge == -1).mean()))
+    assert found.effective == pytest.approx(30 * (2 * fewest) ** (1 - 30 * fewest / 15))
+    assert found.effective is not None
+    assert found.effective < 29
