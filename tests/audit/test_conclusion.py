@@ -8,7 +8,8 @@ from evenhand.audit.conclusion import Extent, conclusion
 from evenhand.audit.design import Design, design
 from evenhand.audit.findings import answers
 from evenhand.audit.measures.catalog import measures, offers
-from evenhand.audit.measures.record import Measure
+from evenhand.audit.measures.record import Measure, MeasureOffer
+from evenhand.domain.estimate import Estimate
 from tests.audit.audits import ALL, sources
 from tests.audit.test_audit_measures import by_name
 from tests.audit.test_audit_section import heard
@@ -75,3 +76,21 @@ def test_what_was_problems_found_stands_first():
 def test_nothing_open_is_said_without_a_word_on_trials(chosen: tuple[str, ...], says: str):
     found, made = audited(ALL)
     assert conclusion([one for one in found if one.name in chosen], extent(made)) == says
+
+
+def test_the_less_is_known_the_more_trials_are_named():
+    """A measure that nearly decides takes hardly more; one that lies on the rule's edge takes many times as many."""
+    extent_of = Extent(
+        trials=100,
+        left_out=10_000,
+        asked={"swap_consistency": MeasureOffer(cases=40, items=40)},
+        whole={"swap_consistency": MeasureOffer(cases=10_000, items=10_000)},
+    )
+
+    def needed(share: float) -> int:
+        estimate = Estimate(value=share, lower=share - 0.14, upper=min(share + 0.14, 1.0), n=40, clusters=40)
+        found = extent_of.needed(Measure(name="swap_consistency", estimate=estimate, design="d"))
+        assert found is not None
+        return found
+
+    assert 100 < needed(0.9) < needed(0.84) < needed(0.82)

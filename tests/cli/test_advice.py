@@ -251,6 +251,7 @@ ELSEWHERE = {
     "evenhand {}": "the docstring of a command's own name",
     "evenhand align --benchmark {}": "run below",
     "evenhand rank --method {} --bootstrap 100": "run below",
+    "evenhand export --study {} --out study.csv": "tests/cli/test_people_sentences.py",
     "evenhand bridge OLD NEW": "tests/cli/test_bridge.py",
     "evenhand benchmarks show NAME --pages FOLDER": "tests/cli/test_publish.py",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",

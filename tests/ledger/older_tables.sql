@@ -86,3 +86,14 @@ CREATE TABLE tips (writer TEXT NOT NULL, number INTEGER NOT NULL, hash TEXT NOT 
 -- 0013
 CREATE TABLE board_versions (seq INTEGER NOT NULL, board TEXT NOT NULL, judge TEXT NOT NULL, judgement INTEGER NOT NULL, content TEXT NOT NULL, at FLOAT NOT NULL, PRIMARY KEY (seq));
 CREATE INDEX ix_board_versions_judge ON board_versions (judge);
+-- 0014
+ALTER TABLE people_places ADD COLUMN checks TEXT;
+ALTER TABLE people_places ADD COLUMN read FLOAT;
+ALTER TABLE people_tasks ADD COLUMN probability FLOAT;
+ALTER TABLE people_tasks ADD COLUMN kind TEXT;
+ALTER TABLE people_tasks ADD COLUMN expected TEXT;
+ALTER TABLE people_tasks ADD COLUMN why TEXT;
+ALTER TABLE people_tasks ADD COLUMN comment TEXT;
+ALTER TABLE people_tasks ADD COLUMN flag TEXT;
+CREATE TABLE people_decisions (seq INTEGER NOT NULL, study TEXT NOT NULL, person TEXT NOT NULL, left_out BOOLEAN NOT NULL, rule TEXT NOT NULL, "by" TEXT, at FLOAT NOT NULL, PRIMARY KEY (seq));
+CREATE INDEX ix_people_decisions_study ON people_decisions (study);

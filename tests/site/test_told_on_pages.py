@@ -230,7 +230,7 @@ def test_agreement_comes_with_its_number_of_verdicts(ledger: Ledger):
         page = words_of(owner.get(f"/admin/studies/{study}").text)
         assert "of 6 verdicts" in page
         assert "(1: always agree, 0: as by chance)" in page
-        assert "100.0 % of 3" in page
+        assert "100 % of 3" in page
 
 
 def test_what_one_does_next_in_a_growing_benchmark_is_a_verb(house: House):
