@@ -68,6 +68,7 @@ def test_csv_is_one_table(shell: Shell):
     assert HOW_TO_GIVE_ONE in err
 
 
+@pytest.mark.slow
 def test_pictures_and_a_page_are_written(shell: Shell):
     paths = [shell.folder / f"seen.{suffix}" for suffix in ("svg", "png", "html")]
     _, err = shell.run("describe", "visit-bench-sample", *(word for path in paths for word in ("--plot", path)))

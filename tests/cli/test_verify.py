@@ -232,6 +232,7 @@ def test_texts_that_were_taken_away_are_counted(shell: Shell, made: Receipted):
     assert "Texts that were taken away, with only their digest left: 1 of responses." in out
 
 
+@pytest.mark.slow
 def test_reports_and_backups_tell_that_the_chain_was_made_anew(shell: Shell, made: Receipted):
     """By somebody who can write to the whole ledger: nothing in it tells, whatever lies elsewhere does."""
     shell.run("report", "--out", "report.html")

@@ -169,6 +169,7 @@ def test_an_image_that_is_not_at_hand_is_named(ledger: Ledger, tmp_path: Path):
     assert blocks_in(page)[0]["items"][0]["images"] == ["https://example.org/cat.png"]
 
 
+@pytest.mark.slow
 def test_pictures_shrink_until_all_have_room_and_never_take_more(ledger: Ledger):
     import random
 

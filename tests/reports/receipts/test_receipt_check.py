@@ -308,6 +308,7 @@ NOT_ON_RECORD = {("made", "at"), ("made", "evenhand"), ("seal",), ("record", "bo
 """Of these the seal alone tells."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", sorted(LOOKED_UP, key=str))
 def test_an_edited_name_or_number_is_noticed_though_it_was_sealed_again(copied: Copied, path: tuple[Any, ...]):
     copied.receipt = edited(copied.receipt, path)

@@ -20,6 +20,8 @@ from tests.reports.receipts.test_receipt_check import Copied, failed, leaves
 RAW = re.compile(r"\b[A-Z][A-Za-z]+(Error|Exception)\b|Traceback|\bNoneType\b|b'")
 """Words of a programmer's."""
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Receipted:
@@ -65,7 +67,6 @@ def branches(document: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]
     return [*([path] if path else []), *(one for name, value in inside for one in branches(value, (*path, name)))]
 
 
-@pytest.mark.slow
 @settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_any_odd_value_in_a_receipt_is_a_sentence(made: Receipted, data: st.DataObject):
