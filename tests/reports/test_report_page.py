@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from evenhand.domain.rater import Rater
 from evenhand.format.charts import ChartError
 from evenhand.ledger.store.record import Ledger
