@@ -391,6 +391,8 @@ def test_the_owners_page_names_every_planted_fault_and_shows_both_boards(ledger:
         assert "As one judge at least 95 %: 100 %" in named["as the judge"]
         assert named["right and slow"].removeprefix("right and slow : ").startswith("slow: ")
         assert "Nobody is left out, so there is one board." in words_of(page)
+        more = words_of(page.partition("What more verdicts would bring")[2].partition("</ul>")[0])
+        assert re.match(r"[\d,]+ more verdicts of people .* points by people alone, to ", more), more
         used = {"csrf": form_token(owner.get(f"/admin/studies/{study}")), "rule": "repeats", "limit": ""}
         assert owner.post(f"/admin/studies/{study}/rule", data=used).status_code == 303
         after = owner.get(f"/admin/studies/{study}").text

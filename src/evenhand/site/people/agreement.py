@@ -1,4 +1,5 @@
-"""How far people agree on the comparisons that several of them saw, and whether they lean to a side."""
+"""How far people agree on the comparisons that several of them saw, whether they lean to a side, and what more verdicts
+of theirs would bring beside a judge."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,8 +7,13 @@ from dataclasses import dataclass
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Levels, Preference
 from evenhand.domain.vote import Vote
+from evenhand.ledger.read.people_boards import people_parts
+from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.alignment.evidence import of_studies
+from evenhand.reports.alignment.plan import plans
+from evenhand.site.people.plan import model_studies
 from evenhand.site.people.studies import people_votes
 from evenhand.stats.intervals import clustered_share
 from evenhand.stats.reliability.agreement.alignment import ceiling
@@ -64,3 +70,19 @@ def _leaning(votes: Sequence[Vote]) -> Estimate:
         return Estimate(value=None, reason="no verdict has a winner")
     won = [float((vote.value > 0) == (vote.first == vote.model_a)) for vote in decided]
     return clustered_share(won, [1.0] * len(won), [vote.item for vote in decided])
+
+
+def what_more_would_bring(ledger: Ledger, study: str) -> tuple[str, ...]:
+    """A sentence for each judge on record whose pairs leave room for as many verdicts again: how sure the board would
+    then be, by people alone and with the judge beside them. Empty before both have compared the same."""
+    part = next((one for one in people_parts(ledger) if one.study == study), None)
+    if part is None:
+        return ()
+    shares = [one for one in studies(ledger, purposes=("people",), everything=True) if one.key in part.counting]
+    human = [one for one in shares if one.decided]
+    models = [one for one in model_studies(ledger, human[0].data) if one.decided] if human else []
+    if not models:
+        return ()
+    said = of_studies(ledger, human, models)
+    more = sum(vote.rater in said.people for vote in said.votes)
+    return tuple(one.sentence for one in plans(said, more) if one.plan is not None) if said.judges and more else ()

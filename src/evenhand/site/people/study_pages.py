@@ -19,7 +19,7 @@ from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import FreshOwner, Owner, SentForm, Service, Serving
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.owner.pages import names_of
-from evenhand.site.people.agreement import Agreement, agreement
+from evenhand.site.people.agreement import Agreement, agreement, what_more_would_bring
 from evenhand.site.people.changes import (
     Setting,
     ask_otherwise,
@@ -176,6 +176,9 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
         "names": await run_in_threadpool(names_of, serving.ledger),
         "others": [one for one in everybody if _may_compare(one) and one.id not in taken],
         "board": board,
+        "more": await serving.figures.kept(
+            ("more verdicts", study), partial(what_more_would_bring, study=study), serving.site.limits.patience
+        ),
     }
     return serving.pages.page(request, "study.html", context)
 
