@@ -627,6 +627,10 @@ def test_a_plan_tells_what_more_verdicts_of_people_would_bring(shell: Explained)
     assert "plan" not in shell.document("align", path)
     (beyond,) = shell.document("align", path, "--plan", "91")["plan"]
     assert "90 more" in beyond["reason"]
+    one_way = [f"{item},ann,human,A,B,1" for item in range(4)]
+    few = shell.file("few.csv", HEADER, *(row for row in rows if "human" not in row), *one_way)
+    (unrated,) = shell.document("align", few, "--plan", "5")["plan"]
+    assert "point one way" in unrated["reason"]
     alone = shell.file("alone.csv", HEADER, *(row for row in rows if "human" in row), "99,bob,human,A,B,1")
     shell.refuses("EH-ALIGN", "--judge", of=("align", alone, "--plan", "5"))
 

@@ -13,6 +13,7 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.alignment.evidence import of_studies
 from evenhand.reports.alignment.plan import plans
+from evenhand.reports.errors import AlignmentError
 from evenhand.site.people.plan import model_studies
 from evenhand.site.people.studies import people_votes
 from evenhand.stats.intervals import clustered_share
@@ -83,6 +84,9 @@ def what_more_would_bring(ledger: Ledger, study: str) -> tuple[str, ...]:
     models = [one for one in model_studies(ledger, human[0].data) if one.decided] if human else []
     if not models:
         return ()
-    said = of_studies(ledger, human, models)
+    try:
+        said = of_studies(ledger, human, models)
+    except AlignmentError:  # nobody's verdict stands
+        return ()
     more = sum(vote.rater in said.people for vote in said.votes)
     return tuple(one.sentence for one in plans(said, more) if one.plan is not None) if said.judges and more else ()

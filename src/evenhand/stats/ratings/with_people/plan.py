@@ -53,6 +53,8 @@ def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, lev
     of its pairs people have. Raises NoFiniteFit, and ValueError where the judge has not so many pairs or no difference
     has an interval.
     """
+    if not len(given.pair):
+        raise ValueError("All of people's verdicts point one way, so that they rate nobody.")
     scale = scale or Scale()
     room = open_verdicts(given)
     if more > room:
