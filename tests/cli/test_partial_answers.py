@@ -130,7 +130,7 @@ def test_a_cell_that_may_be_cut_is_told_when_it_comes_and_when_it_is_judged(tmp_
     file = write_xlsx(tmp_path / "qwen_Creation_MMBench.xlsx", rows)
     flags = ("--responses", "--benchmark", "creation-mmbench", "--data", data, "--store", store_in(tmp_path))
     taken = run("import", file, *flags)
-    assert f"responses of exactly 32767 characters, where sheets cut a text: 1 (items {INDICES[1]})" in taken.err
+    assert f"responses of exactly 32767 characters, where sheets cut a text: 1 (item {INDICES[1]})" in taken.err
     with served(preferring()) as server:
         judged = judge(server, data)
     assert (judged.code, judged.document["verdicts"]) == (0, 8), judged.err

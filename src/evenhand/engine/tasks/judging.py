@@ -19,6 +19,7 @@ from evenhand.engine.tasks.deviations import deviations
 from evenhand.engine.tasks.extraction import Extraction, Extractor
 from evenhand.engine.tasks.pictures import refuse_addresses
 from evenhand.format.near_names import hint
+from evenhand.format.words import counted
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.closing import token_hash
 from evenhand.protocols.fence import fence_hash
@@ -371,7 +372,7 @@ def _check_items(items: Sequence[Item], showing: Showing, addresses: Mapping[str
 def _refuse_blind(what: str, blind: Sequence[str], instead: str) -> None:
     if blind:
         raise Misuse(
-            f"The judge is to see {what}, but {len(blind)} items have none (the first is '{blind[0]}'); "
-            f"leave them out with --items, or choose --see {instead}.",
+            f"The judge is to see {what}, but {counted(len(blind), 'item has', 'items have')} none (the first is '{blind[0]}'); "
+            f"leave {'it' if len(blind) == 1 else 'them'} out with --items, or choose --see {instead}.",
             code="EH-SEE-MISSING",
         )
