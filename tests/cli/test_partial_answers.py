@@ -117,7 +117,7 @@ def test_import_takes_a_whole_file_or_what_can_be_taken(tmp_path: Path, data: Pa
     assert (done.code, done.document["responses"]) == (0, 3), done.err
     wrong = run("import", file, "--judgements", *flags[1:], "--allow-partial")
     assert wrong.code == 2  # no rows to pass over: the file holds no judgements
-    assert "No column `rater`" in wrong.err
+    assert "`rater`, `model_a`, `model_b`, `verdict` (or `winner`); found" in wrong.err
     with served(preferring()) as server:
         judged = judge(server, data)
     assert (judged.code, judged.document["planned"]) == (0, 6), judged.err

@@ -289,8 +289,8 @@ def test_intervals_over_several_raters_say_whether_they_hold_for_others(method: 
     battles: list[Game] = [("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 0)] * 4
     these = "Raters are not counted as clusters: the intervals are about these 2 raters, not about others."
     others = (
-        "The intervals hold for other raters too, as far as 2 can tell; --by-cluster item gives those about these "
-        "raters alone."
+        "The intervals are wide, as they hold for other raters too, as far as 2 can tell; --by-cluster item gives "
+        "those about these raters alone."
     )
     for raters, told in ((["ann", "bo"] * 6, method != "elo"), (["ann"] * 12, False)):
         rows = frame(battles, item=[str(n) for n in range(12)], rater=raters)

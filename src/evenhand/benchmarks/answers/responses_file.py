@@ -33,7 +33,7 @@ from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.format.result import Result
 
-_WIDE = "Where each model has a column of its own, write a row for each answer instead: `item`, `model`, `response`."
+_WIDE = "If each model has a column of its own, write a row for each answer instead, with its `item` and `model`."
 
 
 def is_named_by_file(columns: Collection[str]) -> bool:
@@ -387,10 +387,10 @@ def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool
         problems.add(FilePlace(path=path), foreign, code=COLUMN)
         return False
     faults = [fault for names in (ITEM, MODEL, ANSWER) if (fault := column_fault(found, names)) is not None]
+    wide = not {*MODEL, *ANSWER} & set(found)
     for fault in faults:
-        problems.add(FilePlace(path=path), f"{fault} {OTHER_NAMES}", code=COLUMN)
-    if not (set(MODEL) | set(ANSWER)) & set(found):
-        problems.add(FilePlace(path=path), _WIDE, code=COLUMN)
+        instead = _WIDE if wide and fault is faults[-1] else OTHER_NAMES
+        problems.add(FilePlace(path=path), f"{fault} {instead}", code=COLUMN)
     return not faults
 
 

@@ -371,8 +371,9 @@ def _check_items(items: Sequence[Item], showing: Showing, addresses: Mapping[str
 
 def _refuse_blind(what: str, blind: Sequence[str], instead: str) -> None:
     if blind:
+        without = counted(len(blind), "item has none", f"items have none (the first is '{blind[0]}')")
+        one = f" ('{blind[0]}'); leave it" if len(blind) == 1 else "; leave them"
         raise Misuse(
-            f"The judge is to see {what}, but {counted(len(blind), 'item has', 'items have')} none (the first is '{blind[0]}'); "
-            f"leave {'it' if len(blind) == 1 else 'them'} out with --items, or choose --see {instead}.",
+            f"The judge is to see {what}, but {without}{one} out with --items, or choose --see {instead}.",
             code="EH-SEE-MISSING",
         )
