@@ -77,12 +77,10 @@ def test_the_script_that_stands_in_for_a_judge_is_read_on_items_of_ones_own(tmp_
     ]
     names: dict[str, Any] = {}
     exec(program.replace('ThreadingHTTPServer(("127.0.0.1", 8000), StandIn).serve_forever()', ""), names)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), names["StandIn"])
-    Thread(target=server.serve_forever, daemon=True).start()
-    judged = ("--judge", "scripted/longer", "--judge-base-url", f"http://127.0.0.1:{server.server_port}/v1")
-    try:
-        done = warm.run("judge", "items.jsonl", "--responses", "answers.jsonl", *judged, cwd=tmp_path, env=os.environ)
-    finally:
+    with ThreadingHTTPServer(("127.0.0.1", 0), names["StandIn"]) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        judge = ("--judge", "scripted/longer", "--judge-base-url", f"http://127.0.0.1:{server.server_port}/v1")
+        done = warm.run("judge", "items.jsonl", "--responses", "answers.jsonl", *judge, cwd=tmp_path, env=os.environ)
         server.shutdown()
     assert done.returncode == 0, done.stderr
     board = warm.run("rank", "--json", cwd=tmp_path, env=os.environ)
