@@ -109,8 +109,8 @@ class Clusters:
         if self.by in ("both", "rater"):
             wide = "are wide, as they " if self.raters < _FEW else ""
             return (
-                f"The intervals {wide}hold for other raters too, as far as {self.raters:,} can tell; rank's --by-cluster "
-                "item gives those about these raters alone.",
+                f"The intervals {wide}hold for other raters too, as far as {self.raters:,} can tell; rank's "
+                "--by-cluster item gives those about these raters alone.",
             )
         return (
             f"Raters are not counted as clusters: the intervals are about these {self.raters:,} raters, not about "
