@@ -287,6 +287,8 @@ def test_winners_in_other_words_are_told_what_they_mean(shell: Shell) -> None:
     words = ("--winner-words", "A=model_a,B=model_b,draw=tie")
     assert ratings(shell.document(path, *words)) == ratings(shell.document(usual))
     says(shell.refused(path, "--winner-words", "A=model_a,B=model_b"), "EH-DATA-CELL", "draw", "--winner-words")
+    other = shell.battles("X,Y,A", header="links,rechts,besser")
+    says(shell.refused(other), "EH-DATA-COLUMN", "`links`, `rechts`, `besser`", "--columns THEIRS=OURS")
     foreign = shell.battles("X,Y,links", "X,Y,rechts", "Y,X,links")
     says(shell.refused(foreign), "EH-DATA-CELL", "3 rows", "'links', 'rechts'.", "--winner-words THEIRS=model_a")
     says(shell.refused(path, "--winner-words", "A=first"), "EH-USAGE", "'first'", "model_b")
