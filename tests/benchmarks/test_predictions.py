@@ -156,7 +156,7 @@ def test_nan_is_no_answer_and_counted(tmp_path: Path, nothing: str) -> None:
     (counts,) = found.counts
     assert counts.empty == 1
     assert counts.missing == 4
-    assert "`ada`: empty responses, not judged: 1 (items dog)." in found.warnings
+    assert "`ada`: empty responses, not judged: 1 (item dog)." in found.warnings
 
 
 def test_unknown_instructions_are_listed_and_nothing_is_taken(tmp_path: Path) -> None:

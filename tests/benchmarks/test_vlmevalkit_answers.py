@@ -128,7 +128,7 @@ def test_a_cell_cut_by_the_sheet_is_said_and_flagged(tmp_path: Path):
     rows[2][2] = "x" * 32_767
     read = read_responses(sheet(tmp_path, rows), BENCHMARK)
     assert (
-        "`qwen`: responses of exactly 32767 characters, where sheets cut a text: 1 (items 1); "
+        "`qwen`: responses of exactly 32767 characters, where sheets cut a text: 1 (item 1); "
         "if they were cut, export them in another format."
     ) in read.warnings
     assert [response.flags for response in read.responses] == [(), (CUT,), ()]

@@ -14,6 +14,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests.cli.shell import Shell
+from tests.refusals import says
 
 HEADER = "item,rater,rater_kind,model_a,model_b,verdict"
 MODELS = ("X", "Y", "Z")
@@ -479,6 +480,10 @@ def test_two_raters_files_of_battles_are_compared_as_they_are(shell: Shell):
     alone = shell.document("align", ann, bob, *how)
     assert (alone["raters"], [one["rater"] for one in alone["humans"]["raters"]]) == ([], ["ann", "bob"])
     assert alone["humans"]["agreement"] == pytest.approx((2 / 3 + 2 / 4) / 2, abs=0.05)
+    told = shell.refused("align", ann, bob)
+    assert len(told.splitlines()) == 3, "what is lacking is told once for each file"
+    says(told, "EH-DATA-COLUMN", "`item`, `verdict` (or `winner`)", "found `Question`", "--columns THEIRS=OURS")
+    assert "`rater`" not in told
     shell.refuses("EH-USAGE", "--winner-words", of=("align", "--winner-words", "A=tie"))
     shell.refuses("EH-USAGE", "--columns", "one column", of=("align", ann, "--columns", "a=item,b=item"))
 

@@ -54,6 +54,29 @@ def test_what_is_missing_is_told_with_the_flag_that_helps(shell: Shell):
     shell.refuses("EH-USAGE", "THEIRS=OURS", of=[*of, "--columns", "question"])
 
 
+def test_a_sheet_with_a_column_for_each_model_is_told_how_to_be_written(shell: Shell):
+    shell.file("wide.csv", "name,heron,otter", "1,x,y")
+    of = ("judge", "items.csv", *COLUMNS, "--responses", "wide.csv", "--judge", "openai/j")
+    assert "If each model has a column of its own, write a row for each answer" in shell.refused(*of)
+    shell.file("half.csv", "name,model,said", "1,heron,y")
+    assert "column of its own" not in shell.refused(*of[:-3], "half.csv", *of[-2:])
+
+
+def test_a_mended_judge_is_asked_again_what_could_not_be_read_of_it(shell: Shell):
+    of = ["judge", "items.csv", *COLUMNS, "--responses", "answers.xlsx", "--judge", "scripted/j"]
+    named = [*of, "--endpoint-name", "mine", "--judge-base-url"]
+    with server_process("--judge", "says I would rather talk about the weather.") as base_url:
+        shell.run(*named, base_url, expect=2)
+    with server_process("--judge", "prefers-longer") as base_url:
+        shell.run(*named, base_url)
+        lacking = shell.run("rank")[0]
+        shell.run(*named, base_url, "--retry-reason", "unreadable")
+    assert shell.document("rank")["votes"] == 72
+    for board in (lacking, shell.run("rank")[0]):
+        assert board.count("a script: its verdicts are made up") == 1
+    assert "unreadable" in lacking
+
+
 def test_captions_are_shown_where_items_have_nothing_else(shell: Shell):
     shell.file("plain.csv", "item,instruction,caption", "1,What?,A red kite.", "2,Where?,A harbour.")
     shell.file("said.csv", "item,model,response", "1,a,x", "2,a,y", "1,b,xx", "2,b,yy")
@@ -71,6 +94,7 @@ def test_a_run_whose_first_replies_cannot_be_read_pauses_and_goes_on_when_told(s
         assert "None of the first 2" in told
         assert "I would rather talk about the weather." in told
         assert "--go-on" in told
+        assert "--retry-reason unreadable asks these again" in told
         assert "exit code" not in told
         asked = shell.document("runs")["runs"][0]["outcome"]
         assert 20 <= asked["called"] <= 24

@@ -117,7 +117,7 @@ def test_import_takes_a_whole_file_or_what_can_be_taken(tmp_path: Path, data: Pa
     assert (done.code, done.document["responses"]) == (0, 3), done.err
     wrong = run("import", file, "--judgements", *flags[1:], "--allow-partial")
     assert wrong.code == 2  # no rows to pass over: the file holds no judgements
-    assert "No column `rater`" in wrong.err
+    assert "`rater`, `model_a`, `model_b`, `verdict` (or `winner`); found" in wrong.err
     with served(preferring()) as server:
         judged = judge(server, data)
     assert (judged.code, judged.document["planned"]) == (0, 6), judged.err
@@ -130,7 +130,7 @@ def test_a_cell_that_may_be_cut_is_told_when_it_comes_and_when_it_is_judged(tmp_
     file = write_xlsx(tmp_path / "qwen_Creation_MMBench.xlsx", rows)
     flags = ("--responses", "--benchmark", "creation-mmbench", "--data", data, "--store", store_in(tmp_path))
     taken = run("import", file, *flags)
-    assert f"responses of exactly 32767 characters, where sheets cut a text: 1 (items {INDICES[1]})" in taken.err
+    assert f"responses of exactly 32767 characters, where sheets cut a text: 1 (item {INDICES[1]})" in taken.err
     with served(preferring()) as server:
         judged = judge(server, data)
     assert (judged.code, judged.document["verdicts"]) == (0, 8), judged.err

@@ -242,3 +242,12 @@ def test_columns_and_words_of_a_files_own_are_named_as_align_names_them(shell: S
     assert (made["items"], made["models"][0]["model"], made["models"][0]["wins"]) == (3, "X", 2)
     refused = shell.refused(path, "--columns", names, "--winner-words", words, "--item-column", "links")
     assert "'links' and 'frage'" in refused
+
+
+def test_why_two_raters_leave_wide_intervals_is_told_without_asking(shell: Shell) -> None:
+    winners = ["model_a", "model_a", "model_b", "model_a", "model_b"] * 5
+    rows = [f"{place % 12},{'ann' if place < 12 else 'bo'},X,Y,{winner}" for place, winner in enumerate(winners[:24])]
+    path = shell.battles(*rows, header="item,rater,model_a,model_b,winner")
+    why = "The intervals are wide, as they hold for other raters too, as far as 2 can tell"
+    assert why in shell.shortly(path)
+    assert why not in shell.shortly(path, "--by-cluster", "item")

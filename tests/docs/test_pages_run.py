@@ -5,7 +5,9 @@ import os
 import re
 import subprocess
 import sys
+from http.server import ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -66,6 +68,23 @@ def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: st
     write_files_of(text_of(page), tmp_path)
     run(commands_of(text_of(page)), tmp_path, started=True)
     assert (tmp_path / made).stat().st_size > 0
+
+
+def test_the_script_that_stands_in_for_a_judge_is_read_on_items_of_ones_own(tmp_path: Path) -> None:
+    write_files_of(text_of("docs/how-to/rank-my-models.md"), tmp_path)
+    program = re.findall(r"```python stand_in.py\n(.*?)```", text_of("docs/how-to/add-a-provider.md"), flags=re.DOTALL)[
+        0
+    ]
+    names: dict[str, Any] = {}
+    exec(program.replace('ThreadingHTTPServer(("127.0.0.1", 8000), StandIn).serve_forever()', ""), names)
+    with ThreadingHTTPServer(("127.0.0.1", 0), names["StandIn"]) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        judge = ("--judge", "scripted/longer", "--judge-base-url", f"http://127.0.0.1:{server.server_port}/v1")
+        done = warm.run("judge", "items.jsonl", "--responses", "answers.jsonl", *judge, cwd=tmp_path, env=os.environ)
+        server.shutdown()
+    assert done.returncode == 0, done.stderr
+    board = warm.run("rank", "--json", cwd=tmp_path, env=os.environ)
+    assert json.loads(board.stdout)["votes"] == 6, board.stderr
 
 
 def test_the_page_on_comparing_runs_tells_which_battle_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,7 +179,7 @@ def test_under_the_reference_backed_protocol_the_reference_guides_and_does_not_p
 def test_captions_are_asked_for_only_where_the_prompt_shows_one(tmp_path: Path) -> None:
     bare = [Item(label="1", instruction="?", criteria=(TASTE,), images=CASES[0].images)]
     assert prepared("creation_preference", bare).wanted == 2
-    with refused(Misuse, "captions", "1 items", code="EH-SEE-MISSING"):
+    with refused(Misuse, "captions", "1 item has", code="EH-SEE-MISSING"):
         prepared("visit_pairwise", bare)
 
 
@@ -189,7 +189,7 @@ def test_no_judge_is_told_of_an_image_that_is_not_there() -> None:
         prepared("visit_pairwise", texts)
     mixed = [Item(label="3", instruction="?", caption="A house.", images=CASES[0].images), captioned("4", None)]
     for see in ("images", "both"):
-        with refused(Misuse, "images", "1 items", "'4'", "--see caption", code="EH-SEE-MISSING"):
+        with refused(Misuse, "images", "1 item has", "'4'", "--see caption", code="EH-SEE-MISSING"):
             prepared("visit_pairwise", mixed, see=see)
     with refused(Misuse, "images", "2 items", "--see none", code="EH-SEE-MISSING"):
         prepared("visit_pairwise", texts, see="images")

@@ -238,6 +238,16 @@ def test_packed_files_that_name_no_rater_are_raters_without_their_endings(tmp_pa
     assert joined_tables(read_battle_files(paths)).comparisons.raters == ("ann", "bob")
 
 
+def test_files_that_name_no_rater_say_whose_they_are_taken_to_be(tmp_path: Path):
+    paths = [tmp_path / "ann.csv", tmp_path / "bob.csv"]
+    for path in paths:
+        path.write_text(f"item,{HEAD}1,X,Y,tie\n", encoding="utf-8")
+    told = [note for note in joined_tables(read_battle_files(paths)).notes if "No rater column" in note]
+    assert [note.partition(" and ")[0] for note in told] == [
+        f"{path.name}: No rater column: its rows are those of one rater, {path.stem}," for path in paths
+    ]
+
+
 def test_a_row_of_a_packed_file_is_told_with_its_line(tmp_path: Path):
     path = tmp_path / "b.csv.gz"
     path.write_bytes(gzip.compress((HEAD + "X,Y,tie\n\nX,Y,nobody\n").encode()))

@@ -30,7 +30,7 @@ def world(tmp_path: Path) -> tuple[str, str]:
     answers = write_lines(tmp_path / "answers.jsonl", rows)
     done = run("import", answers, "--responses", "--benchmark", benchmark, "--store", store)
     assert done.code == 0, done.err
-    assert "empty responses, not judged: 1 (items q1)" in done.err
+    assert "empty responses, not judged: 1 (item q1)" in done.err
     return store, benchmark
 
 

@@ -119,7 +119,7 @@ def test_a_pair_without_any_verdict_is_no_battle_and_is_counted(tmp_path: Path) 
     judged_ledger(tmp_path)
     done = export(tmp_path, "--battles")
     # q1's ada and bel got two replies without a decision; a failed call leaves its battle one vote.
-    assert "1 pairs without any verdict are no battles and were left out." in done.err
+    assert "1 pair without any verdict is no battle and was left out." in done.err
     assert ("q1", "ada", "bel") not in {(row["item"], row["model_a"], row["model_b"]) for row in done.rows}
     assert len(done.rows) == 6
     assert [row["votes"] for row in done.rows if None in row["votes"]] == [["model_b", None]]

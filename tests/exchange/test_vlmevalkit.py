@@ -39,7 +39,7 @@ def test_predictions_are_matched_by_index_and_named_by_the_file(suffix: str, tmp
         ("30", "heron-7b", 'The boat turns.\n\nThen "someone" waves.'),
     ]
     assert f"{file.name} has no column `model`; its answers are those of `heron-7b`, after its name." in done.err
-    assert "responses that are another tool's failure text and are not judged: 1 (items 2;" in done.err
+    assert "responses that are another tool's failure text and are not judged: 1 (item 2;" in done.err
 
 
 def test_the_three_formats_hold_the_same_answers(tmp_path: Path):

@@ -289,8 +289,8 @@ def test_intervals_over_several_raters_say_whether_they_hold_for_others(method: 
     battles: list[Game] = [("X", "Y", 1), ("Y", "X", 1), ("X", "Y", 0)] * 4
     these = "Raters are not counted as clusters: the intervals are about these 2 raters, not about others."
     others = (
-        "The intervals hold for other raters too, as far as 2 can tell; --by-cluster item gives those about these "
-        "raters alone."
+        "The intervals are wide, as they hold for other raters too, as far as 2 can tell; rank's --by-cluster item "
+        "gives those about these raters alone."
     )
     for raters, told in ((["ann", "bo"] * 6, method != "elo"), (["ann"] * 12, False)):
         rows = frame(battles, item=[str(n) for n in range(12)], rater=raters)
@@ -444,7 +444,7 @@ def test_a_rater_who_carries_much_is_named_and_even_shares_are_not():
     heavy = frame(battles, item=item, rater=["ann"] * 30 + [f"r{n % 10}" for n in range(30)])
     uncounted = eh.rank(heavy, by_cluster="item")
     (told,) = (note for note in uncounted.notes if note.startswith("One rater, ann"))
-    assert "do not count that; --by-cluster rater does" in told
+    assert "do not count that; rank's --by-cluster rater does" in told
     nearly = eh.rank(frame(battles, item=item, rater=["r0"] * 22 + ["r1"] * 19 + ["r2"] * 19))
     assert not any("carries" in note for note in nearly.notes)
     even = eh.rank(frame(battles, item=item, rater=[f"r{n % 3}" for n in range(60)]))

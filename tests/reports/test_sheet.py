@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -86,6 +87,12 @@ def test_latex_sets_a_minus_and_escapes_what_would_be_a_command():
         r"\hline",
         r"\end{tabular}",
     ]
+
+
+@pytest.mark.parametrize(("form", "line"), [("md", "| --- | --- | ---: |"), ("latex", r"\begin{tabular}{llr}")])
+def test_every_column_of_names_stands_to_the_left(form: Literal["md", "latex"], line: str):
+    sheet = Sheet(title="t", headings=("model", "group", "Reward"), rows=(("a", "open", "1"),), names=2)
+    assert line in written([sheet], form).splitlines()
 
 
 def test_latex_writes_bounds_that_are_infinite_and_marks_of_html():

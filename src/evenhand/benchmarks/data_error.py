@@ -10,6 +10,7 @@ from evenhand.format.near_names import close_to
 _SHOWN = 20
 COLUMN = "EH-DATA-COLUMN"
 """The code of a column that is needed and not there."""
+OTHER_NAMES = "A column of another name is named by --columns THEIRS=OURS."
 BLANK, CELL, EMPTY, ENCODING = "EH-DATA-BLANK", "EH-DATA-CELL", "EH-DATA-EMPTY", "EH-DATA-ENCODING"
 FORMAT, IMAGE, TWICE, TYPE = "EH-DATA-FORMAT", "EH-DATA-IMAGE", "EH-DATA-TWICE", "EH-DATA-TYPE"
 ITEM_UNKNOWN, RESERVED = "EH-ITEM-UNKNOWN", "EH-NAME-RESERVED"

@@ -24,7 +24,7 @@ _TOLD_BY_VOTES = (
     "Each row joins the showings that its column shown_first lists: they are rated joined, and its column votes tells "
     "of order."
 )
-_NO_RATER = (
+NO_RATER = (
     "No rater column: no row is taken for a repeat of another, and the two orders of a pair are compared as one judge's"
 )
 _FIRST_ROWS = 1 << 14
@@ -52,8 +52,8 @@ def unit_notes(
 def _no_rater_notes(others: Sequence[str], item: str | None) -> list[str]:
     """Without raters every row counts as another's, but the two orders of a pair are compared as one judge's."""
     if others:
-        return [f"{_NO_RATER}; --rater-column names one (there is: {', '.join(others)})."]
-    return [] if item is None else [f"{_NO_RATER}."]
+        return [f"{NO_RATER}; --rater-column names one (there is: {', '.join(others)})."]
+    return [] if item is None else [f"{NO_RATER}."]
 
 
 def _mixed_notes(comparisons: Comparisons, item: str | None) -> list[str]:

@@ -1,6 +1,6 @@
 """Battles of two models, from files and frames of anybody's making, as comparisons to be rated."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from evenhand.benchmarks.files.rows import unpacked_name
 from evenhand.domain.verdict import Reason
 from evenhand.exchange.battle_completing import completed, forms_of_files, kinds_of
 from evenhand.exchange.battle_notes import (
+    NO_RATER,
     in_vain_notes,
     name_notes,
     order_notes,
@@ -291,7 +292,7 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
         tables[0],
         comparisons=names.stacked([one.comparisons for one in tables]),
         rows=sum(one.rows for one in tables),
-        notes=tuple(f"{one.name}: {note}" for one in tables for note in one.notes),
+        notes=tuple(f"{one.name}: {note}" for one in tables for note in _notes_beside_others(one)),
         name=" and ".join(one.name for one in tables),
         digest=None,
         verdicts=sum(one.verdicts for one in tables),
@@ -303,6 +304,12 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
         each_counted=None,
         kinds=_joined_kinds(tables),
     )
+
+
+def _notes_beside_others(table: BattleTable) -> Iterator[str]:
+    (rater, *_) = _raters_of(table)
+    one = f"No rater column: its rows are those of one rater, {rater}, and none is taken for a repeat of another"
+    return (note.replace(NO_RATER, one) for note in table.notes)
 
 
 def _raters_of(table: BattleTable) -> tuple[str, ...]:

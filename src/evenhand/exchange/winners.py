@@ -13,7 +13,7 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.benchmarks.data_error import CELL, near, quoted
+from evenhand.benchmarks.data_error import CELL, listed, near, quoted
 from evenhand.stats.ratings.codes import WINNERS, Signs, WinnerWords, winner_words
 
 if TYPE_CHECKING:
@@ -24,6 +24,9 @@ _OfSides: TypeAlias = tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]
 
 LETTERS = {"a": 1, "b": -1}
 """Words for the two sides, in either letter case, unless a model is called so and nobody asked for words."""
+_EXPLAIN = "--winner-words THEIRS=model_a,THEIRS=model_b,THEIRS=tie says what other words mean."
+_SHOWN = 40
+"""Characters of a winner that is no word for one."""
 _OTHERWISE: dict[WinnerAs, WinnerAs] = {"names": "words", "words": "names"}
 
 
@@ -253,10 +256,11 @@ class WinnerColumn:
         row, number = int(rows.argmax()), int(np.count_nonzero(rows))
         word = str(self.said[row])
         players = [str(side[row]) for side in self.sides]
-        more = f" {number:,} rows have a winner that is none of these." if number > 1 else ""
+        words = listed(f"{str(one)[:_SHOWN]!r}" for one in self.said.filter(rows).unique(maintain_order=True))
+        more = f" {number:,} rows have a winner that is none of these: {words}." if number > 1 else ""
         # What was just refused is no help, though some other reading would take it.
         close = [name for name in near(word, [*WINNERS, *players]) if name.casefold() != word.strip().casefold()]
-        hint = f" Did you mean {quoted(close[:1])}?" if close else " --winner-words says what other words mean."
+        hint = f" Did you mean {quoted(close[:1])}?" if close else f" {_EXPLAIN}"
         raise self.table.fault(f"The winner is {word!r}; {expected} is expected.{more}{hint}", row=row + 1)
 
 

@@ -81,7 +81,7 @@ def _markdown(sheet: Sheet) -> str:
         f"**{_for_markdown(sheet.title)}**",
         "",
         _markdown_line(sheet.headings),
-        "|" + "|".join([" --- ", *[" ---: "] * (len(sheet.headings) - 1)]) + "|",
+        "|" + "|".join([" --- "] * sheet.names + [" ---: "] * (len(sheet.headings) - sheet.names)) + "|",
         *map(_markdown_line, sheet.rows),
         "",
     ]
@@ -99,7 +99,7 @@ def _for_markdown(text: str) -> str:
 def _latex(sheet: Sheet) -> str:
     lines = [
         f"% {_one_line(sheet.title)}",
-        r"\begin{tabular}{l" + "r" * (len(sheet.headings) - 1) + "}",
+        r"\begin{tabular}{" + "l" * sheet.names + "r" * (len(sheet.headings) - sheet.names) + "}",
         r"\hline",
         _latex_line(sheet.headings),
         r"\hline",

@@ -12,6 +12,7 @@ from evenhand.benchmarks.data_error import (
     COLUMN,
     ITEM_UNKNOWN,
     LISTED,
+    OTHER_NAMES,
     RESERVED,
     TWICE,
     FilePlace,
@@ -32,7 +33,7 @@ from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.format.result import Result
 
-_OTHER_NAMES = "A column of another name is named by --columns THEIRS=OURS."
+_WIDE = "If each model has a column of its own, write a row for each answer instead, with its `item` and `model`."
 
 
 def is_named_by_file(columns: Collection[str]) -> bool:
@@ -354,16 +355,16 @@ class _Collected(CollectedAnswers):
             if lost:
                 yield (
                     f"`{model}`: responses that are another tool's failure text and are not judged: {len(lost)} "
-                    f'(items {listed(one.item for one in lost)}; the first reads "{lost[0].text.strip()[:80]}").'
+                    f'({_items([one.item for one in lost])}; the first reads "{lost[0].text.strip()[:80]}").'
                 )
             blank = [one.item for one in empty if one.model == model]
             if blank:
-                yield f"`{model}`: empty responses, not judged: {len(blank)} (items {listed(blank)})."
+                yield f"`{model}`: empty responses, not judged: {len(blank)} ({_items(blank)})."
             cut = [one.item.label for one in self.answers.values() if one.model == model and one.cut]
             if cut:
                 yield (
                     f"`{model}`: responses of exactly {CELL_LIMIT} characters, where sheets cut a text: {len(cut)} "
-                    f"(items {listed(cut)}); if they were cut, export them in another format."
+                    f"({_items(cut)}); if they were cut, export them in another format."
                 )
             twice = [label for label, other in self.contradicted if other == model]
             if twice:
@@ -376,14 +377,20 @@ class _Collected(CollectedAnswers):
             yield f"Rows that repeat an earlier row were dropped: {len(self.repeated)} (the first is {first})."
 
 
+def _items(labels: Sequence[str]) -> str:
+    return f"{'item' if len(labels) == 1 else 'items'} {listed(labels)}"
+
+
 def _columns_fit(path: Path, found: Collection[str], problems: Problems) -> bool:
     """False where a needed column is nowhere in the file; that is told once and not for every row."""
     if (foreign := lmms_eval_fault(found)) is not None:
         problems.add(FilePlace(path=path), foreign, code=COLUMN)
         return False
     faults = [fault for names in (ITEM, MODEL, ANSWER) if (fault := column_fault(found, names)) is not None]
+    wide = not {*MODEL, *ANSWER} & set(found)
     for fault in faults:
-        problems.add(FilePlace(path=path), f"{fault} {_OTHER_NAMES}", code=COLUMN)
+        instead = _WIDE if wide and fault is faults[-1] else OTHER_NAMES
+        problems.add(FilePlace(path=path), f"{fault} {instead}", code=COLUMN)
     return not faults
 
 

@@ -12,6 +12,7 @@ from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import ChoosingOptions, DataOptions, option, output
 from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
+from evenhand.format.words import counted
 
 if TYPE_CHECKING:
     from evenhand.exchange.tables import ExchangeTable
@@ -317,17 +318,35 @@ def _battles(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptio
     if as_visit_bench(ledger, chosen):
         battles = visit_battles_table(ledger, chosen, replies=replies, with_reference=given.with_reference)
         if battles.withheld:
-            sentence = "battles against the reference were left out; --with-reference writes them too."
-            click.echo(f"{battles.withheld} {sentence}", err=True)
+            left_out = counted(
+                battles.withheld,
+                "battle against the reference was left out; --with-reference writes it too.",
+                "battles against the reference were left out; --with-reference writes them too.",
+            )
+            click.echo(left_out, err=True)
         if battles.waiting:
-            click.echo(f"{battles.waiting} pairs wait for a reply, are no battles yet and were left out.", err=True)
+            left_out = counted(
+                battles.waiting,
+                "pair waits for a reply, is no battle yet and was left out.",
+                "pairs wait for a reply, are no battles yet and were left out.",
+            )
+            click.echo(left_out, err=True)
         if battles.undecided:
-            sentence = "battles without any decision are ties, as VisIT-Bench counts them; their votes are null."
-            click.echo(f"{battles.undecided} {sentence}", err=True)
+            ties = counted(
+                battles.undecided,
+                "battle without any decision is a tie, as VisIT-Bench counts it; its votes are null.",
+                "battles without any decision are ties, as VisIT-Bench counts them; their votes are null.",
+            )
+            click.echo(ties, err=True)
         return battles.table
     battles = battles_table(ledger, chosen, replies=replies)
     if battles.undecided:
-        click.echo(f"{battles.undecided} pairs without any verdict are no battles and were left out.", err=True)
+        left_out = counted(
+            battles.undecided,
+            "pair without any verdict is no battle and was left out.",
+            "pairs without any verdict are no battles and were left out.",
+        )
+        click.echo(left_out, err=True)
     return battles.table
 
 

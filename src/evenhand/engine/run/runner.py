@@ -282,8 +282,8 @@ class Runner(Generic[S, R]):
             self._stop.fail(
                 Misuse(
                     f"None of the first {unread} replies could be read ({lacking.reason}), so the run pauses before "
-                    f"more is spent. The last one said: {sample!r}. See whether this model can follow the protocol, or "
-                    "add --go-on to ask on; nothing is asked twice.",
+                    f"more is spent. The last one said: {sample!r}. Once the judge follows the "
+                    f"protocol, --retry-reason {lacking.reason} asks these again; --go-on asks on as it is.",
                     code="EH-NOTHING-READ",
                 )
             )

@@ -19,6 +19,7 @@ from evenhand.engine.tasks.deviations import deviations
 from evenhand.engine.tasks.extraction import Extraction, Extractor
 from evenhand.engine.tasks.pictures import refuse_addresses
 from evenhand.format.near_names import hint
+from evenhand.format.words import counted
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.closing import token_hash
 from evenhand.protocols.fence import fence_hash
@@ -370,8 +371,9 @@ def _check_items(items: Sequence[Item], showing: Showing, addresses: Mapping[str
 
 def _refuse_blind(what: str, blind: Sequence[str], instead: str) -> None:
     if blind:
+        without = counted(len(blind), "item has none", f"items have none (the first is '{blind[0]}')")
+        one = f" ('{blind[0]}'); leave it" if len(blind) == 1 else "; leave them"
         raise Misuse(
-            f"The judge is to see {what}, but {len(blind)} items have none (the first is '{blind[0]}'); "
-            f"leave them out with --items, or choose --see {instead}.",
+            f"The judge is to see {what}, but {without}{one} out with --items, or choose --see {instead}.",
             code="EH-SEE-MISSING",
         )

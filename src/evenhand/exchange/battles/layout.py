@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evenhand.benchmarks.data_error import TWICE, near, quoted
+from evenhand.benchmarks.data_error import OTHER_NAMES, TWICE, near, quoted
 from evenhand.domain.identity import Json
 from evenhand.exchange.battles.column_source import ColumnSource
 from evenhand.exchange.file_form import ModelNames, RaterKind
@@ -155,5 +155,5 @@ def _expected(table: ColumnSource) -> str:
     mistyped = any(near(word, (*sides, "winner", "verdict"), cutoff=0.7) for word in words - sides)
     battle = bool(words & _OUTCOMES) or len(words & sides) == 1
     if table.file is None or "winner" in words or mistyped or not battle:
-        return NEEDED
+        return f"{NEEDED} {OTHER_NAMES}"
     return f"{NEEDED} The first line looks like a battle: is the line with the names of the columns missing?"

@@ -1,10 +1,20 @@
 """Files of preferences, of people or models, checked against a benchmark and the answers they speak of."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evenhand.benchmarks.data_error import CELL, COLUMN, TWICE, FilePlace, Problems, lmms_eval_fault, near, quoted
+from evenhand.benchmarks.data_error import (
+    CELL,
+    COLUMN,
+    OTHER_NAMES,
+    TWICE,
+    FilePlace,
+    Problems,
+    lmms_eval_fault,
+    near,
+    quoted,
+)
 from evenhand.benchmarks.files.rows import Row, read_rows
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
@@ -95,8 +105,11 @@ def _battles_of_no_item(rows: Sequence[Row]) -> bool:
     return bool(found & set(_OF_BATTLES)) and not found & {"item", "id"}
 
 
-def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
-    """False where a needed column is nowhere in the file; that is told once and not for every row."""
+def columns_fit(path: Path, rows: Sequence[Row], problems: Problems, *, added: Collection[str] = ()) -> bool:
+    """False where a needed column is nowhere in the file; that is told once and not for every row.
+
+    `added`: columns of the rows that are not the file's own.
+    """
     found = dict.fromkeys(name for row in rows for name in row.fields)
     before = problems.count
     if (foreign := lmms_eval_fault(found)) is not None:
@@ -106,16 +119,23 @@ def columns_fit(path: Path, rows: Sequence[Row], problems: Problems) -> bool:
         problems.add(FilePlace(path=path), _BATTLES, code="EH-FILE-OTHER")
         return False
     pair = () if "models" in found else (("model_a",), ("model_b",))
-    for names in (("item", "id"), RATER_COLUMNS, *pair, ("verdict",)):
-        if not any(name in found for name in names):
-            close = near(names[0], found, cutoff=0.7)
-            hint = f" Did you mean {quoted(close)}?" if close else ""
-            problems.add(FilePlace(path=path), f"No column `{names[0]}`; found {quoted(found)}.{hint}", code=COLUMN)
+    needed = (("item", "id"), RATER_COLUMNS, *pair, ("verdict",))
+    lacking = [names[0] for names in needed if not any(name in found for name in names)]
+    if lacking:
+        own = [name for name in found if name not in added]
+        problems.add(FilePlace(path=path), _lacking(lacking, own), code=COLUMN)
     both = [name for name in ("model_a", "model_b") if name in found]
     if "models" in found and both:
         sentence = f"The column `models` and {quoted(both)} say the same twice; keep one."
         problems.add(FilePlace(path=path), sentence, code=TWICE)
     return problems.count == before
+
+
+def _lacking(lacking: Sequence[str], found: Sequence[str]) -> str:
+    close = dict.fromkeys(one for name in lacking for one in near(name, found, cutoff=0.7))
+    hint = f" Did you mean {quoted(close)}?" if close else ""
+    instead = " (or `winner`)" if "verdict" in lacking else ""
+    return f"No column {quoted(lacking)}{instead}; found {quoted(found)}.{hint} {OTHER_NAMES}"
 
 
 def with_levels(rows: Sequence[JudgementRow], levels: Levels | None, problems: Problems) -> list[GivenJudgement]:

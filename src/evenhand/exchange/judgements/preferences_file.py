@@ -292,7 +292,7 @@ def _read(file: PreparedFile, problems: Problems, met: _Met) -> list[_Row]:
         sentence = "These are choices between two texts; `evenhand import --judgements` takes them into the ledger."
         problems.add(FilePlace(path=file.path), sentence, code="EH-FILE-OTHER")
         return []
-    if not file.rows or not columns_fit(file.path, file.rows, problems):
+    if not file.rows or not columns_fit(file.path, file.rows, problems, added=("rater",) if file.named_by_file else ()):
         return []
     if file.note is not None:
         met.winners[str(file.path)] = file.note

@@ -18,6 +18,8 @@ MUCH = 0.2
 """Of all weight: more of it in one item or one rater is told."""
 _FEW_ROWS = 200_000
 """Up to so many an item's name is looked up in its file though no sentence tells it."""
+_FEW = 4
+"""Fewer raters make intervals that are to hold for others wide."""
 _UNEVEN = 1.25
 """Times an even share: less is hardly more than there being few of them."""
 
@@ -69,7 +71,7 @@ class Clusters:
             + (
                 f"the other {what}s tell little against it, and the intervals are as wide as that leaves them."
                 if self.by in (what, "both")
-                else f"the intervals do not count that; --by-cluster {what} does."
+                else f"the intervals do not count that; rank's --by-cluster {what} does."
             )
             for what, one in (("item", self.item), ("rater", self.rater))
             if one is not None and one.told
@@ -95,13 +97,20 @@ class Clusters:
         on = "on" if self.by == "item" else "of"
         return f"clustered by {several}: verdicts {on} one {self.by} are not taken for independent"
 
+    @property
+    def few_raters(self) -> tuple[str, ...]:
+        """Where the intervals are wide because of how few raters there are."""
+        counted_in = self.by in ("both", "rater") and 0 < self.raters < _FEW
+        return self._about_raters() if counted_in else ()
+
     def _about_raters(self) -> tuple[str, ...]:
         if not self.raters or not self.intervals:
             return ()
         if self.by in ("both", "rater"):
+            wide = "are wide, as they " if self.raters < _FEW else ""
             return (
-                f"The intervals hold for other raters too, as far as {self.raters:,} can tell; --by-cluster item gives "
-                "those about these raters alone.",
+                f"The intervals {wide}hold for other raters too, as far as {self.raters:,} can tell; rank's "
+                "--by-cluster item gives those about these raters alone.",
             )
         return (
             f"Raters are not counted as clusters: the intervals are about these {self.raters:,} raters, not about "

@@ -190,6 +190,11 @@ def _missing(first: "Coded", second: "Coded", models: Sequence[str]) -> Missing 
     return Missing(model_a=code[first.code], model_b=code[second.code])
 
 
+def scripted_notes(judge: str | None) -> tuple[str, ...]:
+    told = f"{judge} is a script: its verdicts are made up, and tell of no real judge."
+    return (told,) if is_scripted(judge) else ()
+
+
 def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
     """Sentences: what was left out, and what differs from the published protocol."""
     study, results = judged.study, judged.results
@@ -201,8 +206,7 @@ def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
     notes += [f"{label} is {name}." for label, name in judged.names.items()]
     if study.sample:
         notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
-    if is_scripted(study.rater.name):
-        notes.append(f"{study.rater.name} is a script: its verdicts are made up, and tell of no real judge.")
+    notes += scripted_notes(study.rater.name)
     remarked = results.remarked()
     if study.condition.readout == "constrained":
         notes.append("Verdicts were read from the probabilities of the offered answers, without reasoning.")

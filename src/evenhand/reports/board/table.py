@@ -9,13 +9,14 @@ from rich.cells import cell_len, chop_cells
 from rich.console import Console
 
 from evenhand.domain.estimate import Estimate
+from evenhand.domain.rater import is_scripted
 from evenhand.domain.trial import seen
 from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, in_python, per_cent, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
-from evenhand.reports.board.evidence import asked_words
+from evenhand.reports.board.evidence import asked_words, scripted_notes
 from evenhand.reports.board.leaders import leaders, titled
 from evenhand.reports.board.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
 from evenhand.reports.board.steering import APART, losing_sentences
@@ -37,6 +38,7 @@ _SHARED = "share one weight"
 _NOT_IN_FULL = ("left out", "without a row", _SHARED)
 """In a remark about data that do not count, or not in full; the others tell how a file was read."""
 _EXPLAINED = "what the columns mean and how this was worked out"
+_SCRIPT = "a script: its verdicts are made up"
 _DOUBTS = 2
 """Cautions under a board that is not explained: with who leads, the judge, its audit and what is left, six lines."""
 _TRUST = {"not to be trusted": "bold red", "no sign of trouble in what was measured": "bold green"}
@@ -120,7 +122,9 @@ def _doubts(board: "Board") -> list[str]:
     others = [sentence for sentence in reduced if _SHARED not in sentence]
     counts = (*missing, *board.about_repeats, *shared)
     first = [*counts, *told, *board.about_missing, *others, *marked, *board.clusters.sentences]
-    return [*first, *(sentence for sentence in board.remarks if sentence not in reduced)]
+    first += board.clusters.few_raters
+    said = (*reduced, *scripted_notes(board.origin.judge))
+    return [*first, *(sentence for sentence in board.remarks if sentence not in said)]
 
 
 def _few_verdicts(board: "Board") -> tuple[str, ...]:
@@ -161,7 +165,8 @@ def _print_heading(board: "Board", console: Console) -> None:
     console.print(f"[bold]{escape(origin.source or origin.benchmark or '')}[/bold]{label}")
     if origin.judge is not None:
         under = asked_words(origin.protocol or "", seen(origin.condition))
-        console.print(f"judged by {escape(origin.judge)} under {escape(under)}, {origin.readout} readout", style="dim")
+        judge = f"{origin.judge} ({_SCRIPT})" if is_scripted(origin.judge) else origin.judge
+        console.print(f"judged by {escape(judge)} under {escape(under)}, {origin.readout} readout", style="dim")
     models = counted(len(board.models), "model")
     console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
     if board.people is not None:

@@ -14,13 +14,20 @@ from rich.console import Console
 from evenhand.benchmarks.files.models_file import ModelGroups, read_model_groups
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.verdict import Preference, Verdict
+from evenhand.format.sheet import written
 from evenhand.format.sheet_table import print_sheet
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_choosing import CreationChoice, choose_creation
 from evenhand.reports.papers.scores.creation_groups import GroupGap, GroupGaps, group_gaps
 from evenhand.reports.papers.scores.creation_record import ModelRecord, OrderedPair
-from evenhand.reports.papers.scores.creation_score import creation_evidence, creation_score, with_groups
+from evenhand.reports.papers.scores.creation_score import (
+    CreationScore,
+    creation_evidence,
+    creation_score,
+    with_groups,
+)
+from evenhand.reports.papers.scores.creation_sheets import board_sheets
 from evenhand.stats.intervals import Range, clustered_mean
 from tests.exchange.world import run
 from tests.refusals import noted, refused, tells
@@ -61,12 +68,16 @@ def judged(ledger: Ledger, *, fails: frozenset[tuple[str, str]] = frozenset()) -
     )
 
 
-def found(ledger: Ledger, groups: ModelGroups = GROUPS) -> GroupGaps:
+def scored(ledger: Ledger, groups: ModelGroups = GROUPS) -> CreationScore:
     chosen = choose_creation(studies(ledger), CreationChoice(benchmark="creation-mmbench"))
     evidence = creation_evidence(ledger, chosen)
-    score = with_groups(creation_score(evidence), evidence, groups)
-    assert score.groups is not None
-    return score.groups
+    return with_groups(creation_score(evidence), evidence, groups)
+
+
+def found(ledger: Ledger, groups: ModelGroups = GROUPS) -> GroupGaps:
+    gaps = scored(ledger, groups).groups
+    assert gaps is not None
+    return gaps
 
 
 def gap(gaps: GroupGaps, measure: str, other: str = "open") -> GroupGap:
@@ -102,6 +113,13 @@ def test_in_80_columns_every_part_of_the_table_names_both_groups(ledger: Ledger)
     pairs = [(one.group, one.other) for one in found(ledger, three).gaps if one.measure == "reward"]
     assert len(pairs) == 3
     assert rows == pairs * 2, "the table is too wide for one part"
+
+
+def test_the_groups_beside_the_models_stand_to_the_left_in_latex(ledger: Ledger):
+    judged(ledger)
+    table_5 = board_sheets(scored(ledger))[0]
+    assert table_5.headings[:3] == ("model", "group", "VFS")
+    assert r"\begin{tabular}{llr" in written([table_5], "latex")
 
 
 def test_a_groups_mean_is_that_of_its_models_in_the_table_also_where_verdicts_failed(ledger: Ledger):

@@ -228,7 +228,7 @@ def test_deviations_are_told_under_the_table_of_the_protocol_they_concern(ledger
     notes = score_of(ledger).notes
     deviation = "Differs from the published protocol in 8 judgements: By choice, see is none, not images."
     assert f"creation_preference: {deviation}" in notes
-    assert "1 of 4 items have no criteria of visual factuality: no VFS is wanted there." in notes
+    assert "1 of 4 items has no criteria of visual factuality: no VFS is wanted there." in notes
 
 
 def test_cut_and_refused_answers_are_judged_and_told(ledger: Ledger):
@@ -330,7 +330,7 @@ def test_items_without_subjective_criteria_are_told_and_wanted_of_nobody(ledger:
     set_up(ledger, *answers_of(["kiln"], items=bare[:2]), items=bare)
     judge(ledger, lambda shown: for_model(1, shown), items=bare)
     score = score_of(ledger)
-    assert "1 of 4 items have no subjective criteria: no preference is wanted there." in score.notes
+    assert "1 of 4 items has no subjective criteria: no preference is wanted there." in score.notes
     assert noted(score.notes, "kiln", "2 of 3 items", "judged")
     assert only(score).whole.unanswered_worst == (4 * 50 - 2 * 100) / 6
 

@@ -323,13 +323,17 @@ def _gaps(evidence: CreationEvidence) -> Iterable[str]:
     else:
         without = items - len(_wanted(evidence).applicable)
         if without:
-            yield f"{without} of {items} items have no subjective criteria: no preference is wanted there."
+            yield f"{_of(without, items)} no subjective criteria: no preference is wanted there."
     if evidence.factuality is None:
         yield "Visual factuality was not judged, so there is no VFS."
     else:
         without = sum(item.factuality_criteria is None for item in evidence.items)
         if without:
-            yield f"{without} of {items} items have no criteria of visual factuality: no VFS is wanted there."
+            yield f"{_of(without, items)} no criteria of visual factuality: no VFS is wanted there."
+
+
+def _of(some: int, items: int) -> str:
+    return f"{some} of {items} items {'has' if some == 1 else 'have'}"
 
 
 def _gaps_by_model(

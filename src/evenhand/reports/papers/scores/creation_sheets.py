@@ -46,7 +46,8 @@ def _with_group(sheet: Sheet, score: CreationScore) -> Sheet:
     of = {_name(one): score.groups.group_of(one.model) for one in score.models}
     of[_baseline(score)[0]] = score.groups.group_of(score.baseline)
     rows = tuple((row[0], of[row[0]] or MISSING, *row[1:]) for row in sheet.rows)
-    return replace(sheet, headings=(sheet.headings[0], "group", *sheet.headings[1:]), rows=rows)
+    headings = (sheet.headings[0], "group", *sheet.headings[1:])
+    return replace(sheet, headings=headings, rows=rows, names=sheet.names + 1)
 
 
 def breakdown_sheets(score: CreationScore, by: By) -> tuple[Sheet, ...]:
