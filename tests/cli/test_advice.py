@@ -255,7 +255,6 @@ ELSEWHERE = {
     "evenhand bridge OLD NEW": "tests/cli/test_bridge.py",
     "evenhand benchmarks show NAME --pages FOLDER": "tests/cli/test_publish.py",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",
-    "evenhand export --study {} --out study.csv": "tests/cli/test_people_sentences.py",
     **dict.fromkeys(
         (
             "evenhand growing take {} FILE",
