@@ -27,6 +27,7 @@ from tests.ledger.test_people_quality import NAMES, asked, person, say, stock, t
 from tests.site.desk import words_of
 from tests.site.house import MODELS, SCRIPT, House, fill, form_token, refusal_of, served
 from tests.site.test_compare import FORCED, Stocked, choose, filled, start
+from tests.site.test_owner import signed_in_long_ago
 
 TRAINED = {
     "guideline": f"# Look first\n\n- at the *image*\n- then {SCRIPT} ![x](http://elsewhere.example/x.png)",
@@ -235,7 +236,10 @@ def test_an_owner_leaves_somebody_out_and_takes_it_back(stocked: Stocked):
     assert table.headers["content-disposition"] == f'attachment; filename="study-{study}.csv"'
     assert "'=cmd()" in table.text
     assert owner.get(f"/admin/studies/{study}/export.exe").status_code == 404
-    assert "left a person out of a study" in stocked.house.logged()
+    assert {"left a person out of a study", "exported a study"} <= {*stocked.house.logged()}
+    signed_in_long_ago(stocked.house)
+    again = owner.get(f"/admin/studies/{study}/export.csv")
+    assert refusal_of(again, "within the last hour") == (401, "EH-SIGN-IN-AGAIN")
 
 
 def test_a_rule_leaves_out_who_breaks_it_and_nobody_else(stocked: Stocked):
