@@ -4,6 +4,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from html import unescape
 
 import httpx2 as httpx
@@ -513,3 +514,21 @@ def test_whom_the_owner_leaves_out_in_turn_no_sums_differ_in_fewer_than_five_ite
         by_person = Counter(rater for rater, _ in seen[0][models])
         few = few or min(by_person.values()) < FEWEST
     assert few
+
+
+def test_what_is_left_of_a_batch_counts_in_no_skill_while_the_batch_is_whole(ledger: Ledger):
+    """Verdicts are dealt within the whole batch, so nothing of it lies on items of one skill alone."""
+    judged_study(ledger, people=2, each=2, most=30)
+    board = next(one for one in boards_on_record(ledger) if one.human)
+    released, every = released_of(ledger, board), public_battles(ledger, board)
+    whole = max(released.batches, key=lambda one: len(one.judgements))
+    results = every.results.rows(np.isin(every.results.seq, whole.judgements))
+    some = np.unique(results.item.code)[:FEWEST]
+    left = results.rows(np.isin(results.item.code, some) & (results.rater.code == results.rater.code[0]))
+    rest = replace(whole, judgements=tuple(sorted(left.seq.tolist())))
+    both = replace(released, batches=(rest, whole))
+    skills = {name: "one" if code in some else "other" for code, name in enumerate(results.item.names)}
+    assert len(rest.judgements) == FEWEST
+    assert len(both.shown(every, skills).judged.results) == 0
+    alone = replace(every, results=every.results.rows(np.isin(every.results.seq, rest.judgements)))
+    assert len(both.shown(alone, skills).judged.results) == FEWEST

@@ -95,13 +95,14 @@ class Released:
         withheld = withheld_rows(judged, self.open_items)
         part_of = None if parts is None else np.array([_code(parts, item) for item in results.item.names])
         place = {number: row for row, number in enumerate(results.seq.tolist())}
-        counts = np.zeros(len(results), dtype=np.bool_)
+        counts, there = np.zeros(len(results), dtype=np.bool_), np.zeros(len(results), dtype=np.bool_)
         whole: list[list[int]] = []
         # The largest first: what is left of one without somebody's verdicts is a batch too.
         for batch in sorted(self.batches, key=lambda one: -len(one.judgements)):
             rows = [place[number] for number in batch.judgements if number in place]
-            if len(rows) < len(batch.judgements) or counts[rows].any():
+            if len(rows) < len(batch.judgements) or there[rows].any():
                 continue
+            there[rows] = True
             if part_of is None or len({*part_of[results.item.code[rows]].tolist()}) == 1:
                 counts[rows] = True
                 whole.append([row for row in rows if withheld[row]])
