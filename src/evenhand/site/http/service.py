@@ -283,7 +283,7 @@ async def owner_of(request: Request) -> Visitor:
 async def fresh_owner_of(request: Request) -> Visitor:
     """Raises Refusal for anybody else, and where they signed in too long ago for what is asked."""
     visitor = await owner_of(request)
-    visitor.must_have_just_signed_in()
+    visitor.must_have_just_signed_in(service_of(request).site)
     return visitor
 
 
