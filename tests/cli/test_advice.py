@@ -19,6 +19,7 @@ from evenhand.cli.main import evenhand as program
 from evenhand.cli.saying import OF_LEDGER, typeable
 from evenhand.domain.rater import Rater
 from evenhand.ledger.store.record import Ledger
+from evenhand.site.http.settings import site_at
 from tests.benchmarks.files import RED
 from tests.cli.served import served
 from tests.cli.shell import Shell
@@ -276,6 +277,7 @@ ELSEWHERE = {
         "tests/cli/test_owner_commands.py",
     ),
     "evenhand people add NAME --role team": "tests/cli/test_owner_commands.py",
+    "evenhand export --study {} --out study.csv": "tests/cli/test_people_sentences.py",
     **dict.fromkeys(
         (
             "evenhand score {}",
@@ -317,7 +319,8 @@ def test_commands_that_pages_suggest_run_on_the_ledger_they_show(desk: Desk):
     replace(numbered(4), rater=Rater(kind="human", name="ann")).judged(ledger, amber_always)
     assert "amber" in desk.types(f"evenhand rank --method elo --bootstrap 100 --judge openai/judge --store '{STORE}'")
     assert "people" in desk.types(f"evenhand align --benchmark numbers --store '{STORE}'")
-    assert "http" in desk.types(f"evenhand serve --only-link --store '{STORE}'")
+    for site in (site_at("127.0.0.1", 8931), site_at("0.0.0.0", 8300, public_url="https://board.example.org")):
+        assert f"{site.url}/join/" in desk.types(f"{site.link_command} --store '{STORE}'")
     desk.types(f"evenhand ledger check --store '{STORE}'")
     desk.types(f"evenhand ledger keys list --store '{STORE}'")
 

@@ -177,6 +177,17 @@ def test_under_a_log_of_json_all_lines_are_json_and_none_makes_an_owner(tmp_path
 
 
 @pytest.mark.slow
+def test_what_the_worker_says_beside_a_server_is_a_line_of_json_too(tmp_path: Path):
+    with serving(tmp_path, "--log", "json") as (process, _):
+        assert process.stderr is not None
+        line = next(one for one in map(json.loads, process.stderr) if one["event"] == "worker")
+        process.send_signal(signal.SIGTERM)
+        _, rest = process.communicate(timeout=60)
+    assert "no model to write reference answers with" in line["said"]
+    assert all(json.loads(one) for one in rest.splitlines())
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("told", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_told_to_stop_answers_what_is_under_way_and_ends_well(tmp_path: Path, told: signal.Signals):
     with serving(tmp_path, "--no-worker", "--log", "json") as (process, url):

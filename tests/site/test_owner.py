@@ -16,8 +16,10 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import access_keys, people
 from evenhand.site.app import ROUTERS
 from evenhand.site.http.audit_log import events
+from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import fresh_owner_of, owner_of
-from evenhand.site.http.settings import VisitorLimits
+from evenhand.site.http.settings import VisitorLimits, site_at
+from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.serving import owner_link, owner_links
 from tests.site.house import House, come_in, fill, form_token, refusal_of, served
@@ -241,7 +243,8 @@ def test_what_is_dangerous_needs_a_sign_in_within_the_hour(house: House, path: s
     path = path.format(person=person, data="0" * 64)
     fields = {**fields, "csrf": form_token(owner.get("/admin"))}
     signed_in_long_ago(house)
-    assert refusal_of(owner.post(path, data=fields), "within the last hour") == (401, "EH-SIGN-IN-AGAIN")
+    told = ("within the last hour", f"`evenhand serve --only-link --port {urlsplit(house.url).port}`")
+    assert refusal_of(owner.post(path, data=fields), *told) == (401, "EH-SIGN-IN-AGAIN")
     assert [one.name for one in people(house.ledger)] == ["Olga", "Ada"]
     assert "made a token" not in house.logged()
 
@@ -310,6 +313,13 @@ def test_a_session_that_is_old_makes_no_token_by_the_api_either(house: House):
     signed_in_long_ago(house)
     refused = owner.post("/api/tokens", json={"note": "n"}, headers=headers)
     assert refusal_of(refused) == (401, "EH-SIGN-IN-AGAIN")
+
+
+def test_behind_a_proxy_the_sentence_names_what_prints_a_link_to_the_public_address():
+    site = site_at("127.0.0.1", 8300, public_url="https://board.example.org")
+    with pytest.raises(Refusal) as refused:
+        Visitor(address="", since=time.time() - 3_700).must_have_just_signed_in(site)
+    assert "`evenhand serve --only-link --public-url https://board.example.org`" in str(refused.value)
 
 
 def test_each_of_several_owners_has_a_link_of_their_own(house: House):

@@ -2,10 +2,13 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from html import unescape
 
 import httpx2 as httpx
+import numpy as np
 import pytest
 from sqlalchemy import select
 
@@ -14,12 +17,18 @@ from evenhand.domain.response import Response
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.released import FEWEST
 from evenhand.site.accounts.store import people
-from evenhand.site.people.quality import said_tasks
-from tests.ledger.test_people_quality import NAMES, stock, with_faulty_people
+from evenhand.site.boards.listing import boards_on_record
+from evenhand.site.boards.standings import public_battles, released_of
+from evenhand.site.people.forms import Conduct
+from evenhand.site.people.quality import decide, said_tasks
+from evenhand.site.people.studies import make_people_study
+from tests.ledger.test_people_quality import NAMES, asked, person, say, stock, taken, with_faulty_people
 from tests.site.desk import words_of
 from tests.site.house import MODELS, SCRIPT, House, fill, form_token, refusal_of, served
 from tests.site.test_compare import FORCED, Stocked, choose, filled, start
+from tests.site.test_owner import signed_in_long_ago
 
 TRAINED = {
     "guideline": f"# Look first\n\n- at the *image*\n- then {SCRIPT} ![x](http://elsewhere.example/x.png)",
@@ -228,7 +237,10 @@ def test_an_owner_leaves_somebody_out_and_takes_it_back(stocked: Stocked):
     assert table.headers["content-disposition"] == f'attachment; filename="study-{study}.csv"'
     assert "'=cmd()" in table.text
     assert owner.get(f"/admin/studies/{study}/export.exe").status_code == 404
-    assert "left a person out of a study" in stocked.house.logged()
+    assert {"left a person out of a study", "exported a study"} <= {*stocked.house.logged()}
+    signed_in_long_ago(stocked.house)
+    again = owner.get(f"/admin/studies/{study}/export.csv")
+    assert refusal_of(again, "within the last hour") == (401, "EH-SIGN-IN-AGAIN")
 
 
 def test_a_rule_leaves_out_who_breaks_it_and_nobody_else(stocked: Stocked):
@@ -398,7 +410,7 @@ def test_the_owners_page_names_every_planted_fault_and_shows_both_boards(ledger:
         after = owner.get(f"/admin/studies/{study}").text
         assert after.count("Count again") == 2
         board = next(iter(re.findall(r'href="(/boards/[^"]+)"', after)))
-        assert "2 people are left out of this board by the rules of the study." in owner.get(unescape(board)).text
+        assert "2 people are left out of this board by its owner." in owner.get(unescape(board)).text
         table = after.partition("The board with and without them")[2].partition("</table>")[0]
         rows = re.findall(
             r'<th scope="row" class="name">(\w+)</th><td class="number">(-?\d+) .*?<td class="number">(-?\d+) ', table
@@ -427,3 +439,98 @@ def test_a_question_can_be_changed_until_somebody_has_a_place(stocked: Stocked):
     asked = owner.put(f"/api/studies/{study}", json={"question": ""}, headers={"X-CSRF-Token": token})
     assert refusal_of(asked, "place") == (409, "EH-CONFLICT")
     assert "Which is kinder?" in ada.get(f"{place}/2").text
+
+
+def everybody_counts(ledger: Ledger) -> dict[frozenset[str], set[tuple[str, str]]]:
+    """By models, the verdicts in what everybody sees, each by the person who gave it and the item on which they did."""
+    board = next(one for one in boards_on_record(ledger) if one.human)
+    given = public_battles(ledger, board)
+    shown = released_of(ledger, board).shown(given).judged.results.seq.tolist()
+    results = given.results.rows(np.isin(given.results.seq, shown))
+    found: dict[frozenset[str], set[tuple[str, str]]] = {}
+    for (item, models, _), code in zip(results.each(), results.rater.code.tolist(), strict=True):
+        found.setdefault(frozenset(models), set()).add((results.rater.names[code], item))
+    return found
+
+
+def judged_study(ledger: Ledger, *, people: int, each: int, most: int, ended: bool = True) -> tuple[str, list[str]]:
+    """A study that everybody has finished, and the ids of its people."""
+    stock(ledger)
+    study = make_people_study(ledger, asked(Conduct(), people=people, each=each, most=most), made_by=None)
+    ids: list[str] = []
+    for number in range(people):
+        who = person(ledger, f"person {number}")
+        ids.append(who.id)
+        place = taken(ledger, study, who)
+        for at in range(1, place.tasks + 1):
+            say(ledger, place, at, "A")
+    if ended:
+        close_study(ledger, study)
+    return study, ids
+
+
+def close_study(ledger: Ledger, study: str) -> None:
+    with ledger.writing() as connection:
+        connection.execute(schema.people_studies.update().values(closed=1.0))
+
+
+def raters_in(counted: Mapping[frozenset[str], set[tuple[str, str]]]) -> set[str]:
+    return {rater for some in counted.values() for rater, _ in some}
+
+
+def test_who_is_left_out_before_a_study_ends_takes_nobody_off_everybodys_board(ledger: Ledger):
+    study, ids = judged_study(ledger, people=3, each=3, most=30, ended=False)
+    decide(ledger, study, ids[0], left_out=True, rule="gold", by=None)
+    close_study(ledger, study)
+    counted = everybody_counts(ledger)
+    assert len(raters_in(counted)) == 2
+    assert sum(map(len, counted.values())) == 2 * 30
+
+
+def test_who_is_left_out_of_a_board_that_everybody_saw_takes_nobody_else_off_it(ledger: Ledger):
+    study, ids = judged_study(ledger, people=3, each=3, most=30)
+    whole = everybody_counts(ledger)
+    assert len(raters_in(whole)) == 3
+    decide(ledger, study, ids[0], left_out=True, rule="gold", by=None)
+    without = everybody_counts(ledger)
+    assert (len(raters_in(without)), sum(map(len, without.values()))) == (2, 2 * 30)
+    decide(ledger, study, ids[0], left_out=False, rule="a mistake", by=None)
+    assert everybody_counts(ledger) == whole
+
+
+def test_whom_the_owner_leaves_out_in_turn_no_sums_differ_in_fewer_than_five_items(ledger: Ledger):
+    """Some of them compared two models on one to four items."""
+    study, ids = judged_study(ledger, people=4, each=2, most=36)
+    seen = [everybody_counts(ledger)]
+    for out in (ids[:1], ids[1:2], ids[:2], ids[2:], ids[3:], []):
+        for who in ids:
+            decide(ledger, study, who, left_out=who in out, rule="gold", by=None)
+        seen.append(everybody_counts(ledger))
+    few = False
+    for models in seen[0]:
+        shown = [one.get(models, set()) for one in seen]
+        told_apart: dict[tuple[bool, ...], set[str]] = {}
+        for verdict in seen[0][models]:
+            told_apart.setdefault(tuple(verdict in some for some in shown), set()).add(verdict[1])
+        assert all(len(items) >= FEWEST for items in told_apart.values())
+        by_person = Counter(rater for rater, _ in seen[0][models])
+        few = few or min(by_person.values()) < FEWEST
+    assert few
+
+
+def test_what_is_left_of_a_batch_counts_in_no_skill_while_the_batch_is_whole(ledger: Ledger):
+    """Verdicts are dealt within the whole batch, so nothing of it lies on items of one skill alone."""
+    judged_study(ledger, people=2, each=2, most=30)
+    board = next(one for one in boards_on_record(ledger) if one.human)
+    released, every = released_of(ledger, board), public_battles(ledger, board)
+    whole = max(released.batches, key=lambda one: len(one.judgements))
+    results = every.results.rows(np.isin(every.results.seq, whole.judgements))
+    some = np.unique(results.item.code)[:FEWEST]
+    left = results.rows(np.isin(results.item.code, some) & (results.rater.code == results.rater.code[0]))
+    rest = replace(whole, judgements=tuple(sorted(left.seq.tolist())))
+    both = replace(released, batches=(rest, whole))
+    skills = {name: "one" if code in some else "other" for code, name in enumerate(results.item.names)}
+    assert len(rest.judgements) == FEWEST
+    assert len(both.shown(every, skills).judged.results) == 0
+    alone = replace(every, results=every.results.rows(np.isin(every.results.seq, rest.judgements)))
+    assert len(both.shown(alone, skills).judged.results) == FEWEST

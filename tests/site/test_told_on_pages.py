@@ -76,6 +76,17 @@ def test_a_model_page_says_how_many_of_its_battles_are_withheld(gallery: House):
     assert "withheld" not in owner.get(path, params={"name": "amber"}).text
 
 
+def test_a_board_of_no_paper_does_not_say_that_its_papers_figures_come(ledger: Ledger):
+    fill(ledger)
+    with served(ledger, limits=replace(GENEROUS, glance=0.0)) as house:
+        visitor = house.visitor()
+        (board, *_) = visitor.get("/api/boards").json()["boards"]
+        assert board["protocol"] == "pairwise"
+        page = visitor.get(f"/boards/{board['board']}")
+        assert page.status_code == 200
+        assert "paper" not in words_of(page.text)
+
+
 def test_a_board_that_is_not_worked_out_yet_says_so_in_the_list(ledger: Ledger):
     fill(ledger)
     with served(ledger, limits=replace(GENEROUS, glance=0.0)) as house:

@@ -96,6 +96,11 @@ async def test_the_owner_reads_what_the_answers_say_before_anything_is_spent_and
         assert (estimate["orders"], estimate["verdicts"]) == (1, 0)
         assert estimate["steering"] == [f"3: {ORACLES[0]}"]
         assert "approved it with no limit, without battles against the reference" in after
+        agreed = contest.stands(first).approved
+        assert agreed is not None
+        assert 0 < agreed.battles < estimate["battles"]
+        assert f"You approved {agreed.battles} battles, 0 of them against the reference." in after
+        assert "You approved" not in page
         await contest.worked(server.base_url)
     assert [contest.stands(one).stage for one in (first, second)] == ["judged", "judged"]
     met = {contest.submission(one).label: study.models for study in studies_of(ledger, contest.intake.board)

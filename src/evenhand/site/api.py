@@ -172,7 +172,7 @@ async def me(visiting: Visiting) -> PersonDocument:
 async def new_token(serving: Serving, changing: Changing, asked: NewToken) -> TokenDocument:
     person = changing.must_be("owner", "annotator", "team")
     if person.role == "owner":
-        changing.must_have_just_signed_in()
+        changing.must_have_just_signed_in(serving.site)
     granted = await run_in_threadpool(grant_token, serving.ledger, person.id, note=asked.note)
     await serving.watch.note(changing, "made a token", granted.id)
     return {"schema": 1, "id": granted.id, "key": granted.id, "token": granted.token}
@@ -218,7 +218,7 @@ async def new_invitation(
 ) -> InvitationDocument:
     made_by = owner.must_be("owner").id
     if asked.role == "owner":
-        owner.must_have_just_signed_in()
+        owner.must_have_just_signed_in(serving.site)
     wanted = sound(Invite(role=asked.role, note=asked.note, uses=asked.uses, lasts=asked.days * DAY, made_by=made_by))
     granted = await run_in_threadpool(invite, serving.ledger, wanted)
     await serving.watch.note(changing, "invited", f"{asked.role}, invitation {granted.id}")

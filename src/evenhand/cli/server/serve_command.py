@@ -90,7 +90,8 @@ def command(ctx: click.Context, given: ServeOptions) -> None:
                     click.echo("Open this link once, within a day, to become the owner:")
                     click.echo(serving.owner_link(ledger, site))
                 if not given.no_worker:
-                    beside.enter_context(worker_beside(given.store, _for_the_worker(ctx, given)))
+                    told = None if log is None else _worker_said
+                    beside.enter_context(worker_beside(given.store, _for_the_worker(ctx, given), told=told))
 
             serving.serve(
                 ledger,
@@ -102,6 +103,12 @@ def command(ctx: click.Context, given: ServeOptions) -> None:
             )
     except SiteError as error:
         raise WrongUse(str(error)) from error
+
+
+def _worker_said(words: str) -> None:
+    from evenhand.site.http.operations import write_line
+
+    write_line(sys.stderr, "worker", said=words)
 
 
 _ITS_OWN = {"store", "host", "port", "public_url", "owner_link", "only_link", "log", "no_worker"}

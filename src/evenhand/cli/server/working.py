@@ -8,10 +8,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
 
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from evenhand.cli.server.worker_command import WorkerOptions
 
 NO_MODEL = "The worker has no model to write reference answers with; start it, or `serve`, with --model provider/model."
+
+Told: TypeAlias = Callable[[str], None]
 
 _LAST_SECONDS = 40.0
 _FIRST_REST, _LONGEST_REST = 1.0, 60.0
@@ -152,10 +154,11 @@ def _wait_for_end(loop: asyncio.AbstractEventLoop, stopping: Stopping) -> None:
 
 
 @contextmanager
-def worker_beside(store: str, flags: Sequence[str]) -> Generator[None]:
+def worker_beside(store: str, flags: Sequence[str], *, told: Told | None = None) -> Generator[None]:
     """A worker in a process of its own, started again whenever it ends; stopped at the end.
 
-    `flags` are those typed in; what the environment and evenhand.toml say the worker reads itself.
+    `flags` are those typed in; what the environment and evenhand.toml say the worker reads itself. `told` is given
+    what the worker says, line by line; None: it goes where all that the server says goes.
     """
     leaving = threading.Event()
     running: list[subprocess.Popen[bytes]] = []
@@ -163,7 +166,7 @@ def worker_beside(store: str, flags: Sequence[str]) -> Generator[None]:
     def keep() -> None:
         rest = _FIRST_REST
         while not leaving.is_set():
-            process, since = _started(store, flags), time.monotonic()
+            process, since = _started(store, flags, told), time.monotonic()
             running[:] = [process]
             if leaving.is_set():
                 _close(process)
@@ -185,17 +188,29 @@ def worker_beside(store: str, flags: Sequence[str]) -> Generator[None]:
         keeper.join()
 
 
-def _started(store: str, flags: Sequence[str]) -> "subprocess.Popen[bytes]":
+def _started(store: str, flags: Sequence[str], told: Told | None) -> "subprocess.Popen[bytes]":
     # -P: a folder that holds an `evenhand` or a `json.py` of its own must not run as ours.
     # The store goes by the environment: its URL may hold a password, and arguments can be seen by everybody.
-    return subprocess.Popen(  # noqa: S603  ourselves
+    process = subprocess.Popen(  # noqa: S603  ourselves
         [sys.executable, "-P", "-m", "evenhand", "worker", "--while-stdin-is-open", *flags],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
+        stderr=None if told is None else subprocess.PIPE,
         env={**os.environ, "EVENHAND_STORE": store},
         # Ctrl-C is for the server, which then stops the worker in its own time.
         start_new_session=True,
     )
+    if told is not None:
+        threading.Thread(target=_tell, args=(process, told), daemon=True).start()
+    return process
+
+
+def _tell(process: "subprocess.Popen[bytes]", told: Told) -> None:
+    assert process.stderr is not None
+    for line in process.stderr:
+        said = line.decode("utf-8", "replace").rstrip()
+        # Its notes stand on the owner's page too; what follows the kind of an error may be anybody's words.
+        told(said if said.startswith("Note: ") else said.partition(":")[0])
 
 
 def _close(process: "subprocess.Popen[bytes]") -> None:

@@ -64,7 +64,7 @@ class ShownFigures:
         are, these = ("is", "this is") if self.left_out == 1 else ("are", "these are")
         return (
             f"{counted(self.left_out, 'judgement')} {whose} {are} not in these figures: they count in batches of at "
-            f"least {FEWEST} items of two models, and {these} on {TOO_FEW} yet.",
+            f"least {FEWEST} items of two models, and {these} on {TOO_FEW} yet, or of a batch that lost some.",
         )
 
 
@@ -95,12 +95,14 @@ class Released:
         withheld = withheld_rows(judged, self.open_items)
         part_of = None if parts is None else np.array([_code(parts, item) for item in results.item.names])
         place = {number: row for row, number in enumerate(results.seq.tolist())}
-        counts = np.zeros(len(results), dtype=np.bool_)
+        counts, there = np.zeros(len(results), dtype=np.bool_), np.zeros(len(results), dtype=np.bool_)
         whole: list[list[int]] = []
-        for batch in self.batches:
+        # The largest first: what is left of one without somebody's verdicts is a batch too.
+        for batch in sorted(self.batches, key=lambda one: -len(one.judgements)):
             rows = [place[number] for number in batch.judgements if number in place]
-            if len(rows) < len(batch.judgements):
+            if len(rows) < len(batch.judgements) or there[rows].any():
                 continue
+            there[rows] = True
             if part_of is None or len({*part_of[results.item.code[rows]].tolist()}) == 1:
                 counts[rows] = True
                 whole.append([row for row in rows if withheld[row]])
@@ -133,15 +135,25 @@ class Release:
 
 
 def release(
-    ledger: Ledger, board: ReleasedBoard, groups: Sequence[JudgedBattles], *, cells: Cells, open_items: frozenset[str]
+    ledger: Ledger,
+    board: ReleasedBoard,
+    groups: Sequence[JudgedBattles],
+    *,
+    cells: Cells,
+    open_items: frozenset[str],
+    left_out: Sequence[JudgedBattles] = (),
 ) -> Release:
     """Only reads.
 
     `groups`: its verdicts, those of people study by study, as each is a view of its own. `open_items`: of benchmarks
-    of which nothing is withheld; they hide nothing, so they do not help to make up a batch.
+    of which nothing is withheld; they hide nothing, so they do not help to make up a batch. `left_out`: verdicts of
+    people whom the owner left out, perhaps after they were released.
     """
     so_far = released_so_far(ledger, board.board, board.judge)
     fresh = [batch for group in groups for batch in _batches(group, so_far.batches, cells=cells, open_items=open_items)]
+    gone = {number: item for group in left_out for number, item in _items_of_rows(group)}
+    if gone:
+        fresh += [batch for group in groups for batch in _without(gone, group, so_far.batches)]
     return Release(
         board=board,
         so_far=so_far,
@@ -204,6 +216,36 @@ def _batches(
         if len(whole) >= FEWEST:
             for some in _apart(whole, cells):
                 yield Batch(models=models, judgements=tuple(sorted(row for one in some for row in one.rows)))
+
+
+def _without(gone: Mapping[int, str], judged: JudgedBattles, before: Sequence[Batch]) -> Iterator[Batch]:
+    """What is left of batches without the verdicts of people who are left out.
+
+    Sums were shown with them, and will be without, or with others left out: only where whatever follows from all of
+    these together is still on enough items.
+    """
+    item_of = {**gone, **dict(_items_of_rows(judged))}
+    there = {*item_of} - {*gone}
+    every = [({*batch.judgements}, batch) for batch in before]
+    for rows, batch in every:
+        left = rows & there
+        if not left or not rows & {*gone} or not rows <= {*item_of} or any(rows < others for others, _ in every):
+            continue
+        known = [others for others, _ in every if others & rows]
+        if left in known:
+            continue
+        told_apart: dict[frozenset[int], set[str]] = {}
+        for number in rows:
+            told_with = frozenset(at for at, some in enumerate((*known, left)) if number in some)
+            told_apart.setdefault(told_with, set()).add(item_of[number])
+        if min(map(len, told_apart.values())) >= FEWEST:
+            yield Batch(models=batch.models, judgements=tuple(sorted(left)))
+
+
+def _items_of_rows(judged: JudgedBattles) -> Iterator[tuple[int, str]]:
+    numbers: list[int] = judged.results.seq.tolist()
+    items: list[int] = judged.results.item.code.tolist()
+    return ((number, judged.results.item.names[item]) for number, item in zip(numbers, items, strict=True))
 
 
 def _without_a_reply(judged: JudgedBattles) -> set[tuple[str, frozenset[str]]]:

@@ -112,7 +112,7 @@ async def account(request: Request, serving: Serving, visiting: Visiting) -> Res
 async def make_token(request: Request, serving: Serving, visiting: Visiting, form: SentForm) -> Response:
     person = visiting.must_be("owner", "annotator", "team")
     if person.role == "owner":
-        visiting.must_have_just_signed_in()
+        visiting.must_have_just_signed_in(serving.site)
     note = form.text("note", most=NAME_LONGEST, required="a note")
     granted = await run_in_threadpool(grant_token, serving.ledger, person.id, note=note)
     await serving.watch.note(visiting, "made a token", granted.id)

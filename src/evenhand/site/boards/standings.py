@@ -173,14 +173,16 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
     in_parts = {key for part in on_record.parts for key in part.records}
     groups = [
         [one for one in on_record.studies if one.key not in in_parts],
-        *([one for one in on_record.shares if one.key in part.records] for part in on_record.parts),
+        *([one for one in on_record.shares if one.key in part.counting] for part in on_record.parts),
     ]
+    out = [[one for one in on_record.shares if one.key in part.out] for part in on_record.parts]
     return release(
         ledger,
         ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
         [public_battles(ledger, on_record, studies=some) for some in groups if some],
         cells={one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items},
         open_items=frozenset(item for item, those in held.items() if those & nothing_withheld),
+        left_out=[public_battles(ledger, on_record, studies=some) for some in out if some],
     )
 
 

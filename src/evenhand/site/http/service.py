@@ -24,6 +24,7 @@ from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.released import Released
 from evenhand.reports.errors import RankError
+from evenhand.reports.papers.catalog import paper_of_protocol
 from evenhand.reports.papers.paper import Score
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_board
@@ -192,6 +193,8 @@ class Service:
         Whoever asks has seen to it that the board has the category asked for. `patience`: seconds to wait where they
         were never worked out before. Raises RankError, StillWorking.
         """
+        if paper_of_protocol(on_record.protocol) is None:
+            return Markup("")
         found, category = await self.boards(), asked.category
         withheld = not asked.running and await self._withholds(on_record)
         known = await self.figures.kept(
@@ -280,7 +283,7 @@ async def owner_of(request: Request) -> Visitor:
 async def fresh_owner_of(request: Request) -> Visitor:
     """Raises Refusal for anybody else, and where they signed in too long ago for what is asked."""
     visitor = await owner_of(request)
-    visitor.must_have_just_signed_in()
+    visitor.must_have_just_signed_in(service_of(request).site)
     return visitor
 
 

@@ -95,6 +95,12 @@ class Site:
         return self.url.startswith("https://")
 
     @property
+    def link_command(self) -> str:
+        """What prints a link by which the owner comes back to this very site."""
+        where = f"--public-url {self.url}" if self.secure else f"--port {urlsplit(self.url).port}"
+        return f"evenhand serve --only-link {where}"
+
+    @property
     def origins(self) -> frozenset[str]:
         """Values of the Origin header that a form of ours can carry."""
         scheme = "https" if self.secure else "http"

@@ -102,14 +102,14 @@ class Visitor:
             )
         return self.person
 
-    def must_have_just_signed_in(self) -> None:
+    def must_have_just_signed_in(self, site: Site) -> None:
         """For what gives access or data away, destroys, or spends. Raises Refusal: a session may be in other hands, or
         the browser left open; a script's token is none."""
         if self.since is not None and time.time() - self.since > FRESH_SECONDS:
             raise Refusal(
                 401,
-                "This needs a sign-in within the last hour. `evenhand serve --only-link`, on the server's machine, "
-                "prints a link; open it in this browser, come back and do it again.",
+                f"This needs a sign-in within the last hour. `{site.link_command}`, on the server's machine in its "
+                "folder, prints a link; open it in this browser, come back and do it again.",
                 code="EH-SIGN-IN-AGAIN",
             )
 

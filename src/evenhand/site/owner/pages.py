@@ -145,7 +145,7 @@ async def new_invitation(request: Request, serving: Serving, owner: Owner, form:
     try:
         asked = _asked(form, owner.must_be("owner"))
         if asked.role == "owner":
-            owner.must_have_just_signed_in()
+            owner.must_have_just_signed_in(serving.site)
     except Refusal as refusal:
         sent = {name: form.text(name, most=SENT_MOST) for name in ("role", "note", "uses", "days")}
         return await _overview(request, serving, fault=refusal, sent=sent)

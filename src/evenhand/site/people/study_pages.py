@@ -318,12 +318,13 @@ async def decided_on(serving: Service, owner: Visitor, study: str, person: str, 
 
 
 @pages.get("/{study}/export.{suffix}")
-async def download(serving: Serving, owner: Owner, study: str, suffix: str) -> Response:  # noqa: ARG001
+async def download(serving: Serving, owner: FreshOwner, study: str, suffix: str) -> Response:
     if suffix not in ("csv", "jsonl"):
         raise not_found("such export; there are .csv and .jsonl")
     found = await run_in_threadpool(study_of, serving.ledger, study)
     table = await serving.at_length(partial(study_table, serving.ledger, found))
     content = csv_bytes(table, spreadsheet=True) if suffix == "csv" else b"".join(jsonl_lines(table))
+    await serving.watch.note(owner, "exported a study", found.id)
     headers = {"Content-Disposition": f'attachment; filename="study-{found.id}.{suffix}"'}
     return Response(content, media_type="text/csv" if suffix == "csv" else "application/x-ndjson", headers=headers)
 
