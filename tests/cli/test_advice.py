@@ -277,7 +277,6 @@ ELSEWHERE = {
         "tests/cli/test_owner_commands.py",
     ),
     "evenhand people add NAME --role team": "tests/cli/test_owner_commands.py",
-    "evenhand export --study {} --out study.csv": "tests/cli/test_people_sentences.py",
     **dict.fromkeys(
         (
             "evenhand score {}",
