@@ -218,7 +218,7 @@ GOOD = "q1,ann,ada,bel,1"
             "DATA-TWICE",
             ["row 2, line 3: `ann`", "`ada`, `bel` on item `q1`", "(row 1, line 2)"],
         ),
-        ("item,rater,model_a,model_b\nq1,ann,ada,bel\n", "DATA-COLUMN", ["`verdict`; found `item`, `rater`"]),
+        ("item,rater,model_a,model_b\nq1,ann,ada,bel\n", "DATA-COLUMN", ["`verdict` (or `winner`)", "found `item`"]),
         ("item,rater,modela,model_b,verdict\n", "DATA-EMPTY", []),
         ("item,rater,modela,model_b,verdict\nq1,ann,ada,bel,1\n", "DATA-COLUMN", ["`model_a`", "mean `modela`"]),
         (f"{HEADER},models\n{GOOD},[]\n", "DATA-TWICE", ["`models` and `model_a`, `model_b`"]),

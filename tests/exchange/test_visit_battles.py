@@ -210,8 +210,8 @@ def test_the_file_gives_the_elo_of_the_board(mixed: Path) -> None:
 
 def test_battles_without_a_decision_are_ties_with_null_votes_and_half_a_battle_is_none(mixed: Path) -> None:
     done = export(mixed, "--battles")
-    assert "1 battles without any decision are ties" in done.err
-    assert "1 pairs wait for a reply" in done.err
+    assert "1 battle without any decision is a tie" in done.err
+    assert "1 pair waits for a reply" in done.err
     undecided = [row for row in done.rows if row["votes"] == [None, None]]
     assert [(row["item"], row["winner"], row["auto_evaluation_result"]) for row in undecided] == [
         ("s2", "tie", ["Tie", "Tie"])

@@ -15,6 +15,9 @@ from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray
 
+_COLUMNS = ("model_a", "model_b", "first", "value", "levels", "weight", "drawn", "length")
+"""Of votes, beside item and rater."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Votes:
@@ -43,8 +46,7 @@ class Votes:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Votes":
         """`kept`: a mask, or indices in the order wanted."""
-        columns = ("model_a", "model_b", "first", "value", "levels", "weight", "drawn", "length")
-        cut = {name: getattr(self, name)[kept] for name in columns}
+        cut = {name: getattr(self, name)[kept] for name in _COLUMNS}
         return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), **cut)
 
     @property
@@ -150,8 +152,7 @@ def preferring(results: Results) -> Mask:
 
 def together(one: Votes, other: Votes) -> Votes:
     """Both, one after the other; of the same results."""
-    columns = ("model_a", "model_b", "first", "value", "levels", "weight", "length")
-    joined = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in columns}
+    joined = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in _COLUMNS}
     item = Coded(names=one.item.names, code=np.concatenate([one.item.code, other.item.code]))
     rater = Coded(names=one.rater.names, code=np.concatenate([one.rater.code, other.rater.code]))
     return replace(one, item=item, rater=rater, **joined)
