@@ -49,6 +49,7 @@ def test_a_model_that_only_the_new_judge_rated_stands_on_the_old_board(here: Pat
         assert by_name[row["model"]]["rating"] == row["rating"], "the old board stays as it is"
     assert [one["rank"] for one in found["models"]] == [1, 2, 3, 4, 5, 6]
     assert all(one["rank_lower"] <= one["rank"] <= one["rank_upper"] for one in found["models"])
+    assert by_name["F"]["rank_lower"] < by_name["F"]["rank_upper"], "its interval reaches beyond its neighbours"
 
 
 def test_the_newcomer_comes_first_and_what_the_judges_differ_about_after(here: Path):
