@@ -3,12 +3,15 @@
 import csv
 import json
 import random
+import re
 from pathlib import Path
 
 import pytest
 
+from evenhand.ledger.store.record import open_ledger
 from tests import warm
 from tests.refusals import says
+from tests.site.house import served
 
 STRENGTHS = {"A": -1.2, "B": -0.4, "C": 0.1, "D": 0.7, "E": 1.3, "F": 0.4}
 
@@ -85,3 +88,43 @@ def test_what_cannot_be_bridged_is_a_sentence(here: Path, arguments: tuple[str, 
     done = warm.run("bridge", *arguments, cwd=here)
     assert done.returncode != 0
     says(done.refused, code, words)
+
+
+@pytest.fixture(scope="module")
+def on_record(here: Path) -> Path:
+    """The two judges' verdicts in the folder's ledger."""
+    items = [{"id": f"i{number}", "instruction": f"Say {number}."} for number in range(60)]
+    answers = [
+        {"item": one["id"], "model": model, "response": model + one["id"]} for one in items for model in "ABCDEF"
+    ]
+    for name, rows in (("items.jsonl", items), ("answers.jsonl", answers)):
+        (here / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    judged = ("--judgements", "old.csv", "new.csv", "--rater", "scripted/old", "--rater", "scripted/new")
+    for given in (("--responses", "answers.jsonl"), (*judged, "--rater-kind", "model")):
+        done = warm.run("import", *given, "--benchmark", "items.jsonl", cwd=here)
+        assert done.returncode == 0, done.stderr
+    return here
+
+
+def bridged_on_page(page: str, judge: str) -> str:
+    """The words of the part about models that the other judge alone rated; empty where there is none."""
+    _, _, rest = page.partition(f">Rated by {judge} alone</h")
+    return " ".join(re.sub("<[^>]+>", " ", rest.partition("</table>")[0]).split())
+
+
+def test_a_report_and_a_page_show_who_was_rated_by_another_judge_alone(on_record: Path):
+    told = json.loads(warm.run("bridge", "scripted/old", "scripted/new", "--json", cwd=on_record).stdout)
+    (newcomer,) = [one for one in told["models"] if one["how"] == "bridged"]
+    for judge in ("old", "new"):
+        done = warm.run("report", "--judge", f"scripted/{judge}", "--out", f"{judge}.html", cwd=on_record)
+        assert done.returncode == 0, done.stderr
+    shown = bridged_on_page((on_record / "old.html").read_text(), "scripted/new")
+    assert f"F {newcomer['rank']} {newcomer['rank_lower']} to {newcomer['rank_upper']}" in shown
+    assert f"{newcomer['rating']:,.0f} {newcomer['rating_lower']:,.0f} to {newcomer['rating_upper']:,.0f}" in shown
+    assert not bridged_on_page((on_record / "new.html").read_text(), "scripted/old"), "it rated all that the other did"
+    with served(open_ledger(f"sqlite:///{on_record}/.evenhand/ledger.db")) as house:
+        owner = house.signed_in("owner")
+        boards = {one["judge"]: one["board"] for one in owner.get("/api/boards").json()["boards"]}
+        page = bridged_on_page(owner.get(f"/boards/{boards['scripted/old']}").text, "scripted/new")
+        assert f"F {newcomer['rank_lower']} to {newcomer['rank_upper']}" in page
+        assert not bridged_on_page(owner.get(f"/boards/{boards['scripted/new']}").text, "scripted/old")

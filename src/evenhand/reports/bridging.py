@@ -1,9 +1,9 @@
 """An old judge's board and a new one's on one scale: newcomers whom only the new judge rated stand on the old board."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, Protocol, TypeAlias
 
 from rich.console import Console
 
@@ -14,12 +14,22 @@ from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, listed, unbroken
-from evenhand.reports.board.board import Board
+from evenhand.reports.board.board import Board, BoardRow
+from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import error_of
 from evenhand.stats.ratings.bridge import FEWEST_MODELS, Bridge, NoBridge, Rated, bridge, expected_half, spread_out
 
 How: TypeAlias = Literal["both", "old", "bridged"]
+
+
+class JudgesRatings(Protocol):
+    """A board as far as a bridge asks: of a command, of a report or of a page."""
+
+    @property
+    def origin(self) -> EvidenceSource: ...
+    @property
+    def models(self) -> tuple[BoardRow, ...]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,8 +72,13 @@ class BridgedBoard(Result):
     """Whether both boards are of one benchmark's items."""
 
     @property
+    def newcomers(self) -> tuple[BridgedModel, ...]:
+        """Rated by the new judge alone."""
+        return tuple(one for one in self.models if one.how == "bridged")
+
+    @property
     def headline(self) -> str:
-        brought = [one for one in self.models if one.how == "bridged"]
+        brought = self.newcomers
         both = counted(self.line.models, "model")
         if not brought:
             return f"{self.old} and {self.new} on one scale, by the {both} that both rated; {self.new} rated no others."
@@ -118,7 +133,20 @@ class BridgedBoard(Result):
         }
 
 
-def bridged(old: Board, new: Board) -> BridgedBoard:
+def bridges(old: JudgesRatings, others: Iterable[JudgesRatings]) -> tuple[BridgedBoard, ...]:
+    """Of each other judge that rated models which the old one did not, and shares enough with it."""
+    found: list[BridgedBoard] = []
+    for new in others:
+        try:
+            made = bridged(old, new)
+        except RankError:
+            continue
+        if made.newcomers:
+            found.append(made)
+    return tuple(found)
+
+
+def bridged(old: JudgesRatings, new: JudgesRatings) -> BridgedBoard:
     """Raises RankError where the two boards share too little, or cannot be brought to one scale."""
     before, after = _ratings(old), _ratings(new)
     both = [model for model in before if model in after]
@@ -155,7 +183,7 @@ def bridged(old: Board, new: Board) -> BridgedBoard:
     )
 
 
-def _ratings(board: Board) -> dict[str, Estimate]:
+def _ratings(board: JudgesRatings) -> dict[str, Estimate]:
     """Of the models that can be compared with each other and have an interval."""
     return {
         row.model: row.rating
@@ -187,7 +215,7 @@ def _half(rating: Estimate) -> float:
     return (rating.upper - rating.lower) / 2
 
 
-def _called(board: Board, otherwise: str) -> str:
+def _called(board: JudgesRatings, otherwise: str) -> str:
     return board.origin.judge or board.origin.source or otherwise
 
 
@@ -308,6 +336,18 @@ def bridge_sheet(found: BridgedBoard) -> Sheet:
                 _cells(one.by_new)[0],
             )
             for one in found.models
+        ),
+    )
+
+
+def newcomers_sheet(found: BridgedBoard) -> Sheet:
+    """For a place where the old board itself stands already."""
+    return Sheet(
+        title=f"Rated by {found.new} alone, on the scale of {found.old}",
+        headings=("model", "rank", "could be", "rating", "95 %"),
+        rows=tuple(
+            (one.model, str(one.rank), f"{one.rank_lower} to {one.rank_upper}", *_cells(one.rating))
+            for one in found.newcomers
         ),
     )
 

@@ -16,6 +16,7 @@ from evenhand.reports.alignment.table import lead_sheet
 from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.bridging import newcomers_sheet
 from evenhand.reports.judges.table import judges_sheets
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
@@ -83,6 +84,7 @@ def board_values(report: BoardReport) -> dict[str, Any]:
         "people_sentences": people_sentences(report),
         "people": lead_sheet(people) if people is not None and people.judges else None,
         "judges": None,
+        "bridges": (),
     }
 
 
@@ -108,6 +110,7 @@ def page_values(report: Report) -> dict[str, Any]:
         "audits": [] if audits is None else [audit_section(one.report) for one in audits.told],
         "judges": report.judges,
         "judges_sheet": None if report.judges is None else judges_sheets(report.judges)[0],
+        "bridges": [(one, newcomers_sheet(one)) for one in report.bridges],
         "coverage": sheets.coverage_sheet(report),
         "cost": sheets.cost_sheet(report) if report.runs else None,
         "settings": sheets.settings(report),

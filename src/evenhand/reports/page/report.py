@@ -1,12 +1,12 @@
 """All that a report tells of one board: gathered from the ledger, before anything is written."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evenhand.domain.item import Item
 from evenhand.domain.rater import PEOPLE
-from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.projection import StudyOnRecord, items_of
 from evenhand.ledger.read.projection import studies as studies_on_record
 from evenhand.ledger.read.spending import (
     DataTerms,
@@ -27,10 +27,11 @@ from evenhand.reports.alignment.evidence import of_board
 from evenhand.reports.alignment.report import AlignmentReport, align
 from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.choosing import boards_among
+from evenhand.reports.board.choosing import boards_among, like
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.board.win_rates_by import by_category
-from evenhand.reports.errors import AlignmentError
+from evenhand.reports.bridging import BridgedBoard, bridges
+from evenhand.reports.errors import AlignmentError, RankError
 from evenhand.reports.judges.gathering import judges_of_studies
 from evenhand.reports.judges.report import JudgesReport
 from evenhand.reports.page.case_texts import people_among
@@ -107,6 +108,8 @@ class Report(BoardReport):
     """None where people judged."""
     judges: JudgesReport | None
     """All that judged the same answers; None where there is one."""
+    bridges: tuple[BridgedBoard, ...]
+    """To other judges that rated models which this one did not."""
     runs: tuple[RunOnRecord, ...]
     """Of the studies, the oldest first."""
     spent: Mapping[str, Spent]
@@ -143,6 +146,7 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
     graded = counted_battles(ledger, studies.graded) if studies.graded else None
     items = items_of(ledger, judged.study.data)
     results = [one.results for one in (judged, graded) if one is not None]
+    beside = _beside(ledger, judged)
     ran = _runs(ledger, studies)
     names = [one.id for one in ran]
     people, unknown = _people(ledger, studies, seed)
@@ -161,7 +165,8 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
         scores=tuple(replace(one, judge=judge) for one in _scores(ledger, studies, judged, items, seed)),
         grades=_grades(ledger, judged),
         audits=None if board.origin.human else latest_audits(ledger, board.origin),
-        judges=_judges(ledger, judged),
+        judges=_judges(ledger, beside),
+        bridges=bridges(board, _other_boards(ledger, judged, beside)),
         runs=ran,
         spent=spending(ledger, names),
         endpoints=endpoints_said(ledger, names),
@@ -188,15 +193,35 @@ def _people(ledger: Ledger, studies: ReportStudies, seed: int) -> tuple[Alignmen
     return found, None
 
 
-def _judges(ledger: Ledger, judged: JudgedBattles) -> JudgesReport | None:
+def _beside(ledger: Ledger, judged: JudgedBattles) -> list[StudyOnRecord]:
+    """Those with verdicts on the same variant of the same data, whoever judged."""
     of = judged.study
-    found = [
+    found = studies_on_record(ledger, benchmark=of.benchmark)
+    return [one for one in found if one.decided and (one.data, one.variant) == (of.data, of.variant)]
+
+
+def _judges(ledger: Ledger, beside: list[StudyOnRecord]) -> JudgesReport | None:
+    judges = {(one.rater.key, one.condition.key) for one in boards_among(beside) if one.rater.kind == "model"}
+    return judges_of_studies(ledger, beside) if len(judges) > 1 else None
+
+
+def _other_boards(ledger: Ledger, judged: JudgedBattles, beside: list[StudyOnRecord]) -> Iterator[Board]:
+    """Of other models that judged under the same protocol; none where people judged."""
+    of = judged.study
+    others = [
         one
-        for one in studies_on_record(ledger, benchmark=of.benchmark)
-        if one.decided and (one.data, one.variant) == (of.data, of.variant)
+        for one in boards_among(beside)
+        if one.rater.kind == of.rater.kind == "model"
+        and one.rater.key != of.rater.key
+        and one.condition.protocol == of.condition.protocol
     ]
-    judges = {(one.rater.key, one.condition.key) for one in boards_among(found) if one.rater.kind == "model"}
-    return judges_of_studies(ledger, found) if len(judges) > 1 else None
+    while others:
+        together = like(others[0], others)
+        others = [one for one in others if one not in together]
+        try:
+            yield rank(counted_battles(ledger, together))
+        except RankError:
+            continue
 
 
 def _grades(ledger: Ledger, judged: JudgedBattles) -> tuple[ScoredTable, ...]:

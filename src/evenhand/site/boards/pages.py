@@ -21,11 +21,13 @@ from starlette.responses import RedirectResponse, Response
 from evenhand.audit.section import audit_section
 from evenhand.format.charts import ChartError
 from evenhand.format.printable import csv_text, no_formula
+from evenhand.format.supported import supported
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.methods.bradley_terry import BRADLEY_TERRY
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, usable_methods
 from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.bridging import BridgedBoard, bridges
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.site.boards.battle import BattleOnRecord, find_battle
@@ -152,6 +154,7 @@ async def board(request: Request, serving: Serving, asked: View, rows: Rows) -> 
         "to_find": len(found.models) >= MANY,
         "table": await _part(serving, found, "board_table.html", rows),
         "pairs": await _part(serving, found, "head_to_head.html", None),
+        "bridges": await _bridges(serving, found, siblings) if asked.plain and not on_record.human else (),
         "paper": await _paper(serving, on_record, asked),
         "audits": audits,
         "trusted": trust_word(found.reliability, audits),
@@ -159,6 +162,23 @@ async def board(request: Request, serving: Serving, asked: View, rows: Rows) -> 
         "audited": () if audits is None else audit_sentences(audits, found.origin),
     }
     return serving.pages.page(request, "board.html", context)
+
+
+async def _bridges(serving: Service, found: Standings, siblings: Sequence[BoardOnRecord]) -> tuple[BridgedBoard, ...]:
+    """To other judges under the same protocol, as far as their boards are worked out: by what is seen of both, in no
+    more digits than it supports."""
+    on = found.on_record
+    others = [
+        one
+        for one in siblings
+        if not one.human and one.judge != on.judge and (one.protocol, one.variant) == (on.protocol, on.variant)
+    ]
+    seen = await asyncio.gather(*(serving.glance(one) for one in others[:_GLANCES]))
+    made = bridges(found, [one for one in seen if isinstance(one, Standings)])
+    return tuple(
+        replace(one, models=tuple(replace(model, rating=supported(model.rating)) for model in one.models))
+        for one in made
+    )
 
 
 async def _part(serving: Service, found: Standings, template: str, rows: AskedRows | None) -> Markup:
