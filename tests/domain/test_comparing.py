@@ -155,7 +155,7 @@ def test_no_item_is_compared_twice_before_every_item_is_compared_once(most: int,
         assert sorted(one.turn for one in found if one.item == item) == list(range(counts[item]))
 
 
-@pytest.mark.parametrize("most", [1, 4, 6, 8, 13])
+@pytest.mark.parametrize("most", [4, 13, *(pytest.param(one, marks=pytest.mark.slow) for one in (1, 6, 8))])
 def test_the_probability_told_is_the_share_of_draws_that_take_a_comparison(most: int):
     """Of items that two, three or all models answered, and that were drawn unlike themselves."""
     answers = {**ANSWERS, "item-0": {"amber": "x", "blue": "y"}, "item-1": {"amber": "x", "blue": "y", "coral": "z"}}

@@ -197,8 +197,8 @@ def test_the_scale_of_the_weights_is_no_matter(cases: list[tuple[float, float, i
     assert bounds(share_of(heavier)) == pytest.approx(bounds(share_of(cases)), abs=1e-9)
 
 
-@pytest.mark.parametrize("clusters", [16, 40])
-@pytest.mark.parametrize("p", [0.5, 0.8])
+@pytest.mark.parametrize("clusters", [16, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("p", [pytest.param(0.5, marks=pytest.mark.slow), 0.8])
 def test_95_in_100_intervals_hold_the_truth_where_cases_of_a_cluster_agree(clusters: int, p: float):
     rng = np.random.default_rng(20_231)
     size, correlation, repetitions = 4, 0.4, 600
