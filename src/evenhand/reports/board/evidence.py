@@ -47,6 +47,8 @@ class EvidenceSource:
     readout: str | None = None
     rater: Rater | None = None
     condition: Condition | None = None
+    pictured: bool = True
+    """Whether any item has an image."""
 
     @property
     def scripted(self) -> bool:
@@ -58,9 +60,10 @@ def shown_words(see: str | None) -> str:
     return words.get(see or "", "what nobody knows")
 
 
-def asked_words(protocol: str, see: str | None) -> str:
-    """A protocol, and what the judge was shown of the image under it."""
-    return protocol if see is None else f"{protocol} (shown {shown_words(see)})"
+def asked_words(protocol: str, see: str | None, *, pictured: bool = True) -> str:
+    """A protocol, and what the judge was shown of the image under it, if there was any."""
+    nothing = see is None or (see == "images" and not pictured)
+    return protocol if nothing else f"{protocol} (shown {shown_words(see)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -154,6 +157,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
             readout=study.condition.readout,
             rater=study.rater,
             condition=study.condition,
+            pictured=judged.pictured,
         ),
         shown=shown,
         missing=_missing(first, second, shown.models),

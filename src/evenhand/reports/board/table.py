@@ -164,7 +164,7 @@ def _print_heading(board: "Board", console: Console) -> None:
     label = " (a sample of ours)" if origin.sample else ""
     console.print(f"[bold]{escape(origin.source or origin.benchmark or '')}[/bold]{label}")
     if origin.judge is not None:
-        under = asked_words(origin.protocol or "", seen(origin.condition))
+        under = asked_words(origin.protocol or "", seen(origin.condition), pictured=origin.pictured)
         judge = f"{origin.judge} ({_SCRIPT})" if is_scripted(origin.judge) else origin.judge
         console.print(f"judged by {escape(judge)} under {escape(under)}, {origin.readout} readout", style="dim")
     models = counted(len(board.models), "model")
