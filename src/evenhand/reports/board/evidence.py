@@ -49,10 +49,12 @@ class EvidenceSource:
     condition: Condition | None = None
     pictured: bool = True
     """Whether any item has an image."""
+    scripts: tuple[str, ...] = ()
+    """Of a file's raters, those whose verdicts a script makes up."""
 
     @property
     def scripted(self) -> bool:
-        return is_scripted(self.judge)
+        return bool(self.scripts) or is_scripted(self.judge)
 
 
 def shown_words(see: str | None) -> str:
@@ -102,7 +104,12 @@ def of_file(table: "BattleTable") -> Evidence:
         read = _orders(table.showings)
         reasons = Counter[Reason]({"unreadable": table.shown_in_vain})
     return Evidence(
-        origin=EvidenceSource(source=table.name, digest=table.digest, columns=table.layout.as_json()),
+        origin=EvidenceSource(
+            source=table.name,
+            digest=table.digest,
+            columns=table.layout.as_json(),
+            scripts=tuple(filter(is_scripted, rows.raters)),
+        ),
         shown=rows if table.showings is None else table.showings,
         joined=None if table.showings is None else rows,
         coverage=Coverage(wanted=read + reasons.total(), with_verdict=read, reasons=dict(+reasons)),
