@@ -382,7 +382,6 @@ def test_an_even_jury_that_splits_says_so(shell: Shell):
         (["1,ann,human,X,Y,3"], "row 1, line 2: The field `verdict` is `3`; expected +2"),
         (["1,ann,human,X,X,1"], "`X` is compared with itself"),
         (["1,ann,robot,X,Y,1"], "`rater_kind` is `robot`; expected `human` or `model`"),
-        (["1,ann,human,X,Y,1", "1,ann,human,X,Y,-1"], "already judged `X`, `Y` on item `1` in this order"),
         (["1,ann,human,X,Y,1"], "Only ann's verdicts are here"),
         (["1,gpt,model,X,Y,1"], "No person's verdict is here"),
         (["1,ann,human,X,Y,1", "1,ann,model,X,Y,1"], "The rater `ann` is model here and human at row 1"),

@@ -70,6 +70,14 @@ def test_a_table_and_a_picture_are_made(shell: Shell):
     assert "R²" in drawn
 
 
+def test_why_a_figure_is_missing_stands_under_the_table_and_not_in_a_column(shell: Shell):
+    rows = ["m1,1,2,0.5,0.5,7", "m2,2,1,0.5,0.5,7", "m3,3,3,0.5,0.5,7"]
+    out, _ = shell.run("correlate", shell.file("t.csv", "model,A,B,A_se,B_se,C", *rows))
+    table, _, under = out.partition("A and B: no interval: 3 models are too few")
+    assert max(map(len, table.splitlines())) < 120
+    assert "\nA and C; B and C: " in under
+
+
 def test_a_correlation_of_exactly_zero_stands_between_the_positive_and_the_negative(shell: Shell):
     rows = ["m1,1,1,2,5,1", "m2,2,2,4,4,1", "m3,3,3,1,3,1", "m4,4,4,3,2,1"]
     out, _ = shell.run("correlate", shell.file("z.csv", "model,A,B,C,D,E", *rows))

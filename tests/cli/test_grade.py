@@ -234,7 +234,11 @@ async def test_a_dry_run_asks_nothing_and_leaves_nothing(here: Workplace):
     async with ScriptedServer(Script(judge="picks-first")) as server:
         found = (await grade(here, server, "rivers.jsonl", "--prompts", "1", "--dry-run", "--json")).document
         assert server.stats()["requests"] == 0
+        priced = ("--prompts", "1", "--dry-run", "--price", "input=1,output=2")
+        said = (await grade(here, server, "rivers.jsonl", *priced)).out
     assert (found["trials"], found["calls_at_least"]) == (42, 42)
+    assert found["expected"]["input_tokens"] == found["tokens"]["input"]
+    assert "Likely cost: $" in said
     assert not here.ledger.exists()
 
 

@@ -70,7 +70,13 @@ def test_a_mended_judge_is_asked_again_what_could_not_be_read_of_it(shell: Shell
     with server_process("--judge", "prefers-longer") as base_url:
         shell.run(*named, base_url)
         lacking = shell.run("rank")[0]
+        again = shell.document(*named, base_url)
+        assert again["known"] == 72
+        assert again["known_no_verdict"]["unreadable"] >= 20
+        told = f"Of those known before, without a decision: {again['known_no_verdict']['unreadable']} unreadable."
+        assert told in shell.run(*named, base_url)[1]
         shell.run(*named, base_url, "--retry-reason", "unreadable")
+        assert shell.document(*named, base_url)["known_no_verdict"] == {}
     assert shell.document("rank")["votes"] == 72
     for board in (lacking, shell.run("rank")[0]):
         assert board.count("a script: its verdicts are made up") == 1
@@ -84,6 +90,19 @@ def test_captions_are_shown_where_items_have_nothing_else(shell: Shell):
         judge = ("--judge", "openai/j", "--judge-base-url", base_url)
         shell.run("judge", "plain.csv", "--responses", "said.csv", *judge)
     assert shell.document("rank")["see"] == "caption"
+
+
+def test_nobody_is_said_to_be_shown_images_that_no_item_has(shell: Shell):
+    shell.file("plain.csv", "item,instruction", "1,What?", "2,Where?")
+    shell.file("said.csv", "item,model,response", "1,a,x", "2,a,y", "1,b,xx", "2,b,yy")
+    with server_process("--judge", "prefers-longer") as base_url:
+        judge = ("--judge", "openai/j", "--judge-base-url", base_url)
+        shell.run("judge", "plain.csv", "--responses", "said.csv", *judge)
+        assert "under pairwise, token readout" in shell.run("rank")[0]
+        shell.run("judge", "items.csv", *COLUMNS, "--responses", "answers.xlsx", *judge)
+    assert "under pairwise (shown the images), token readout" in shell.run("rank", "--benchmark", "items")[0]
+    shell.run("report", "--benchmark", "plain", "--out", "plain.html")
+    assert "judged by openai/j under pairwise;" in (shell.folder / "plain.html").read_text(encoding="utf-8")
 
 
 def test_a_run_whose_first_replies_cannot_be_read_pauses_and_goes_on_when_told(shell: Shell):

@@ -299,3 +299,17 @@ def test_winners_in_other_words_are_told_what_they_mean(shell: Shell) -> None:
     says(shell.refused(alike, "--winner-words", "draw=tie"), "EH-DATA-CELL", "`tie`", "--winner-as")
     assert shell.document(alike, "--winner-words", "draw=tie", "--winner-as", "words")["models"][0]["ties"] == 3
     assert shell.document(alike, "--winner-words", "draw=tie", "--winner-as", "names")["models"][0]["ties"] == 1
+
+
+def test_a_board_is_written_as_csv_markdown_and_latex(shell: Shell) -> None:
+    rows = [f"{item},x_1,y,{'model_a' if item % 3 else 'model_b'}" for item in range(9)]
+    path = shell.battles(*rows, header="item,model_a,model_b,winner")
+    headings, first, second = shell.shortly(path, "--format", "csv", "--unclustered").splitlines()
+    assert headings.startswith("model,rank,")
+    assert headings.endswith(",unclustered")
+    assert (first.split(",")[:2], second.split(",")[:2]) == (["x_1", "1"], ["y", "2"])
+    assert f"{shell.document(path)['models'][0]['rating']:.1f}" in first
+    assert "| x\\_1 | 1 |" in shell.shortly(path, "--format", "md")
+    latex = shell.shortly(path, "--format", "latex")
+    assert "x\\_1 & 1 &" in latex
+    assert "\n% " in latex

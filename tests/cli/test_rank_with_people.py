@@ -282,3 +282,14 @@ def test_where_the_judge_was_asked_in_vain_people_are_left_out_and_counted(tmp_p
     made = run("rank", "--judge", "gpt", "--with-people", *where[2:], "--json").document
     assert made["people"]["verdicts"] == 11
     assert any("Left out: 1 verdict of people" in note for note in made["notes"])
+
+
+def test_verdicts_that_no_fit_can_hold_are_refused_with_what_can_be_asked_for(people: Path, tmp_path: Path) -> None:
+    onesided = file(tmp_path / "onesided.csv", rows(("111",) * 6))
+    says(refused(onesided, "--with-people", people), "EH-PEOPLE-FEW", "no finite fit", "--method win-rate")
+    assert run("rank", onesided, "--with-people", people, "--method", "win-rate").code == 0
+    says(refused(file(tmp_path / "j.csv", rows(JUDGED)), "--with-people", onesided), "EH-PEOPLE-FEW")
+
+
+def test_an_anchor_that_people_do_not_place_is_refused(judge: Path, people: Path) -> None:
+    says(refused(judge, "--with-people", people, "--anchor", "nobody=1000"), "EH-PEOPLE-FEW", "'nobody'")

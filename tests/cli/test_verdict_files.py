@@ -155,6 +155,27 @@ def test_a_dry_run_says_what_was_understood_alike_and_makes_nothing(shell: Shell
     assert "nothing was written" in out
 
 
+def test_of_several_files_each_without_raters_is_one_raters_in_a_dry_run_too(shell: Shell):
+    rows = ("item,model_a,model_b,winner", *(f"{item},X,Y,model_a" for item in range(4)))
+    shell.file("ann.csv", *rows), shell.file("bob.csv", *rows)
+    for command in ("rank", "align", "report"):
+        made = shell.document(command, "ann.csv", "bob.csv", "--dry-run")
+        assert [one["rows"][0]["rater"] for one in made["files"]] == ["ann", "bob"]
+    (alone,) = shell.document("rank", "ann.csv", "--dry-run")["files"]
+    assert alone["rows"][0]["rater"] == "not said"
+
+
+def test_a_file_of_a_script_says_so_in_its_head_and_which_column_was_read_is_no_caution(shell: Shell):
+    rows = (f"{item},{rater},X,Y,{'X' if item % 3 else 'Y'}" for item in range(6) for rater in ("scripted/one", "ann"))
+    shell.file("some.csv", "item,rater,model_a,model_b,winner", *rows)
+    out, _ = shell.run("rank", "some.csv")
+    assert out.splitlines()[1] == "judged by scripted/one (a script: its verdicts are made up)"
+    assert "column: " not in out.replace("No first_shown column: ", "")
+    assert "Item column: item (6 items)." in shell.run("rank", "some.csv", "--explain")[0]
+    shell.run("report", "some.csv", "--out", "some.html")
+    assert '<span class="badge">scripted judge</span>' in (shell.folder / "some.html").read_text(encoding="utf-8")
+
+
 def test_the_flags_of_files_are_refused_without_files(shell: Shell):
     for flag in ("--names", "--rater"):
         shell.refuses("EH-USAGE", flag, of=("rank", flag, "x:y:z"))

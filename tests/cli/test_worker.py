@@ -59,6 +59,7 @@ def grown(shell: Shell, name: str = "garden", *, published: bool = True, base: B
 def test_a_worker_without_a_model_says_so_to_its_user_and_to_the_owner(shell: Shell):
     _, err = shell.run("worker", "--once")
     assert "--model" in err
+    assert err.endswith("Nothing is left to do.\n")
     with closing(opened(shell)) as ledger:
         assert "no model" in worker_notes(ledger)["answers"].sentence
 

@@ -302,6 +302,21 @@ def test_a_worker_without_the_boards_judge_says_so_and_asks_nothing(here: Workpl
     assert entry.stands.estimated is None
 
 
+def test_the_address_of_all_commands_is_the_judges_too_unless_it_is_another_models(here: Workplace) -> None:
+    with server_process() as url:
+        entry = entered(here, taking(here))
+        judge = ("--judge", "openai/gpt-4o", "--judge-endpoint-name", "scripted", "--price", DOLLARS)
+        both = here.run("worker", "--once", *judge, "--model", "openai/other", EVENHAND_BASE_URL=url)
+        assert both.code == 3, both.err
+        assert entry.stands.estimated is None
+        alone = here.run("worker", "--once", *judge, EVENHAND_BASE_URL=url)
+        assert alone.code == 0, alone.err
+        assert entry.stands.estimated
+        entry.approve(budget=1000.0)
+        assert here.run("worker", "--once", *judge, EVENHAND_BASE_URL=url).code == 0
+    assert entry.stands.stage == "judged"
+
+
 def test_failures_are_overcome_by_the_next_worker(here: Workplace) -> None:
     with server_process() as url:
         entry = estimated(here, url)

@@ -266,7 +266,23 @@ def test_a_row_without_a_winner_is_a_failed_try_beside_one_of_the_same_showing(t
     assert note.startswith(f"{len(rows) - 1} row")
 
 
-def test_two_verdicts_beside_a_failed_try_are_still_refused(tmp_path: Path):
-    path = written(tmp_path, "item,model_a,model_b,winner", "1,X,Y,Y", "1,X,Y,", "1,X,Y,X")
+def test_two_verdicts_of_one_showing_are_repeats_beside_which_a_failed_try_is_none(tmp_path: Path):
+    path = written(
+        tmp_path, "item,model_a,model_b,winner", "1,X,Y,Y", "1,X,Y,", "1,X,Y,X", "1,X,Y,Y", "2,X,Y,X", "2,X,Y,X"
+    )
+    read = read_preference_files([path])
+    assert [(one.item, one.replicate, one.verdict) for one in read.given] == [
+        ("1", 0, Preference(value=-1, levels=3)),
+        ("1", 1, Preference(value=1, levels=3)),
+        ("1", 2, Preference(value=-1, levels=3)),
+        ("2", 0, Preference(value=1, levels=3)),
+    ]
+    tried, repeated = read.notes
+    assert tried.startswith("1 row")
+    assert repeated.startswith("3 rows repeat")
+
+
+def test_repeats_that_the_file_numbers_have_one_verdict_each(tmp_path: Path):
+    path = written(tmp_path, "item,model_a,model_b,winner,replicate", "1,X,Y,Y,1", "1,X,Y,X,1")
     with pytest.raises(EvenhandError, match="already judged"):
         read_preference_files([path])

@@ -3,7 +3,10 @@
 import random
 from pathlib import Path
 
+import pytest
+
 import evenhand as eh
+from tests.exchange.world import run, store_in, write_lines
 
 
 def written(folder: Path, rows: list[tuple[object, ...]]) -> Path:
@@ -41,6 +44,24 @@ def test_one_pair_in_both_orders_does_not_hide_a_leaning_that_all_others_show(tm
     for found in (alone, with_one):
         assert found.lower is not None
         assert found.lower > 0.8
+
+
+def test_a_leaning_that_one_order_shows_is_told_of_a_ledger_as_of_its_file(tmp_path: Path):
+    rows: list[tuple[object, ...]] = []
+    for item in range(60):
+        first, second = ("X", "Y") if item % 2 else ("Y", "X")
+        rows.append((item, "ann", "human", first, second, "model_a" if item % 3 else "model_b"))
+        rows.append((item, "leaning", "model", first, second, "model_a" if item % 9 else "model_b"))
+    said, store = written(tmp_path, rows), store_in(tmp_path)
+    items = write_lines(tmp_path / "own.jsonl", [{"item": str(item), "instruction": f"Q{item}"} for item in range(60)])
+    told = [{"item": str(item), "model": model, "response": model} for item in range(60) for model in "XY"]
+    for file, what in ((write_lines(tmp_path / "told.jsonl", told), "--responses"), (said, "--judgements")):
+        done = run("import", file, what, "--benchmark", items, "--store", store)
+        assert done.code == 0, done.err
+        assert "three levels" not in done.err, "a winner is one of three by its nature"
+    (of_file,), (of_ledger,) = eh.judges(said).judges, eh.judges(ledger=store).judges
+    assert of_ledger.first_position.value == pytest.approx(of_file.first_position.value)
+    assert (of_ledger.first_position.lower or 0) > 0.6
 
 
 def test_nobody_is_advised_to_pay_a_judge_that_may_know_nothing(tmp_path: Path):

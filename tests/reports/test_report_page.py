@@ -222,7 +222,7 @@ def test_the_summary_says_who_leads_what_it_cost_and_where_the_judge_wavers(ledg
     said = summary(report(ledger))
     assert said[0].startswith("amber leads with ")
     assert said[1] == (
-        "2 models met in 19 votes on 10 items of numbers, judged by openai/judge under p (shown the images); "
+        "2 models met in 19 votes on 10 items of numbers, judged by openai/judge under p; "
         "19 of 20 showings have a verdict."
     )
     assert "Of 10 pairs of answers 1 got verdicts that disagree, and 1 has a showing without a verdict." in said

@@ -51,6 +51,7 @@ def test_what_flipped_is_counted_and_named_item_by_item(ledger: Ledger):
     assert {one.said(one.first), one.said(one.second)} == {one.model_a, one.model_b}
     # Whoever won everything has no finite rating, and so no difference.
     assert all(one.difference.value is None and one.difference.reason for one in found.models)
+    assert [one for one in found.sentences if one.startswith("No finite rating in the first run")]
 
 
 def test_a_verdict_that_could_not_be_read_is_lost_and_the_other_way_gained(ledger: Ledger):
@@ -64,6 +65,7 @@ def test_a_verdict_that_could_not_be_read_is_lost_and_the_other_way_gained(ledge
     coverage = there.as_json()["second"]
     assert isinstance(coverage, dict)
     assert coverage["coverage"] == {"wanted": 72, "with_verdict": 68, "reasons": {"unreadable": 4}}
+    assert not [one for one in there.sentences if "No finite rating" in one]
     moves = {one.model: one.difference for one in there.models}
     for one in back.models:
         # Centred on the same models and battles, the way back is the way there.

@@ -18,6 +18,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Readout
+from evenhand.engine.run.expected import Expected, together
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun, added_up
 from evenhand.engine.tasks.grading import (
@@ -80,12 +81,14 @@ class GradeJob:
             runs=tuple(one.ended.run for one in done),
         )
 
-    def dry_run(self) -> DryRun:
+    def dry_run(self) -> tuple[DryRun, Expected | None]:
+        """With what it is likely to cost, but for the showings that ties may lead to."""
         quoted = [one.order.dry_run() for one in self.cells]
+        likely = [cell.order.expected(one) for cell, one in zip(self.cells, quoted, strict=True)]
         if self.third:
             thirds = (replace(one.order, prepared=possible_third_showings(one.prepared)) for one in self.cells)
             quoted += [one.dry_run().perhaps() for one in thirds]
-        return added_up(quoted)
+        return added_up(quoted), together([one for one in likely if one is not None])
 
     def third_of(self, place: int) -> JudgingJob | None:
         """What the ties of the cell at this place lead to; None where there are none, or nobody wants it."""

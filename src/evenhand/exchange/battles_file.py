@@ -1,6 +1,6 @@
 """Battles of two models, from files and frames of anybody's making, as comparisons to be rated."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -150,7 +150,16 @@ def _reason(table: ColumnSource, said: object, row: int) -> Reason:
     return reason
 
 
-__all__ = ["AS_NAMED", "BattleColumns", "BattleTable", "Repeats", "joined_tables", "read_battle_files", "read_battles"]
+__all__ = [
+    "AS_NAMED",
+    "BattleColumns",
+    "BattleTable",
+    "Repeats",
+    "beside_others",
+    "joined_tables",
+    "read_battle_files",
+    "read_battles",
+]
 
 AS_NAMED = BattleColumns()
 
@@ -285,6 +294,7 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
     is one. What only some tell of all rows (items, levels, lengths) is left out."""
     if len(tables) == 1:
         return tables[0]
+    tables = [beside_others(one) for one in tables]
     names = _CommonNames.of(tables)
     shown = [one.comparisons if one.showings is None else one.showings for one in tables]
     several = any(one.showings is not None for one in tables)
@@ -292,7 +302,7 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
         tables[0],
         comparisons=names.stacked([one.comparisons for one in tables]),
         rows=sum(one.rows for one in tables),
-        notes=tuple(f"{one.name}: {note}" for one in tables for note in _notes_beside_others(one)),
+        notes=tuple(f"{one.name}: {note}" for one in tables for note in one.notes),
         name=" and ".join(one.name for one in tables),
         digest=None,
         verdicts=sum(one.verdicts for one in tables),
@@ -306,21 +316,24 @@ def joined_tables(tables: Sequence[BattleTable]) -> BattleTable:
     )
 
 
-def _notes_beside_others(table: BattleTable) -> Iterator[str]:
-    (rater, *_) = _raters_of(table)
+def beside_others(table: BattleTable) -> BattleTable:
+    """A table among several: where it names no rater, its file is one."""
+    if table.comparisons.raters:
+        return table
+    rater = unpacked_name(Path(table.name)).stem
     one = f"No rater column: its rows are those of one rater, {rater}, and none is taken for a repeat of another"
-    return (note.replace(NO_RATER, one) for note in table.notes)
-
-
-def _raters_of(table: BattleTable) -> tuple[str, ...]:
-    """Where a table names none, its file is one."""
-    return table.comparisons.raters or (unpacked_name(Path(table.name)).stem,)
+    nobody = np.zeros(len(table.comparisons), np.int32)
+    return replace(
+        table,
+        comparisons=replace(table.comparisons, rater=nobody, raters=(rater,)),
+        notes=tuple(note.replace(NO_RATER, one) for note in table.notes),
+    )
 
 
 def _joined_kinds(tables: Sequence[BattleTable]) -> dict[str, RaterKind]:
     found: dict[str, RaterKind] = {}
     for one in tables:
-        for name in _raters_of(one):
+        for name in one.comparisons.raters:
             if found.setdefault(name, one.kind_of(name)) != one.kind_of(name):
                 raise ExchangeError(f"The rater `{name}` is a person in one file and a model in another.", code=TWICE)
     return found
@@ -340,7 +353,7 @@ class _CommonNames:
     @classmethod
     def of(cls, tables: Sequence[BattleTable]) -> "_CommonNames":
         items = tuple(None if one.comparisons.item is None else one.item_names() for one in tables)
-        raters = tuple(dict(enumerate(_raters_of(one))) for one in tables)
+        raters = tuple(dict(enumerate(one.comparisons.raters)) for one in tables)
         return cls(
             models=tuple(sorted({name for one in tables for name in one.comparisons.models})),
             items=tuple(dict.fromkeys(name for some in items if some is not None for name in some.values())),

@@ -15,7 +15,8 @@ from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, correlation_chart, save, stacked
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
-from evenhand.format.words import count, listed
+from evenhand.format.tables import escape
+from evenhand.format.words import NAMED, count, listed, unbroken
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
@@ -194,7 +195,6 @@ def print_redundancy(found: Redundancy, console: Console) -> None:
             *_cells(pair.latent),
             *_cells(pair.r_squared),
             count(pair.spearman.n),
-            _why(pair),
         )
         for pair in sorted(found.pairs, key=_closest_first)
     ]
@@ -207,9 +207,11 @@ def print_redundancy(found: Redundancy, console: Console) -> None:
         "R²",
         "95 % interval",
         "models",
-        "",
     )
     print_sheet(Sheet(title=f"Redundancy over {found.models} models", headings=headings, rows=tuple(rows)), console)
+    for why, of in _reasons(found.pairs).items():
+        more = f" and {len(of) - NAMED:,} more" if len(of) > NAMED else ""
+        console.print(unbroken(escape(f"{'; '.join(of[:NAMED])}{more}: {why}.")))
     if any(pair.one_truth is None for pair in found.pairs):
         console.print(
             "Spearman is as observed: errors of the scores lower it. Columns NAME_se with their standard errors tell "
@@ -245,6 +247,15 @@ def _of_one_truth(pair: ColumnPair) -> str:
         return MISSING
     spearman, _ = pair.one_truth
     return f"{spearman.lower:.3f} to {spearman.upper:.3f}"
+
+
+def _reasons(pairs: Sequence[ColumnPair]) -> dict[str, list[str]]:
+    """The pairs by why a figure of theirs is missing."""
+    found: dict[str, list[str]] = {}
+    for pair in pairs:
+        if why := _why(pair):
+            found.setdefault(why, []).append(f"{pair.first} and {pair.second}")
+    return found
 
 
 def _why(pair: ColumnPair) -> str:

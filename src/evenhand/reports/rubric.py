@@ -92,7 +92,7 @@ def table_of_grades(ledger: Ledger, judging: Sequence[StudyOnRecord], *, csv: bo
     models = tuple(sorted(_models(judged, unasked, rubric), key=_best_first))
     steering = {judged.names.get(model, model): one for model, one in steering_of([judged]).items()}
     coverage = _together(models)
-    asked_how = asked_words(study.condition.protocol, seen(study.condition))
+    asked_how = asked_words(study.condition.protocol, seen(study.condition), pictured=judged.pictured)
     heading = (
         f"Graded by {judged.judge} under {asked_how}, from {rubric.low} to {rubric.high}; "
         f"{coverage.with_verdict:,} of {counted(coverage.wanted, 'answer')} have grades."

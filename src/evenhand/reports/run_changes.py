@@ -175,6 +175,12 @@ class RunChanges(Result):
             yield f"Ratings that moved, each for itself at 95 %: {'; '.join(ways)}."
         elif any(one.difference.lower is not None for one in self.models):
             yield "No rating moved by more than chance allows, each for itself at 95 %."
+        for run, without in (
+            ("first", [one.model for one in self.models if one.first.value is None]),
+            ("second", [one.model for one in self.models if one.second.value is None]),
+        ):
+            if without:
+                yield f"No finite rating in the {run} run, for want of battles both won and lost: {listed(without)}."
         unlike = [f"{name} {one} → {other}" for name, (one, other) in self.differences.items()]
         if unlike:
             yield f"The runs differ in {'; '.join(unlike)}."

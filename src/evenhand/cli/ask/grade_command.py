@@ -101,13 +101,14 @@ def command(ctx: click.Context, given: GradeOptions) -> None:
     """
     from evenhand.cli.ask.grading import grade_job, run_grades
     from evenhand.cli.ask.judging import ledger_for
-    from evenhand.cli.ask.outcome import print_dry_run
+    from evenhand.cli.ask.outcome import LikelyRun, print_dry_run
 
     _refuse_mixture(given)
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
     job = grade_job(ctx, given, ledger)
     if given.asking.dry_run:
-        print_dry_run(job.dry_run(), max_cost=given.asking.max_cost, as_json=given.as_json)
+        quoted, likely = job.dry_run()
+        print_dry_run(quoted, max_cost=given.asking.max_cost, as_json=given.as_json, likely=LikelyRun(expected=likely))
         return
     outcomes = asyncio.run(run_grades(job, quiet=given.quiet))
     report = job.report(outcomes.each, policy=given.policy)

@@ -54,10 +54,7 @@ class Outcome(Done):
             f"{tally.planned} {self.noun}: {tally.known - tally.reread} known before, {reread}{tally.called} asked"
             + (f" ({tally.requests} requests, {duration(tally.wall_s)}, {self._cost()})." if tally.called else ".")
         ]
-        if tally.no_verdict:
-            said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
-        if tally.no_verdict.get("truncated"):
-            said.append("Truncated replies were cut at their token limit; a higher --max-tokens lets them end.")
+        said += self._undecided()
         if self.unread is not None:
             command = shlex.join(["evenhand", "show", self.unread[:12], *self.store])
             said.append(f"No reply was read as a verdict; `{command}` shows one whole.")
@@ -83,6 +80,17 @@ class Outcome(Done):
         if ended.error is not None:
             said.append(f"Error: {ended.error}")
         return [*said, *self._advice()]
+
+    def _undecided(self) -> list[str]:
+        tally = self.ended.tally
+        said: list[str] = []
+        if tally.known_no_verdict:
+            said.append(f"Of those known before, without a decision: {_counts(tally.known_no_verdict)}.")
+        if tally.no_verdict:
+            said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
+        if tally.no_verdict.get("truncated"):
+            said.append("Truncated replies were cut at their token limit; a higher --max-tokens lets them end.")
+        return said
 
     def _over_budget(self) -> str:
         ended, budget = self.ended, self.ended.budget

@@ -16,6 +16,7 @@ from evenhand.cli.options import BattleFileOptions, ChoosingOptions, option
 from evenhand.cli.waiting import waiting
 from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
+from evenhand.format.sheet import Format
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +145,7 @@ class RankOptions:
     plot: tuple[Target, ...] = options.plot(
         "Draw the ratings and the win matrix to this .svg, .png or .html; repeatable."
     )
+    form: Format = options.table_format("How the table is written; all but `table` has every model and sentence.")
     everything: bool = option("--all", is_flag=True, help="Print every model, however many.")
     explain: bool = options.explain()
     store: str = options.store()
@@ -184,7 +186,15 @@ def command(ctx: click.Context, given: RankOptions) -> None:
 
 def _print(given: RankOptions) -> None:
     from evenhand.cli.notes import say_notes
-    from evenhand.cli.read.ranking import audit_document, document_of, draw, print_audit_of, print_ranked, ranked
+    from evenhand.cli.read.ranking import (
+        audit_document,
+        document_of,
+        draw,
+        print_audit_of,
+        print_ranked,
+        ranked,
+        written_board,
+    )
     from evenhand.format.tables import console
     from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
@@ -195,6 +205,9 @@ def _print(given: RankOptions) -> None:
     if given.as_json:
         document = {**document_of(board, given), **audit_document(board, given)}
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
+        return
+    if given.form != "table":
+        click.echo(written_board(board, given), nl=False)
         return
     terminal = console()
     print_ranked(board, given, terminal)

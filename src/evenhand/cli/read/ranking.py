@@ -146,6 +146,18 @@ def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
     return {**board.as_json(), **asked, **({"paired": paired} if paired else {})}
 
 
+def written_board(board: Board, given: "RankOptions") -> str:
+    """As CSV, Markdown or LaTeX."""
+    from evenhand.format.sheet import written
+    from evenhand.reports.board.leaders import leaders
+    from evenhand.reports.page.sheets import board_sheet
+
+    more = beside(board, given)
+    asked = [sentence for one in more for sentence in one.sentences]
+    said = dict.fromkeys((*leaders(board), *asked, *board.sentences))
+    return written((board_sheet(board, more),), given.form, tuple(said))
+
+
 def audited_on_record(board: Board, store: str) -> bool:
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.audit_on_record import is_audited

@@ -36,10 +36,11 @@ def say_understood(files: Sequence[UnderstoodFile], *, as_json: bool) -> None:
 
 
 def understood_tables(paths: Sequence[Path], columns: "BattleColumns") -> list[UnderstoodFile]:
-    from evenhand.exchange.battles_file import read_battle_files
+    from evenhand.exchange.battles_file import beside_others, read_battle_files
     from evenhand.exchange.understood import of_table
 
-    return [of_table(one) for one in read_battle_files(paths, columns=columns)]
+    tables = read_battle_files(paths, columns=columns)
+    return [of_table(one if len(tables) == 1 else beside_others(one)) for one in tables]
 
 
 def understood_preferences(

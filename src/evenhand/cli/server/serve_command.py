@@ -39,7 +39,9 @@ class ServeOptions:
     model: str | None = option(
         "--model", help="For the worker: provider/model that writes reference answers from captions."
     )
-    base_url: str | None = option("--base-url", help="For the worker: address of the model's server.")
+    base_url: str | None = option(
+        "--base-url", help="For the worker: address of the model's server; without --model, of the judge's."
+    )
     api_key_env: str | None = option("--api-key-env", help="For the worker: variable that holds the key.")
     submissions: SubmissionJudgeOptions
     price: tuple[str, ...] = asking_options.price()

@@ -8,7 +8,7 @@ import click
 
 from evenhand.api.asking import Contact, no_image
 from evenhand.cli.ask.asking_means import contact, recorded
-from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions, SubmissionJudgeOptions, refuse_alone
+from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions, refuse_alone
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
@@ -39,14 +39,16 @@ def submissions_work(ctx: click.Context, given: "WorkerOptions", ledger: Ledger)
 
     return Submissions(
         ledger=ledger,
-        judge=at_hand(_judge(given.submissions), ledger.images.get),
+        judge=at_hand(_judge(given), ledger.images.get),
         extractor=at_hand(given.submissions.extraction.address(), no_image),
         receipt=receipt_of,
         settings=recorded(given),
     )
 
 
-def _judge(given: SubmissionJudgeOptions) -> ModelAddress | None:
+def _judge(worker: "WorkerOptions") -> ModelAddress | None:
+    """--base-url is the other model's, to whose server no key of the judge goes; where there is none, the judge's."""
+    given = worker.submissions
     if not given.judge:
         refuse_alone(
             "judge",
@@ -55,12 +57,13 @@ def _judge(given: SubmissionJudgeOptions) -> ModelAddress | None:
             endpoint_name=given.judge_endpoint_name,
         )
         return None
+    own = bool(given.judge_base_url) or bool(worker.model) or not worker.base_url
     return ModelAddress(
         model=given.judge,
-        base_url=given.judge_base_url,
+        base_url=given.judge_base_url if own else worker.base_url,
         api_key_env=given.judge_api_key_env,
         endpoint_name=given.judge_endpoint_name,
-        url_flag="--judge-base-url",
+        url_flag="--judge-base-url" if own else "--base-url",
         key_flag="--judge-api-key-env",
     )
 

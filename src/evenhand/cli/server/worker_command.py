@@ -15,7 +15,7 @@ class WorkerOptions:
     model: str | None = option(
         "--model", help="provider/model that writes reference answers from captions; without one none are written."
     )
-    base_url: str | None = option("--base-url", help="Address of the model's server.")
+    base_url: str | None = option("--base-url", help="Address of the model's server; without --model, of the judge's.")
     api_key_env: str | None = option("--api-key-env", help="Variable that holds the key.")
     endpoint_name: str | None = asking_options.endpoint_name()
     submissions: SubmissionJudgeOptions

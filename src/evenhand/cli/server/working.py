@@ -60,7 +60,7 @@ def work_until_stopped(ctx: click.Context, given: "WorkerOptions", ledger: Ledge
         kinds += _asking_a_model(ctx, given, ledger)
         told = asyncio.run(_work(kinds, ledger, given))
         left = dict.fromkeys([*told, *_left_undone(ledger)]) if given.once else {}
-        for sentence in left:
+        for sentence in left or (["Nothing is left to do."] if given.once else []):
             say(sentence)
     if left:
         ctx.exit(INCOMPLETE)

@@ -1,11 +1,13 @@
 """What is still to be asked: the wanted trials minus what the ledger knows. Reads the ledger, changes nothing."""
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from evenhand.domain.trial import Trial
+from evenhand.domain.verdict import UNDECIDED
 from evenhand.engine.run.task import Due, PlannedChunk
 from evenhand.ledger.store.record import CHUNK, Ledger
 
@@ -41,8 +43,13 @@ def plan(
             open_trials += again.values()
         due = _due(open_trials, asking, ledger)
         later = _due(_later_attempts(due, asking, ledger), asking, ledger)
-        known = tuple(trial.key for trial in chunk if trial.key in decided)
-        yield PlannedChunk(known=known, due=(*due, *later), beyond=len(later))
+        known = [trial for trial in chunk if trial.key in decided]
+        yield PlannedChunk(
+            known=tuple(trial.key for trial in known),
+            due=(*due, *later),
+            beyond=len(later),
+            undecided=_undecided(known, asking, ledger),
+        )
 
 
 def _due(trials: Sequence[Trial], asking: "Asking", ledger: Ledger) -> tuple[Due[Trial], ...]:
@@ -65,6 +72,23 @@ def _later_attempts(due: Sequence[Due[Trial]], asking: "Asking", ledger: Ledger)
         decided = ledger.decided((trial.key for trial in last), reader=asking.protocol.reader)
         found += [trial for trial in last if trial.key not in decided]
     return found
+
+
+def _undecided(known: Sequence[Trial], asking: "Asking", ledger: Ledger) -> Counter[str]:
+    """Why no attempt at a trial holds a decision, as the last one says."""
+    why: dict[str, str] = {}
+    last = {trial.key: trial for trial in known}
+    while last:
+        found = ledger.reasons((trial.key for trial in last.values()), reader=asking.protocol.reader)
+        for first, trial in list(last.items()):
+            reason = found.get(trial.key)
+            if reason in UNDECIDED:
+                why[first], last[first] = reason, replace(trial, attempt=trial.attempt + 1)
+                continue
+            if trial.key in found and reason is None:
+                why.pop(first, None)
+            del last[first]
+    return Counter(why.values())
 
 
 def _asked_again(

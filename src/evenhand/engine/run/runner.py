@@ -107,6 +107,7 @@ class Runner(Generic[S, R]):
             self._asked.turn_over()
             self.tally.planned += chunk.beyond
             self.tally.known += len(chunk.known)
+            self.tally.known_no_verdict.update(chunk.undecided)
             await self._link(list(chunk.known))
             for start in range(0, len(chunk.due), CLAIM_BATCH):
                 await self._ask_batch(chunk.due[start : start + CLAIM_BATCH])

@@ -16,6 +16,8 @@ class Tally:
     planned: int = 0
     known: int = 0
     """Had a result before, or were read from a reply on record."""
+    known_no_verdict: Counter[str] = field(default_factory=Counter[str])
+    """Of what had a result before, how many hold no decision, by reason."""
     reread: int = 0
     """Of the known, those read in this run from a reply on record, without a call."""
     called: int = 0
@@ -85,6 +87,7 @@ class Tally:
             "run": run,
             "planned": self.planned,
             "known": self.known,
+            "known_no_verdict": dict(self.known_no_verdict),
             "reread": self.reread,
             "called": self.called,
             "not_reached": self.not_reached,

@@ -1,7 +1,7 @@
 """What a run is for: the things to be asked, and what is put on record for each reply."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from evenhand.domain.call import Reply, Request
@@ -33,6 +33,8 @@ class PlannedChunk(Generic[S]):
     due: tuple[Due[S], ...]
     beyond: int = 0
     """Of what is due, how much was not among what was wanted: later attempts, read again."""
+    undecided: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Of the known, how many hold no decision, by reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,7 +93,9 @@ def read_judgements(
     if left_out and not judgements:
         problems.add(FilePlace(path=path), f"Nothing is left to take. {left_out[0]}", code="EH-ANSWERS-MISSING")
     problems.raise_any()
-    notes = (_THREE,) if levels is None and _three_by_chance(row.stated for row in read) else ()
+    # A winner is one of three by its nature.
+    winners = any("winner" in row.fields for row in rows)
+    notes = (_THREE,) if levels is None and not winners and _three_by_chance(row.stated for row in read) else ()
     if left_out:
         some = counted(len(left_out), "row was left out", "rows were left out")
         notes = (*notes, f"{some}, as --allow-partial allows. The first: {left_out[0]}")

@@ -1,7 +1,8 @@
 """Files of preferences by themselves: what raters said of pairs of models, with no benchmark to check them against."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from unicodedata import normalize
 
@@ -112,6 +113,8 @@ class _Row:
     """Benchmark and variant, where an export says them."""
     named_by_file: bool
     """Whether no column says who judged."""
+    numbered: bool
+    """Whether the file itself tells repeats apart."""
 
     @property
     def showing(self) -> tuple[str, tuple[str, str], str, int]:
@@ -127,6 +130,9 @@ class _Met:
     """Of models' names."""
     winners: dict[str, str] = field(default_factory=dict[str, str])
     """How those of a file were read, where that could be told otherwise."""
+    counted: Counter[str] = field(default_factory=Counter[str])
+    """Rows without a verdict that another of the same showing stands for (`tries`), and rows of showings with two
+    verdicts (`repeats`)."""
 
 
 def read_preference_files(
@@ -136,10 +142,10 @@ def read_preference_files(
 
     A `winner` is a verdict of three levels, and where no column says who judged, the file's name does. `levels` None:
     of each file 5 where a 2 occurs in it, else 3. A row without a verdict is a failed try where another row of the same
-    showing has one.
+    showing has one. Rows of one showing with two verdicts are repeats, unless the file numbers those itself.
     """
-    problems, met, tries = Problems(ExchangeError), _Met(), 0
-    found: dict[tuple[str, tuple[str, str], str, int], tuple[GivenPreference, FilePlace]] = {}
+    problems, met = Problems(ExchangeError), _Met()
+    found: dict[tuple[str, tuple[str, str], str, int], list[tuple[GivenPreference, _Row]]] = {}
     files = [_read(file, problems, met) for file in prepared_files(paths, form, problems)]
     _refuse_namesakes(files, problems)
     _refuse_unlike((row for rows in files for row in rows), problems)
@@ -157,29 +163,42 @@ def read_preference_files(
                 verdict=verdict,
                 path=row.place.path,
             )
-            before, place = found.setdefault(row.showing, (given, row.place))
-            failed = [one for one in (before, given) if isinstance(one.verdict, NoVerdict)]
-            if before != given and failed:
-                tries += 1
-                found[row.showing] = (given, row.place) if failed == [before] else (before, place)
-            elif before != given:
-                problems.add(
-                    row.place,
-                    f"`{row.rater.name}` already judged {quoted(row.models)} on item `{row.item}` in this order with "
-                    f"another verdict ({place.seen_from(row.place)}); keep one of the two, or number repeats in a "
-                    "column `replicate` (0, 1, …).",
-                    code=TWICE,
-                )
+            found.setdefault(row.showing, []).append((given, row))
+    kept = tuple(one for rows in found.values() for one in _of_showing(rows, problems, met))
     problems.raise_any()
-    return Preferences(given=tuple(given for given, _ in found.values()), notes=_notes(met, tries, files=len(files)))
+    return Preferences(given=kept, notes=_notes(met, files=len(files)))
 
 
-def _notes(met: _Met, tries: int, *, files: int) -> tuple[str, ...]:
-    """`tries`: rows without a verdict that another row of the same showing stands for."""
+def _of_showing(rows: Sequence[tuple[GivenPreference, _Row]], problems: Problems, met: _Met) -> list[GivenPreference]:
+    """What counts of the rows of one showing."""
+    read = [(given, row) for given, row in rows if not isinstance(given.verdict, NoVerdict)] or list(rows[:1])
+    given = [one for one, _ in read]
+    met.counted["tries"] += sum(one != given[0] for one, _ in rows if isinstance(one.verdict, NoVerdict))
+    if all(one == given[0] for one in given):
+        return given[:1]
+    (_, before), (_, row) = read[0], next(other for other in read if other[0] != given[0])
+    if any(one.numbered for _, one in read):
+        problems.add(
+            row.place,
+            f"`{row.rater.name}` already judged {quoted(row.models)} on item `{row.item}` in this order with another "
+            f"verdict ({before.place.seen_from(row.place)}), and both rows have the same `replicate`; keep one of the "
+            "two, or number them.",
+            code=TWICE,
+        )
+    met.counted["repeats"] += len(read)
+    return [replace(one, replicate=number) for number, one in enumerate(given)]
+
+
+def _notes(met: _Met, *, files: int) -> tuple[str, ...]:
     notes = [f"{path}: {note}" if files > 1 else note for path, note in met.winners.items()]
-    if tries:
+    if tries := met.counted["tries"]:
         told = counted(tries, "row without a verdict is a failed try", "rows without a verdict are failed tries")
         notes.append(f"{told}: another row of the same item, pair, rater and order counts.")
+    if repeats := met.counted["repeats"]:
+        notes.append(
+            f"{repeats:,} rows repeat an item, pair, rater and order with another verdict: the mean of each showing's "
+            "counts."
+        )
     return (*notes, *spelling_notes(respelled(met.spellings)))
 
 
@@ -435,4 +454,5 @@ def _row(row: Row, problems: Problems, met: _Met, *, named_by_file: bool) -> _Ro
         stated=stated,
         about=reader.exported("benchmark", "variant"),
         named_by_file=named_by_file,
+        numbered=not is_blank(row.fields.get("replicate")),
     )

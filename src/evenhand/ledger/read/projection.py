@@ -206,6 +206,19 @@ def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:
         return dict(connection.execute(query).all())
 
 
+def any_pictured(ledger: Ledger, data: Iterable[str]) -> bool:
+    """Whether any item of these data has an image."""
+    places, contents = schema.benchmark_items, schema.items
+    query = (
+        select(places.c.item)
+        .join(contents, contents.c.digest == places.c.item)
+        .where(places.c.benchmark.in_(list(data)), contents.c.content.contains('"images":["', autoescape=True))
+        .limit(1)
+    )
+    with ledger.reading() as connection:
+        return connection.execute(query).first() is not None
+
+
 def left_out_of(ledger: Ledger, data: str) -> frozenset[str]:
     """Labels of what the data's file held and could not be asked, such as cases without an image."""
     table = schema.meta

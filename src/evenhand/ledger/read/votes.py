@@ -13,7 +13,7 @@ from evenhand.domain.vote import Vote
 from evenhand.ledger.read.answers import word_counts
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.people_boards import draw_weights
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, item_labels
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, any_pictured, item_labels
 from evenhand.ledger.read.results import Results, results_of
 from evenhand.ledger.read.unasked import NotAsked, not_reached
 from evenhand.ledger.read.vote_columns import Votes, cast_votes, preferring
@@ -44,6 +44,8 @@ class JudgedBattles:
     """Of submitted models that are published, by the label that the record knows."""
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of the items, by digest."""
+    pictured: bool = True
+    """Whether any of the items has an image."""
 
     @property
     def judge(self) -> str:
@@ -133,6 +135,7 @@ def judged_battles(
     return JudgedBattles(
         study=chosen[0],
         labels=item_labels(ledger, {study.data for study in chosen}),
+        pictured=any_pictured(ledger, {study.data for study in chosen}),
         results=results,
         replaced=len(everything) - len(results),
         not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),

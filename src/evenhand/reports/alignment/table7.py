@@ -117,14 +117,17 @@ def pair_sheets(report: AlignmentReport) -> list[Sheet]:
     return [
         Sheet(
             title=f"{title}: the first less the other, on the cases that both have",
-            headings=("first", "other", "MAE", "MAE 95 %", "MAE p", "Consistency", "Consistency 95 %", "Consistency p"),
+            headings=(
+                *("first", "other", "MAE", "MAE 95 %", "MAE p"),
+                *("Consistency, points", "Consistency 95 %", "Consistency p"),
+            ),
             names=2,
             rows=tuple(
                 (
                     one.rater if question != "orders" else f"{one.rater}, both",
                     one.less if question != "orders" else "one",
                     *difference_cells(one.found.mae, lambda value: f"{value:+.3f}"),
-                    *difference_cells(one.found.consistency, lambda value: f"{100 * value:+.1f} %"),
+                    *difference_cells(one.found.consistency, lambda value: f"{100 * value:+.1f}"),
                 )
                 for one in pairs
             ),

@@ -47,10 +47,14 @@ class EvidenceSource:
     readout: str | None = None
     rater: Rater | None = None
     condition: Condition | None = None
+    pictured: bool = True
+    """Whether any item has an image."""
+    scripts: tuple[str, ...] = ()
+    """Of a file's raters, those whose verdicts a script makes up."""
 
     @property
     def scripted(self) -> bool:
-        return is_scripted(self.judge)
+        return bool(self.scripts) or is_scripted(self.judge)
 
 
 def shown_words(see: str | None) -> str:
@@ -58,9 +62,10 @@ def shown_words(see: str | None) -> str:
     return words.get(see or "", "what nobody knows")
 
 
-def asked_words(protocol: str, see: str | None) -> str:
-    """A protocol, and what the judge was shown of the image under it."""
-    return protocol if see is None else f"{protocol} (shown {shown_words(see)})"
+def asked_words(protocol: str, see: str | None, *, pictured: bool = True) -> str:
+    """A protocol, and what the judge was shown of the image under it, if there was any."""
+    nothing = see is None or (see == "images" and not pictured)
+    return protocol if nothing else f"{protocol} (shown {shown_words(see)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -99,7 +104,12 @@ def of_file(table: "BattleTable") -> Evidence:
         read = _orders(table.showings)
         reasons = Counter[Reason]({"unreadable": table.shown_in_vain})
     return Evidence(
-        origin=EvidenceSource(source=table.name, digest=table.digest, columns=table.layout.as_json()),
+        origin=EvidenceSource(
+            source=table.name,
+            digest=table.digest,
+            columns=table.layout.as_json(),
+            scripts=tuple(filter(is_scripted, rows.raters)),
+        ),
         shown=rows if table.showings is None else table.showings,
         joined=None if table.showings is None else rows,
         coverage=Coverage(wanted=read + reasons.total(), with_verdict=read, reasons=dict(+reasons)),
@@ -154,6 +164,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
             readout=study.condition.readout,
             rater=study.rater,
             condition=study.condition,
+            pictured=judged.pictured,
         ),
         shown=shown,
         missing=_missing(first, second, shown.models),

@@ -121,7 +121,10 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
     named = np.zeros(len(given.models), dtype=np.bool_)
     named[given.first[given.pair]] = named[given.second[given.pair]] = True
     notes += _left_out(given.models, named, "people have no verdict on {}")
-    rated = method.with_people(given.among(named), scoring)
+    try:
+        rated = method.with_people(given.among(named), scoring)
+    except ValueError as refusal:
+        raise RankError(str(refusal), code=TOO_FEW) from refusal
     placed = np.isin(np.array(given.models), rated.given.models)
     notes += _left_out(given.models, placed | ~named, "all of people's verdicts on {} point one way")
     if not any(one.rating.lower is not None for one in rated.ratings.models):

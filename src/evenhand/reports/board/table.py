@@ -1,5 +1,6 @@
 """A board as text for a terminal."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -14,7 +15,7 @@ from evenhand.domain.trial import seen
 from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
 from evenhand.format.tables import escape
-from evenhand.format.words import count, counted, in_python, per_cent, unbroken
+from evenhand.format.words import count, counted, in_python, listed, per_cent, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
 from evenhand.reports.board.evidence import asked_words, scripted_notes
 from evenhand.reports.board.leaders import leaders, titled
@@ -37,6 +38,8 @@ _SENTENCES = 12
 _SHARED = "share one weight"
 _NOT_IN_FULL = ("left out", "without a row", _SHARED)
 """In a remark about data that do not count, or not in full; the others tell how a file was read."""
+_AS_READ = re.compile(r"(.*: )?(Item|Rater) column: ")
+"""Begins a remark that tells which column was read, which is no caution."""
 _EXPLAINED = "what the columns mean and how this was worked out"
 _SCRIPT = "a script: its verdicts are made up"
 _DOUBTS = 2
@@ -124,7 +127,7 @@ def _doubts(board: "Board") -> list[str]:
     first = [*counts, *told, *board.about_missing, *others, *marked, *board.clusters.sentences]
     first += board.clusters.few_raters
     said = (*reduced, *scripted_notes(board.origin.judge))
-    return [*first, *(sentence for sentence in board.remarks if sentence not in said)]
+    return [*first, *(one for one in board.remarks if one not in said and not _AS_READ.match(one))]
 
 
 def _few_verdicts(board: "Board") -> tuple[str, ...]:
@@ -164,9 +167,11 @@ def _print_heading(board: "Board", console: Console) -> None:
     label = " (a sample of ours)" if origin.sample else ""
     console.print(f"[bold]{escape(origin.source or origin.benchmark or '')}[/bold]{label}")
     if origin.judge is not None:
-        under = asked_words(origin.protocol or "", seen(origin.condition))
+        under = asked_words(origin.protocol or "", seen(origin.condition), pictured=origin.pictured)
         judge = f"{origin.judge} ({_SCRIPT})" if is_scripted(origin.judge) else origin.judge
         console.print(f"judged by {escape(judge)} under {escape(under)}, {origin.readout} readout", style="dim")
+    elif origin.scripts:
+        console.print(f"judged by {escape(listed(origin.scripts))} ({_SCRIPT})", style="dim")
     models = counted(len(board.models), "model")
     console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
     if board.people is not None:

@@ -122,6 +122,8 @@ def _of_record(ledger: Ledger, group: Sequence[StudyOnRecord], aligned: Aligned 
     if aligned is not None:
         one = _beside_people(aligned, one)
     told = {**_audited(ledger, board), **_of_board(board)}
+    if "first_position" not in told:
+        told["first_position"] = _first_of_equals(board.findings.shown)
     return replace(one, **told, **_prices(judgement_costs(ledger, [study.key for study in group])))
 
 
@@ -165,14 +167,18 @@ def _of_board(board: Board) -> dict[str, Estimate]:
 def _order(votes: Sequence[Vote]) -> dict[str, Estimate]:
     """By pairs shown in both orders, unless what all verdicts tell is surer."""
     shown = Comparisons.of_votes(votes)
-    both = order_bias(shown)
-    effect = order_effect(shown).overall.natural
-    first = replace(effect, value=_share(effect.value), lower=_share(effect.lower), upper=_share(effect.upper))
+    both, first = order_bias(shown), _first_of_equals(shown)
     swapped = both.first_position_share
     return {
         "swap_consistency": both.swap_consistency,
         "first_position": swapped if first.value is None or _width(swapped) <= _width(first) else first,
     }
+
+
+def _first_of_equals(shown: Comparisons) -> Estimate:
+    """What an answer wins in the first place against its equal, if one strength for each model tells who wins."""
+    effect = order_effect(shown).overall.natural
+    return replace(effect, value=_share(effect.value), lower=_share(effect.lower), upper=_share(effect.upper))
 
 
 def _width(of: Estimate) -> float:

@@ -204,10 +204,11 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
         )
     if alike:
         others = listed(names[place] for place in alike)
+        span = f" ({_span(apart[best, alike[0]])})" if len(alike) == 1 else ""
         return Choice(
             judge=judges[best].judge,
-            sentence=f"{word} {names[best]}: it {_near(judges[best])}; no difference to {others} is shown, nor a lower "
-            "price.",
+            sentence=f"{word} {names[best]}: it {_near(judges[best])}; no difference to {others} is shown{span}, nor "
+            "a lower price.",
         )
     return Choice(
         judge=judges[best].judge,

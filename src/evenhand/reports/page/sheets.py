@@ -15,7 +15,7 @@ from evenhand.ledger.read.spending import Spent
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
-from evenhand.reports.board.columns import if_missing, interval_of, order_corrected, span
+from evenhand.reports.board.columns import BoardColumn, if_missing, interval_of, order_corrected, span
 from evenhand.reports.board.leaders import components
 from evenhand.reports.board.legend import OWN_RANGE, SIMULTANEOUS, TIER, legend
 from evenhand.reports.board.table import titled
@@ -51,7 +51,8 @@ def long_sheet(sheets: Sequence[Sheet]) -> Sheet:
     return Sheet(title="Report", headings=("table", "row", "column", "value"), rows=tuple(rows))
 
 
-def board_sheet(board: Board) -> Sheet:
+def board_sheet(board: Board, asked: Sequence[BoardColumn] = ()) -> Sheet:
+    """`asked`: columns beside the board's own."""
     share = board.rated_by.shown_as == "share"
     missing = if_missing(board)
     more = {} if missing is None else {"rank if own missing": missing.cells}
@@ -63,6 +64,7 @@ def board_sheet(board: Board) -> Sheet:
         if one.median is not None
     }
     more |= {"median": medians} if medians else {}
+    more |= {one.heading: one.cells for one in asked if one.cells}
     apart = components(board) > 1
     headings = (
         "rank",

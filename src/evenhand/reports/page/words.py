@@ -75,9 +75,11 @@ def sampling(report: Report) -> str | None:
 
 
 def _what(report: Report) -> str:
-    board, conditions = report.board, [one.study.condition for one in judgings(report)]
-    protocols = [asked_words(one.protocol, seen(one)) for one in conditions]
-    covered = [one.coverage for one in judgings(report)]
+    board, judged = report.board, judgings(report)
+    protocols = [
+        asked_words(one.study.condition.protocol, seen(one.study.condition), pictured=one.pictured) for one in judged
+    ]
+    covered = [one.coverage for one in judged]
     read, wanted = sum(one.with_verdict for one in covered), sum(one.wanted for one in covered)
     return (
         f"{counted(len(board.models), 'model')} met in {counted_units(board)} of {board.origin.benchmark}, judged by "

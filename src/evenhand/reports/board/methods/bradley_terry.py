@@ -70,7 +70,7 @@ def _with_people(given: PeopleAndJudge, scoring: Scoring) -> RatingsWithPeople:
     try:
         found = joined_ratings(given, scale=scoring.scale)
     except NoFiniteFit as unbounded:
-        raise ValueError(str(unbounded)) from unbounded
+        raise ValueError(f"{unbounded} --method win-rate needs no such fit.") from unbounded
     notes = (_SANDWICH.format(100 * found.rated.level), *found.rated.notes)
     return RatingsWithPeople(
         given=given,
