@@ -208,6 +208,30 @@ def test_models_that_people_do_not_place_are_left_out_and_named(judge: Path, tmp
         assert any("Left out: D" in note and why in note for note in made["notes"])
 
 
+def test_models_that_cannot_be_rated_beside_the_others_are_left_out_with_the_reason(tmp_path: Path) -> None:
+    apart = (("D", "E"), ("A", "D"), ("B", "E"))
+    judged = [
+        {"item": f"i{number}", "model_a": a, "model_b": b, "winner": (a, b, "tie")[(number + place) % 3]}
+        for number in range(1, 13)
+        for place, (a, b) in enumerate((*PAIRS, *apart))
+    ]
+    judge = file(tmp_path / "j.csv", judged)
+    met = [row for row in judged if (row["model_a"], row["model_b"]) in (*PAIRS, ("D", "E"))]
+    said = file(tmp_path / "p.csv", [row for row in met if int(row["item"][1:]) % 2])
+    made = run("rank", judge, "--with-people", said, "--json").document
+    assert {one["model"] for one in made["models"]} == {"A", "B", "C"}
+    assert any("D and E: people compared them with none of the others" in note for note in made["notes"])
+    best = [{**row, "winner": "A" if "A" in (row["model_a"], row["model_b"]) else row["winner"]} for row in judged]
+    made = run("rank", file(tmp_path / "b.csv", best), "--with-people", said, "--json").document
+    assert {one["model"] for one in made["models"]} == {"B", "C"}
+    assert any("; A: all of the judge's verdicts on it point one way" in note for note in made["notes"])
+
+
+def test_what_cannot_be_rated_at_all_is_refused_in_a_sentence(judge: Path, people: Path, tmp_path: Path) -> None:
+    says(refused(judge, "--with-people", file(tmp_path / "one.csv", rows(SAID)[:1])), "EH-RANK", "no two models")
+    says(refused(judge, "--with-people", people, "--anchor", "Z=1000"), "EH-RANK", "'Z'")
+
+
 def test_people_who_were_not_drawn_alike_are_told(tmp_path: Path) -> None:
     judge = [
         {"item": f"i{number}", "model_a": a, "model_b": b, "winner": a if (number + place) % 3 else b}

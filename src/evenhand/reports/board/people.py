@@ -14,7 +14,7 @@ from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, not_among, pairs_on_items
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, Unplaced, not_among, pairs_on_items
 from evenhand.stats.ratings.with_people.means import JoinedMean, joined_win_rates
 from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
@@ -22,6 +22,14 @@ UNMATCHED, TOO_FEW, OPTION = "EH-PEOPLE-UNMATCHED", "EH-PEOPLE-FEW", "EH-METHOD-
 _NAMED = 3
 _FAR = 4.5
 """Standard errors from what a random draw gives each model: beyond, it is told."""
+
+_UNSEEN = "people have no verdict on {}"
+_UNPLACED: Mapping[Unplaced, str] = {
+    "apart": "people compared {} with none of the others",
+    "people": "all of people's verdicts on {} point one way",
+    "judge": "all of the judge's verdicts on {} point one way",
+}
+"""Why models are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,10 +128,12 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
     given, notes = matched.given, list(matched.notes)
     named = np.zeros(len(given.models), dtype=np.bool_)
     named[given.first[given.pair]] = named[given.second[given.pair]] = True
-    notes += _left_out(given.models, named, "people have no verdict on {}")
-    rated = method.with_people(given.among(named), scoring)
-    placed = np.isin(np.array(given.models), rated.given.models)
-    notes += _left_out(given.models, placed | ~named, "all of people's verdicts on {} point one way")
+    unseen = [name for name, there in zip(given.models, named.tolist(), strict=True) if not there]
+    try:
+        rated = method.with_people(given.among(named), scoring)
+    except ValueError as refused:
+        raise RankError(str(refused)) from refused
+    notes += _left_out({_UNSEEN: unseen, **{words: rated.unplaced(why) for why, words in _UNPLACED.items()}})
     if not any(one.rating.lower is not None for one in rated.ratings.models):
         raise RankError(
             f"People judged {counted(rated.given.items_by_people, 'item')}, too few for an interval of "
@@ -276,11 +286,10 @@ class _Names:
         return item, frozenset(self.models[int(side[row])] for side in (rows.model_a, rows.model_b))
 
 
-def _left_out(models: Sequence[str], kept: BoolArray, why: str) -> list[str]:
-    lost = [name for name, there in zip(models, kept.tolist(), strict=True) if not there]
-    if not lost:
-        return []
-    return [f"Left out: {listed(lost)}; {why.format('it' if len(lost) == 1 else 'them')}."]
+def _left_out(models: Mapping[str, Sequence[str]]) -> list[str]:
+    """By why they are."""
+    told = [f"{listed(some)}: {why.format('it' if len(some) == 1 else 'them')}" for why, some in models.items() if some]
+    return [f"Left out: {'; '.join(told)}."] if told else []
 
 
 def _uneven(given: PeopleAndJudge) -> tuple[str, ...]:
