@@ -110,6 +110,23 @@ def test_several_people_on_a_pair_are_raters_across_items(tmp_path: Path, judge:
     assert ratings == pytest.approx({name: 1000 + UNIT * value for name, value in WORKED.items()}, abs=1e-3)
 
 
+def test_what_a_person_said_twice_is_one_verdict(tmp_path: Path, judge: Path) -> None:
+    said = [{**row, "rater": who} for who in ("ann", "bob") for row in rows(SAID)]
+    once = run("rank", judge, "--with-people", file(tmp_path / "p.csv", said), "--json").document
+    twice = run("rank", judge, "--with-people", file(tmp_path / "q.csv", [*said, *said]), "--json").document
+    assert twice["people"]["verdicts"] == once["people"]["verdicts"] == 24
+    assert twice["people"]["worth"] == pytest.approx(once["people"]["worth"], rel=0.02)
+    assert twice["models"][0]["rating"] == pytest.approx(once["models"][0]["rating"])
+    assert any(note.startswith("Of people:") and "stands there twice" in note for note in twice["notes"])
+
+
+def test_what_was_lost_in_reading_people_is_told(tmp_path: Path, judge: Path) -> None:
+    said = [{**row, "winner": "" if place == 3 else row["winner"]} for place, row in enumerate(rows(SAID))]
+    made = run("rank", judge, "--with-people", file(tmp_path / "p.csv", said), "--json").document
+    assert made["people"]["verdicts"] == 11
+    assert any(note.startswith("Of people:") and "1 showing" in note for note in made["notes"])
+
+
 def test_probabilities_weigh_what_was_drawn_rarely(tmp_path: Path, judge: Path, people: Path) -> None:
     said = [{**row, "probability": 0.2 if row["item"] == "i1" else 0.8} for row in rows(SAID)]
     made = run("rank", judge, "--with-people", file(tmp_path / "p.csv", said), "--json").document

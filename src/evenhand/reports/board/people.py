@@ -112,6 +112,8 @@ class JoinedBoard:
     win_rates: Mapping[str, JoinedMean]
     told: PeopleOnBoard
     notes: tuple[str, ...]
+    read: tuple[str, ...]
+    """Of how people's verdicts were read."""
 
 
 def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_cluster: str | None) -> JoinedBoard:
@@ -148,7 +150,7 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
         ratings=rated.ratings,
         win_rates=dict(zip(rated.given.models, joined_win_rates(rated.given), strict=True)),
         told=PeopleOnBoard(
-            verdicts=len(rated.given.pair),
+            verdicts=rated.given.verdicts,
             items=rated.given.items_by_people,
             pairs=rated.given.pairs_by_people,
             judged=len(rated.given.judged),
@@ -159,7 +161,16 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
             unit="points",
         ),
         notes=(*notes, *(() if people.shown.probability is not None else _uneven(rated.given))),
+        read=tuple(f"Of people: {note}" for note in (*people.notes, *_in_vain(people))),
     )
+
+
+def _in_vain(people: Evidence) -> tuple[str, ...]:
+    """A file's notes tell it already."""
+    lost = sum(people.coverage.reasons.values())
+    if people.origin.source is not None or not lost:
+        return ()
+    return (f"{counted(lost, 'showing')} without a verdict; none is taken for a tie.",)
 
 
 def _asked_clusters(asked: str | None) -> str | None:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, structure
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import count_of
+from evenhand.stats.ratings.item_blocks import count_of, crossing
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable
 
@@ -45,6 +45,8 @@ class PeopleAndJudge:
     """Of each verdict of people. A pair's share the inverse of the probability it was drawn with, 1 on average."""
     rater: Codes | None = None
     """Of each verdict of people, where raters go across items. None: one rater, or each on one item."""
+    part: FloatArray | None = None
+    """Of each verdict of people: how much of one it is, where a rater gave several of one showing. None: one."""
 
     @classmethod
     def of(cls, judge: Comparisons, people: Comparisons) -> "PeopleAndJudge":
@@ -74,7 +76,13 @@ class PeopleAndJudge:
             sign=np.where(people.model_a < people.model_b, people.sign, -people.sign).astype(np.int8),
             weight=each * drawn / heaviness,
             rater=people.crossed,
+            part=_parts(people, pair),
         )
+
+    @property
+    def verdicts(self) -> int:
+        """Of people; what a rater said again of the same showing is no other."""
+        return len(self.pair) if self.part is None else round(float(self.part.sum()))
 
     @property
     def said(self) -> FloatArray:
@@ -154,6 +162,7 @@ class PeopleAndJudge:
             sign=self.sign[verdicts],
             weight=self.weight[verdicts],
             rater=None if self.rater is None else self.rater[verdicts],
+            part=None if self.part is None else self.part[verdicts],
         )
 
     @cached_property
@@ -193,6 +202,16 @@ def pairs_on_items(rows: Comparisons) -> npt.NDArray[np.int64]:
 
 def not_among(keys: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> BoolArray:
     return ~np.isin(keys, others)
+
+
+def _parts(people: Comparisons, pair: IntArray) -> FloatArray | None:
+    if people.rater is None:
+        return None
+    first = np.ones(len(people), dtype=np.int8) if people.first is None else people.first
+    first = np.where(people.model_a < people.model_b, first, -first)
+    showing = crossing(crossing(pair, people.rater), (first > 0).astype(np.int32))
+    times = np.bincount(showing)
+    return None if (times == 1).all() else 1 / times[showing]
 
 
 def _ones(rows: Comparisons) -> FloatArray:

@@ -101,7 +101,7 @@ def joined_ratings(
     return JoinedRatings(
         rated=sandwich_board(solution, around, scale=scale, level=level),
         lambda_=taken,
-        worth=len(given.pair) * _gain(without, around),
+        worth=given.verdicts * _gain(without, around),
         bias=_bias(fitted, scale, level),
         influence=fitted.alpha + taken * fitted.beta,
         residuals=alone.residuals,
@@ -287,7 +287,7 @@ def _bias(fitted: _JoinedFit, scale: Scale, level: float) -> tuple[JudgeBias, ..
                 value=float(value[code]),
                 lower=float(value[code] - half[code]),
                 upper=float(value[code] + half[code]),
-                n=len(given.pair),
+                n=given.verdicts,
                 clusters=given.items_by_people,
             ),
         )
