@@ -136,8 +136,9 @@ class Repetition:
 
 
 def _looked(given: PeopleAndJudge, truth: np.ndarray) -> Repetition:
-    kept = given.rated_by_people
-    given, truth = given.among(kept), truth[kept]
+    every, given = given.models, given.placed().given
+    kept = np.isin(every, given.models)
+    truth = truth[kept]
     judge = Comparisons(
         models=given.models, model_a=given.first, model_b=given.second, item=given.item,
         sign=np.sign(given.judged - 0.5).astype(np.int8),

@@ -110,6 +110,23 @@ def test_several_people_on_a_pair_are_raters_across_items(tmp_path: Path, judge:
     assert ratings == pytest.approx({name: 1000 + UNIT * value for name, value in WORKED.items()}, abs=1e-3)
 
 
+def test_what_a_person_said_twice_is_one_verdict(tmp_path: Path, judge: Path) -> None:
+    said = [{**row, "rater": who} for who in ("ann", "bob") for row in rows(SAID)]
+    once = run("rank", judge, "--with-people", file(tmp_path / "p.csv", said), "--json").document
+    twice = run("rank", judge, "--with-people", file(tmp_path / "q.csv", [*said, *said]), "--json").document
+    assert twice["people"]["verdicts"] == once["people"]["verdicts"] == 24
+    assert twice["people"]["worth"] == pytest.approx(once["people"]["worth"], rel=0.02)
+    assert twice["models"][0]["rating"] == pytest.approx(once["models"][0]["rating"])
+    assert any(note.startswith("Of people:") and "stands there twice" in note for note in twice["notes"])
+
+
+def test_what_was_lost_in_reading_people_is_told(tmp_path: Path, judge: Path) -> None:
+    said = [{**row, "winner": "" if place == 3 else row["winner"]} for place, row in enumerate(rows(SAID))]
+    made = run("rank", judge, "--with-people", file(tmp_path / "p.csv", said), "--json").document
+    assert made["people"]["verdicts"] == 11
+    assert any(note.startswith("Of people:") and "1 showing" in note for note in made["notes"])
+
+
 def test_probabilities_weigh_what_was_drawn_rarely(tmp_path: Path, judge: Path, people: Path) -> None:
     said = [{**row, "probability": 0.2 if row["item"] == "i1" else 0.8} for row in rows(SAID)]
     made = run("rank", judge, "--with-people", file(tmp_path / "p.csv", said), "--json").document
@@ -206,6 +223,30 @@ def test_models_that_people_do_not_place_are_left_out_and_named(judge: Path, tmp
         made = run("rank", path, "--with-people", file(tmp_path / "p.csv", said), "--json").document
         assert {one["model"] for one in made["models"]} == {"A", "B", "C"}
         assert any("Left out: D" in note and why in note for note in made["notes"])
+
+
+def test_models_that_cannot_be_rated_beside_the_others_are_left_out_with_the_reason(tmp_path: Path) -> None:
+    apart = (("D", "E"), ("A", "D"), ("B", "E"))
+    judged = [
+        {"item": f"i{number}", "model_a": a, "model_b": b, "winner": (a, b, "tie")[(number + place) % 3]}
+        for number in range(1, 13)
+        for place, (a, b) in enumerate((*PAIRS, *apart))
+    ]
+    judge = file(tmp_path / "j.csv", judged)
+    met = [row for row in judged if (row["model_a"], row["model_b"]) in (*PAIRS, ("D", "E"))]
+    said = file(tmp_path / "p.csv", [row for row in met if int(row["item"][1:]) % 2])
+    made = run("rank", judge, "--with-people", said, "--json").document
+    assert {one["model"] for one in made["models"]} == {"A", "B", "C"}
+    assert any("D and E: people compared them with none of the others" in note for note in made["notes"])
+    best = [{**row, "winner": "A" if "A" in (row["model_a"], row["model_b"]) else row["winner"]} for row in judged]
+    made = run("rank", file(tmp_path / "b.csv", best), "--with-people", said, "--json").document
+    assert {one["model"] for one in made["models"]} == {"B", "C"}
+    assert any("; A: all of the judge's verdicts on it point one way" in note for note in made["notes"])
+
+
+def test_what_cannot_be_rated_at_all_is_refused_in_a_sentence(judge: Path, people: Path, tmp_path: Path) -> None:
+    says(refused(judge, "--with-people", file(tmp_path / "one.csv", rows(SAID)[:1])), "EH-RANK", "no two models")
+    says(refused(judge, "--with-people", people, "--anchor", "Z=1000"), "EH-RANK", "'Z'")
 
 
 def test_people_who_were_not_drawn_alike_are_told(tmp_path: Path) -> None:

@@ -220,10 +220,30 @@ def test_models_that_people_cannot_place_can_be_left_out() -> None:
     given = PeopleAndJudge.of(_rows(JUDGED), people)
     with pytest.raises(NoFiniteFit):
         joined_ratings(given)
-    assert given.rated_by_people.tolist() == [False, True, True]
-    kept = given.among(given.rated_by_people)
+    placed = given.placed()
+    kept = placed.given
+    assert placed.left_out == (("people", "A"),)
     assert (kept.models, len(kept.judged), len(kept.pair)) == (("B", "C"), 6, 4)
     assert [one.model for one in joined_ratings(kept).rated.models] == ["B", "C"]
+
+
+def test_a_model_that_the_judge_never_let_win_is_left_out_for_that() -> None:
+    judge = _rows(((1, 1, 1), (1, 1, 0), (1, 1, 0.5), (1, 1, 1), (1, 1, 0), (1, 1, 1)))
+    placed = PeopleAndJudge.of(judge, _rows(SAID)).placed()
+    assert (placed.given.models, placed.left_out) == (("B", "C"), (("judge", "A"),))
+
+
+def test_models_that_people_never_set_beside_the_others_are_left_out_for_that() -> None:
+    given = _world(11, models=5, labelled=40)
+    first, second = given.first[given.pair], given.second[given.pair]
+    among = np.flatnonzero((second < 3) | (first == 3))
+    apart = replace(given, pair=given.pair[among], sign=given.sign[among], weight=given.weight[among])
+    with pytest.raises(NoFiniteFit):
+        joined_ratings(apart)
+    placed = apart.placed()
+    assert placed.given.models == ("A", "B", "C")
+    assert placed.left_out == (("apart", "D"), ("apart", "E"))
+    assert joined_ratings(placed.given).rated.models == joined_ratings(given.among(np.arange(5) < 3)).rated.models
 
 
 def test_no_more_of_the_judge_is_used_than_leaves_a_finite_fit() -> None:

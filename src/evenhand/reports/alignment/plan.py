@@ -66,6 +66,6 @@ def _plan(said: Testimony, judge: str, more: int) -> JudgePlan:
     several = people.rater is not None and 1 < len(np.unique(people.rater)) < len(people)
     given = PeopleAndJudge.of(judged, replace(people, crossed=people.rater if several else None))
     try:
-        return JudgePlan(judge=judge, plan=planned(given.among(given.rated_by_people), more), raters=several)
+        return JudgePlan(judge=judge, plan=planned(given.placed().given, more), raters=several)
     except (NoFiniteFit, ValueError) as refused:
         return JudgePlan(judge=judge, plan=None, reason=str(refused))

@@ -14,7 +14,7 @@ from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, not_among, pairs_on_items
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, Unplaced, not_among, pairs_on_items
 from evenhand.stats.ratings.with_people.means import JoinedMean, joined_win_rates
 from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
@@ -22,6 +22,14 @@ UNMATCHED, TOO_FEW, OPTION = "EH-PEOPLE-UNMATCHED", "EH-PEOPLE-FEW", "EH-METHOD-
 _NAMED = 3
 _FAR = 4.5
 """Standard errors from what a random draw gives each model: beyond, it is told."""
+
+_UNSEEN = "people have no verdict on {}"
+_UNPLACED: Mapping[Unplaced, str] = {
+    "apart": "people compared {} with none of the others",
+    "people": "all of people's verdicts on {} point one way",
+    "judge": "all of the judge's verdicts on {} point one way",
+}
+"""Why models are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,6 +112,8 @@ class JoinedBoard:
     win_rates: Mapping[str, JoinedMean]
     told: PeopleOnBoard
     notes: tuple[str, ...]
+    read: tuple[str, ...]
+    """Of how people's verdicts were read."""
 
 
 def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_cluster: str | None) -> JoinedBoard:
@@ -120,13 +130,12 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
     given, notes = matched.given, list(matched.notes)
     named = np.zeros(len(given.models), dtype=np.bool_)
     named[given.first[given.pair]] = named[given.second[given.pair]] = True
-    notes += _left_out(given.models, named, "people have no verdict on {}")
+    unseen = [name for name, there in zip(given.models, named.tolist(), strict=True) if not there]
     try:
         rated = method.with_people(given.among(named), scoring)
-    except ValueError as refusal:
-        raise RankError(str(refusal), code=TOO_FEW) from refusal
-    placed = np.isin(np.array(given.models), rated.given.models)
-    notes += _left_out(given.models, placed | ~named, "all of people's verdicts on {} point one way")
+    except ValueError as refused:
+        raise RankError(str(refused), code=TOO_FEW) from refused
+    notes += _left_out({_UNSEEN: unseen, **{words: rated.unplaced(why) for why, words in _UNPLACED.items()}})
     if not any(one.rating.lower is not None for one in rated.ratings.models):
         raise RankError(
             f"People judged {counted(rated.given.items_by_people, 'item')}, too few for an interval of "
@@ -141,7 +150,7 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
         ratings=rated.ratings,
         win_rates=dict(zip(rated.given.models, joined_win_rates(rated.given), strict=True)),
         told=PeopleOnBoard(
-            verdicts=len(rated.given.pair),
+            verdicts=rated.given.verdicts,
             items=rated.given.items_by_people,
             pairs=rated.given.pairs_by_people,
             judged=len(rated.given.judged),
@@ -152,7 +161,16 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
             unit="points",
         ),
         notes=(*notes, *(() if people.shown.probability is not None else _uneven(rated.given))),
+        read=tuple(f"Of people: {note}" for note in (*people.notes, *_in_vain(people))),
     )
+
+
+def _in_vain(people: Evidence) -> tuple[str, ...]:
+    """A file's notes tell it already."""
+    lost = sum(people.coverage.reasons.values())
+    if people.origin.source is not None or not lost:
+        return ()
+    return (f"{counted(lost, 'showing')} without a verdict; none is taken for a tie.",)
 
 
 def _asked_clusters(asked: str | None) -> str | None:
@@ -279,11 +297,10 @@ class _Names:
         return item, frozenset(self.models[int(side[row])] for side in (rows.model_a, rows.model_b))
 
 
-def _left_out(models: Sequence[str], kept: BoolArray, why: str) -> list[str]:
-    lost = [name for name, there in zip(models, kept.tolist(), strict=True) if not there]
-    if not lost:
-        return []
-    return [f"Left out: {listed(lost)}; {why.format('it' if len(lost) == 1 else 'them')}."]
+def _left_out(models: Mapping[str, Sequence[str]]) -> list[str]:
+    """By why they are."""
+    told = [f"{listed(some)}: {why.format('it' if len(some) == 1 else 'them')}" for why, some in models.items() if some]
+    return [f"Left out: {'; '.join(told)}."] if told else []
 
 
 def _uneven(given: PeopleAndJudge) -> tuple[str, ...]:

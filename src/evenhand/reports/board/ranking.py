@@ -236,7 +236,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         basis=(*found.notes, *about_ranks, *clusters.about, *clusters.sentences),
         about_ranks=about_ranks,
         neighbours=tests,
-        remarks=evidence.notes if joined_with is None else (*joined_with.notes, *evidence.notes),
+        remarks=evidence.notes if joined_with is None else (*joined_with.notes, *evidence.notes, *joined_with.read),
         people=None if joined_with is None else joined_with.told,
         settings=_settings(ranking, unit),
         findings=Findings(

@@ -61,9 +61,13 @@ def _of_fit(
 
 
 def _with_people(given: PeopleAndJudge, scoring: Scoring) -> RatingsWithPeople:
-    given = given.among(given.rated_by_people)
+    placed = given.placed()
+    given = placed.given
     if len(given.models) < 2:
-        raise ValueError("People's verdicts place no two models beside each other: ask them about more pairs.")
+        raise ValueError(
+            "People's verdicts, or the judge's, rate no two models beside each other: in each no model both won and "
+            "lost, or tied. Ask people about more pairs."
+        )
     anchor = scoring.scale.anchor
     if anchor is not None and anchor not in given.models:
         raise ValueError(f"No model that people's verdicts place is named '{anchor}'; {hint(anchor, given.models)}")
@@ -78,6 +82,7 @@ def _with_people(given: PeopleAndJudge, scoring: Scoring) -> RatingsWithPeople:
         lambda_=found.lambda_,
         worth=found.worth,
         bias=found.bias,
+        left_out=placed.left_out,
     )
 
 

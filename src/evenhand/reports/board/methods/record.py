@@ -17,7 +17,7 @@ from evenhand.stats.ratings.ranks import RankRanges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.table import pair_table
-from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, Unplaced
 from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
 
@@ -55,7 +55,7 @@ class RatingsWithPeople:
     """Of a judge's verdicts corrected by people's."""
 
     given: PeopleAndJudge
-    """What they are of: without the models that people's verdicts cannot place."""
+    """What they are of: without the models that are left out."""
     ratings: Ratings
     """Of the models of `given`."""
     lambda_: float
@@ -63,6 +63,11 @@ class RatingsWithPeople:
     worth: float
     """Verdicts of people that would be as sure, were there no judge."""
     bias: tuple[JudgeBias, ...]
+    left_out: tuple[tuple[Unplaced, str], ...] = ()
+    """Models that cannot be rated beside the others, and why."""
+
+    def unplaced(self, why: Unplaced) -> list[str]:
+        return [model for reason, model in self.left_out if reason == why]
 
 
 Rate: TypeAlias = Callable[[Comparisons, Scoring, Resampling | None], Ratings]

@@ -46,7 +46,7 @@ def _with_people(given: PeopleAndJudge, scoring: Scoring) -> RatingsWithPeople: 
         given=given,
         ratings=Ratings(models=models, notes=(words, *apart(models))),
         lambda_=median(one.lambda_ for one in found),
-        worth=len(given.pair) * median(one.gain for one in found),
+        worth=given.verdicts * median(one.gain for one in found),
         bias=tuple(
             JudgeBias(model=model, judge_minus_people=Estimate(value=one.judge_minus_people, n=one.mean.n))
             for model, one in zip(given.models, found, strict=True)

@@ -2,17 +2,28 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
-from evenhand.stats.ratings.bradley_terry.placement import core_models
-from evenhand.stats.ratings.bradley_terry.solution import solve
+from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, structure
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.item_blocks import count_of
+from evenhand.stats.ratings.item_blocks import count_of, crossing
 from evenhand.stats.ratings.sums import FloatArray, summed
+from evenhand.stats.ratings.table import PairTable
+
+Unplaced: TypeAlias = Literal["apart", "people", "judge"]
+"""Why a model is not rated beside the others: people never set it beside them, or all that people, or the judge, said
+of it beside them points one way."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Placed:
+    given: "PeopleAndJudge"
+    left_out: tuple[tuple[Unplaced, str], ...]
+    """Of each model that is not rated, why."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -34,6 +45,8 @@ class PeopleAndJudge:
     """Of each verdict of people. A pair's share the inverse of the probability it was drawn with, 1 on average."""
     rater: Codes | None = None
     """Of each verdict of people, where raters go across items. None: one rater, or each on one item."""
+    part: FloatArray | None = None
+    """Of each verdict of people: how much of one it is, where a rater gave several of one showing. None: one."""
 
     @classmethod
     def of(cls, judge: Comparisons, people: Comparisons) -> "PeopleAndJudge":
@@ -63,7 +76,13 @@ class PeopleAndJudge:
             sign=np.where(people.model_a < people.model_b, people.sign, -people.sign).astype(np.int8),
             weight=each * drawn / heaviness,
             rater=people.crossed,
+            part=_parts(people, pair),
         )
+
+    @property
+    def verdicts(self) -> int:
+        """Of people; what a rater said again of the same showing is no other."""
+        return len(self.pair) if self.part is None else round(float(self.part.sum()))
 
     @property
     def said(self) -> FloatArray:
@@ -83,10 +102,48 @@ class PeopleAndJudge:
         """The share of the judge's pairs that people have."""
         return self.pairs_by_people / len(self.judged)
 
-    @cached_property
-    def rated_by_people(self) -> BoolArray:
-        """Of each model: whether people's verdicts alone give it a finite rating beside the largest group of others."""
-        return core_models(solve(self.people))
+    def placed(self) -> Placed:
+        """Of the largest group of models that people's verdicts rate beside each other, and the judge's too."""
+        given, left_out = self, list[tuple[Unplaced, str]]()
+        while True:
+            group, joined = _largest_group(given.by_people)
+            why: Unplaced = "people"
+            if group.all():
+                why, (group, joined) = "judge", _largest_group(given.by_judge)
+            if group.all():
+                return Placed(given=given, left_out=tuple(left_out))
+            for code in np.flatnonzero(~group).tolist():
+                left_out.append((why if joined[code] else "apart", given.models[code]))
+            given = given.among(group)
+
+    @property
+    def rated(self) -> bool:
+        """Whether people's verdicts and the judge's each rate all models beside each other."""
+        return all(bool(_largest_group(one)[0].all()) for one in (self.by_people, self.by_judge))
+
+    @property
+    def by_judge(self) -> PairTable:
+        return self.table(np.arange(len(self.judged)), self.judged, np.ones(len(self.judged)))[0]
+
+    @property
+    def by_people(self) -> PairTable:
+        return self.table(self.pair, self.said, self.weight)[0]
+
+    def table(self, pair: IntArray, outcome: FloatArray, weight: FloatArray) -> tuple[PairTable, IntArray]:
+        """Every pair of models once, with outcomes that may lie beyond 0 and 1; and the row of each."""
+        models = len(self.models)
+        keys, place = np.unique(self.first[pair].astype(np.int64) * models + self.second[pair], return_inverse=True)
+        place = place.ravel()
+        won, every = summed(place, weight * outcome, len(keys)), summed(place, weight, len(keys))
+        table = PairTable(
+            models=models,
+            first=(keys // models).astype(np.int32),
+            second=(keys % models).astype(np.int32),
+            counts=np.column_stack((every - won, np.zeros(len(keys)), won)),
+            squares=np.zeros((len(keys), 3)),
+            covariates=np.zeros((len(keys), 0)),
+        )
+        return table, place
 
     def among(self, kept: BoolArray) -> "PeopleAndJudge":
         """As if only these models had played."""
@@ -94,7 +151,6 @@ class PeopleAndJudge:
         pairs = kept[self.first] & kept[self.second]
         verdicts = pairs[self.pair]
         place = np.cumsum(pairs) - 1
-        weight = self.weight[verdicts]
         return replace(
             self,
             models=tuple(name for name, there in zip(self.models, kept.tolist(), strict=True) if there),
@@ -104,8 +160,9 @@ class PeopleAndJudge:
             judged=self.judged[pairs],
             pair=place[self.pair[verdicts]],
             sign=self.sign[verdicts],
-            weight=weight,
+            weight=self.weight[verdicts],
             rater=None if self.rater is None else self.rater[verdicts],
+            part=None if self.part is None else self.part[verdicts],
         )
 
     @cached_property
@@ -123,6 +180,17 @@ class PeopleAndJudge:
         )
 
 
+def _largest_group(table: PairTable) -> tuple[BoolArray, BoolArray]:
+    """Of each model: whether it is of the largest group with finite differences, of equals that with most verdicts; and
+    whether a chain of verdicts joins it to that group."""
+    found = structure(table)
+    size = np.bincount(found.group)
+    within = found.group[table.first] == found.group[table.second]
+    weight = summed(found.group[table.first[within]], table.counts.sum(axis=1)[within], len(size))
+    best = found.group == max(range(len(size)), key=lambda group: (size[group], weight[group]))
+    return best, found.component == found.component[best][0]
+
+
 def pairs_on_items(rows: Comparisons) -> npt.NDArray[np.int64]:
     """Of each row a number that is the same for one pair of models on one item. Raises ValueError without items."""
     if rows.item is None:
@@ -134,6 +202,16 @@ def pairs_on_items(rows: Comparisons) -> npt.NDArray[np.int64]:
 
 def not_among(keys: npt.NDArray[np.int64], others: npt.NDArray[np.int64]) -> BoolArray:
     return ~np.isin(keys, others)
+
+
+def _parts(people: Comparisons, pair: IntArray) -> FloatArray | None:
+    if people.rater is None:
+        return None
+    first = np.ones(len(people), dtype=np.int8) if people.first is None else people.first
+    first = np.where(people.model_a < people.model_b, first, -first)
+    showing = crossing(crossing(pair, people.rater), (first > 0).astype(np.int32))
+    times = np.bincount(showing)
+    return None if (times == 1).all() else 1 / times[showing]
 
 
 def _ones(rows: Comparisons) -> FloatArray:

@@ -53,7 +53,7 @@ def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, lev
     of its pairs people have. Raises NoFiniteFit, and ValueError where the judge has not so many pairs or no difference
     has an interval.
     """
-    if not len(given.pair):
+    if not given.verdicts:
         raise ValueError("All of people's verdicts point one way, so that they rate nobody.")
     scale = scale or Scale()
     room = open_verdicts(given)
@@ -64,7 +64,7 @@ def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, lev
     now = HalfWidths(people=_half(alone), together=_half(joined.rated))
     if not np.isfinite(now.people):
         raise ValueError("People judged too few items for an interval of any difference.")
-    times = (len(given.pair) + more) / len(given.pair)
+    times = (given.verdicts + more) / given.verdicts
     clusters = float(np.median(alone.spread.effective[: len(given.models)]))
     error = now.people / (reach(clusters, level) * scale.unit)
     # Student's t comes down too.
@@ -72,18 +72,18 @@ def planned(given: PeopleAndJudge, more: int, *, scale: Scale | None = None, lev
     people = now.people * times**-0.5 * few
     left = joined.residuals.left(given.probability * times)
     return Plan(
-        verdicts=len(given.pair),
+        verdicts=given.verdicts,
         more=more,
         correlation=joined.residuals.correlation,
         now=now,
         then=HalfWidths(people=people, together=people * left**0.5),
-        worth=(len(given.pair) + more) / left,
+        worth=(given.verdicts + more) / left,
     )
 
 
 def open_verdicts(given: PeopleAndJudge) -> int:
     """How many more the judge has pairs for."""
-    return round((len(given.judged) - given.pairs_by_people) * len(given.pair) / given.pairs_by_people)
+    return round((len(given.judged) - given.pairs_by_people) * given.verdicts / given.pairs_by_people)
 
 
 def _of_few(given: PeopleAndJudge, error: float, times: float) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import LEVEL, reaches
-from evenhand.stats.ratings.bradley_terry.components import IntArray, Structure, structure
+from evenhand.stats.ratings.bradley_terry.components import IntArray, Structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread, spread_of
 from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit, centred_inverse, fit, laplacian
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, sandwich_board
@@ -84,8 +84,11 @@ def joined_ratings(
     """Bradley-Terry ratings; `lambda_` is tuned where it is not given.
 
     Intervals are clustered by item, and by rater where `given` has raters, as a board's are, with Student's t on the
-    effective number of people's items. Raises NoFiniteFit where the judge's verdicts, or people's, have no finite fit.
+    effective number of people's items. Raises NoFiniteFit where the judge's verdicts, or people's, do not rate all
+    models beside each other: see `PeopleAndJudge.placed`.
     """
+    if not given.rated:
+        raise NoFiniteFit("The judge's verdicts, or people's, do not rate all models beside each other.")
     judge = _JudgeFit.of(given)
     alone = _JoinedFit.of(given, judge, 0.0)
     taken = tuned(alone.alpha, alone.beta) if lambda_ is None else lambda_
@@ -98,7 +101,7 @@ def joined_ratings(
     return JoinedRatings(
         rated=sandwich_board(solution, around, scale=scale, level=level),
         lambda_=taken,
-        worth=len(given.pair) * _gain(without, around),
+        worth=given.verdicts * _gain(without, around),
         bias=_bias(fitted, scale, level),
         influence=fitted.alpha + taken * fitted.beta,
         residuals=alone.residuals,
@@ -116,11 +119,7 @@ class _JudgeFit:
 
     @classmethod
     def of(cls, given: PeopleAndJudge) -> "_JudgeFit":
-        table, _ = _table(given, np.arange(len(given.judged)), given.judged, np.ones(len(given.judged)))
-        found = structure(table)
-        if found.above.any() or found.component.any():
-            raise NoFiniteFit("The judge's verdicts have no finite fit: some models won or lost everything.")
-        fitted = fit(table, gauge=_one_group(given))
+        fitted = fit(given.by_judge, gauge=_one_group(given))
         expected = _expected(given, fitted.strength)
         return cls(
             strength=fitted.strength,
@@ -144,10 +143,8 @@ class _JoinedFit:
     @classmethod
     def of(cls, given: PeopleAndJudge, judge: _JudgeFit, lambda_: float) -> "_JoinedFit":
         """Raises NoFiniteFit."""
-        if not lambda_ and not given.rated_by_people.all():
-            raise NoFiniteFit("People's verdicts have no finite fit: some models won or lost everything.")
         outcome = given.said - lambda_ * judge.residual[given.pair]
-        table, place = _table(given, given.pair, outcome, given.weight)
+        table, place = given.table(given.pair, outcome, given.weight)
         fitted = fit(table, gauge=_one_group(given))
         inverse = centred_inverse(fitted.information, _one_group(given))
         return cls(given=given, judge=judge, lambda_=lambda_, fit=fitted, table=table, place=place, inverse=inverse)
@@ -210,7 +207,7 @@ class _JoinedFit:
         """Items x models, of the judge on all its pairs, each item as if it had had no say."""
         given = self.given
         every = np.arange(len(given.judged))
-        table, place = _table(given, every, given.judged, np.ones(len(every)))
+        table, place = given.table(every, given.judged, np.ones(len(every)))
         cells = _cells(table, place, self.judge.residual, self.judge.bend)
         return item_scores(cells, every.astype(np.int32), given.item, None, self.judge.inverse)
 
@@ -290,7 +287,7 @@ def _bias(fitted: _JoinedFit, scale: Scale, level: float) -> tuple[JudgeBias, ..
                 value=float(value[code]),
                 lower=float(value[code] - half[code]),
                 upper=float(value[code] + half[code]),
-                n=len(given.pair),
+                n=given.verdicts,
                 clusters=given.items_by_people,
             ),
         )
@@ -305,25 +302,6 @@ def _one_group(given: PeopleAndJudge) -> IntArray:
 def _expected(given: PeopleAndJudge, strength: FloatArray) -> FloatArray:
     """Of each pair, what `first` wins by these strengths."""
     return 1 / (1 + np.exp(np.clip(strength[given.second] - strength[given.first], -700, 700)))
-
-
-def _table(
-    given: PeopleAndJudge, pair: IntArray, outcome: FloatArray, weight: FloatArray
-) -> tuple[PairTable, IntArray]:
-    """Every pair of models once, with outcomes that may lie beyond 0 and 1; and the row of each."""
-    models = len(given.models)
-    keys, place = np.unique(given.first[pair].astype(np.int64) * models + given.second[pair], return_inverse=True)
-    place = place.ravel()
-    won, every = summed(place, weight * outcome, len(keys)), summed(place, weight, len(keys))
-    table = PairTable(
-        models=models,
-        first=(keys // models).astype(np.int32),
-        second=(keys % models).astype(np.int32),
-        counts=np.column_stack((every - won, np.zeros(len(keys)), won)),
-        squares=np.zeros((len(keys), 3)),
-        covariates=np.zeros((len(keys), 0)),
-    )
-    return table, place
 
 
 def _cells(table: PairTable, place: IntArray, pull: FloatArray, bend: FloatArray) -> CellScores:
