@@ -1,4 +1,4 @@
-"""Claims about Markdown that somebody else wrote: it stays text, asks nobody, and does not decide how long a page takes."""
+"""Claims about Markdown that somebody else wrote: it stays text, asks nobody, and holds up no page."""
 
 from html.parser import HTMLParser
 

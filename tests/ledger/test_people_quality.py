@@ -365,7 +365,8 @@ def test_a_tie_that_the_owner_knows_is_taught_and_only_a_tie_is_right(ledger: Le
     assert (works.gold.value, works.gold.n) == (0.5, 2)
     found = find_people_study(ledger, study)
     assert found is not None
-    assert {row["better"] for row in study_table(ledger, found).rows if row["kind"] == "gold"} == {"tie", "amber"}
+    gold = [row["better"] for row in study_table(ledger, found).rows if row["kind"] == "gold"]
+    assert sorted(map(str, gold)) == ["amber", "tie"]
 
 
 def conduct_on_record(ledger: Ledger, study: str) -> Conduct:
