@@ -121,6 +121,8 @@ def people_studies(ledger: Ledger) -> list[PeopleStudy]:
 
 
 def find_people_study(ledger: Ledger, study: str) -> PeopleStudy | None:
+    if "\x00" in study:  # PostgreSQL takes no question about such a name
+        return None
     with ledger.reading() as connection:
         row = connection.execute(_STUDY, {"study_": study}).first()
     return None if row is None else _study(row)
