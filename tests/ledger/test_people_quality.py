@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
+from sqlalchemy import select
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
@@ -17,11 +19,13 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.read.people_boards import decisions, people_left_out
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.read.votes import judged_battles
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Invite, Person, invite, join
 from evenhand.site.people import comparisons as comparing
-from evenhand.site.people.changes import finished_studies, give_back
+from evenhand.site.people.agreement import agreement
+from evenhand.site.people.changes import finished_studies, give_back, renew_answers, replaced_answers
 from evenhand.site.people.comparisons import (
     ChosenAnswer,
     ComparisonTask,
@@ -345,6 +349,73 @@ def test_a_gold_item_that_is_not_on_record_is_named(ledger: Ledger, known: Known
         made(ledger, Conduct(gold=(known,)))
 
 
+def test_a_tie_that_the_owner_knows_is_taught_and_only_a_tie_is_right(ledger: Ledger):
+    tie, other = (Known(item=f"i{n}", better="amber", worse="coral", why="the same", tie=True) for n in (0, 1))
+    study = made(ledger, Conduct(both_bad=True, training=(tie,), gold=(other, KNOWN[2])))
+    place = taken(ledger, study, person(ledger))
+    assert conduct_on_record(ledger, study).gold == (other, KNOWN[2])
+    for choice, told_right in (("A", False), ("both-bad", True)):
+        say(ledger, place, 1, choice)
+        told = task(ledger, place, 1).taught
+        assert told is not None
+        assert (told.right, told.better, told.why) == (told_right, None, "the same")
+    for number in range(2, place.tasks + 1):
+        say(ledger, place, number, "both-bad")
+    (works,) = quality(ledger, study)
+    assert (works.gold.value, works.gold.n) == (0.5, 2)
+    found = find_people_study(ledger, study)
+    assert found is not None
+    gold = [row["better"] for row in study_table(ledger, found).rows if row["kind"] == "gold"]
+    assert sorted(map(str, gold)) == ["amber", "tie"]
+
+
+def conduct_on_record(ledger: Ledger, study: str) -> Conduct:
+    found = find_people_study(ledger, study)
+    assert found is not None
+    return found.conduct
+
+
+def test_a_tie_is_known_only_where_people_can_choose_one(ledger: Ledger):
+    with refused(PeopleStudyError, "tie"):
+        made(ledger, Conduct(gold=(replace(KNOWN[0], tie=True),)))
+    assert made(ledger, Conduct(examples=(replace(KNOWN[0], tie=True),)))
+
+
+@pytest.mark.parametrize("again", [KNOWN[0], Known(item="i0", better="coral", worse="amber")])
+def test_what_was_shown_as_an_example_or_in_training_is_no_gold_item(ledger: Ledger, again: Known):
+    for conduct in (Conduct(training=KNOWN[:1], gold=(again,)), Conduct(examples=KNOWN[:1], gold=(again,)),
+                    Conduct(gold=(KNOWN[0], again))):  # fmt: skip
+        with refused(PeopleStudyError, "twice"):
+            made(ledger, conduct)
+    assert made(ledger, Conduct(training=KNOWN[:1], gold=(Known(item="i0", better="amber", worse="blue"),)))
+
+
+def test_a_known_comparison_stays_with_the_answers_that_its_owner_knew(ledger: Ledger):
+    study = made(ledger, CHECKED)
+    place = taken(ledger, study, person(ledger))
+    answer_all(ledger, place, right)
+    known = [Response(item=ITEMS[n].digest, model="amber", text="coral: worse now") for n in range(6)]
+    ledger.add_responses(known, replace=True)
+    assert (replaced_answers(ledger, study).tasks, renew_answers(ledger, study)) == (0, 0)
+    counted = next(one for one in said_tasks(ledger, study) if one.kind is None)
+    fresh = [Response(item=counted.item, model=model, text=f"{model}: anew") for model in MODELS]
+    ledger.add_responses(fresh, replace=True)
+    found = find_people_study(ledger, study)
+    assert found is not None
+    counts = [row["counts"] for row in study_table(ledger, found).rows if row["kind"] == "counted"]
+    assert counts.count(True) == len(people_votes(ledger, study)) == 19
+    assert renew_answers(ledger, study) == replaced_answers(ledger, study).tasks + renewed_of(ledger, counted.item)
+    assert quality(ledger, study)[0].gold.value == 1
+
+
+def renewed_of(ledger: Ledger, item: str) -> int:
+    """How many tasks show the answers to this item that stand."""
+    standing = {one.digest for one in ledger.responses_to([item])}
+    query = select(schema.people_tasks.c.first).where(schema.people_tasks.c.item == item)
+    with ledger.reading() as connection:
+        return sum(first in standing for first in connection.execute(query).scalars())
+
+
 # People with planted faults.
 
 
@@ -466,6 +537,39 @@ def test_who_is_left_out_by_a_rule_counts_nowhere_and_can_count_again(
     assert told[-1] == (who, False, "talked to them", "owner")
     assert len(told) == len(broken) + 1
     assert check(ledger) == []
+
+
+def contrary(shown: ComparisonTask, lots: Random) -> str:
+    return {"A": "B", "B": "A"}[right(shown, lots)]
+
+
+def test_nobody_is_compared_with_those_who_are_left_out(ledger: Ledger):
+    study = made(ledger, Conduct(), people=4)
+    ids: list[str] = []
+    for name, way in (("one", right), ("two", right), ("contrary", contrary), ("contrary too", contrary)):
+        who = person(ledger, name)
+        ids.append(who.id)
+        answer_all(ledger, taken(ledger, study, who), way)
+
+    def others() -> list[float | None]:
+        return [one.others.value for one in quality(ledger, study)]
+
+    assert others() == [0, 0, 0, 0]
+    for who in ids[2:]:
+        decide(ledger, study, who, left_out=True, rule="contrary", by=None)
+    assert others() == [1, 1, 0, 0]
+    agree = agreement(ledger, study)
+    assert agree is not None
+    assert (agree.sign.value, agree.alpha.value) == (1, 1)
+    for who in ids[:2]:
+        decide(ledger, study, who, left_out=True, rule="all", by=None)
+    nobody = agreement(ledger, study)
+    assert nobody is not None
+    assert (nobody.sign.value, nobody.sign.reason) == (None, "everybody who judged is left out")
+    assert others() == [None] * 4
+    for who in ids:
+        decide(ledger, study, who, left_out=False, rule="", by=None)
+    assert others() == [0, 0, 0, 0]
 
 
 def test_nobody_is_left_out_of_a_study_in_which_they_have_no_place(ledger: Ledger):

@@ -6,7 +6,8 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from importlib.util import find_spec
 from pathlib import Path
@@ -14,13 +15,34 @@ from threading import Thread
 from typing import NoReturn
 
 import pytest
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, select, text
 
 from evenhand.ledger.read.board_versions import RELEASING, Batch, add_version, released_so_far
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep import chain
+from evenhand.ledger.upkeep.check import check
+from evenhand.site.accounts.store import Person
+from evenhand.site.people.comparisons import remark, undo
+from evenhand.site.people.export import study_table
+from evenhand.site.people.forms import Conduct
+from evenhand.site.people.quality import both_boards, decide, quality
+from evenhand.site.people.studies import find_people_study, progress, take_place
 from tests.ledger import scene
+from tests.ledger.test_people_quality import (
+    KNOWN,
+    MODELS,
+    answer_all,
+    contrary,
+    made,
+    person,
+    right,
+    stock,
+    taken,
+    task,
+)
 from tests.ledger.test_writer import failing, kept, stored
+from tests.site.house import form_token, served
 
 BATCHES = [Batch(models=("amber", "reference"), judgements=(1, 2, 3, 4, 5))]
 WAITING = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
@@ -141,3 +163,71 @@ def test_people_who_share_a_commit_do_so_here_too(ledger: Ledger):
     assert made == [11, failed, 13]
     assert stored(ledger) == before + 2
     assert not chain.check(ledger).problems
+
+
+KEPT_WAITING = text("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'")
+
+
+def begin_at_once(ledger: Ledger, server: str, study: str, came: Sequence[Person]) -> list[str]:
+    """The places that people get who come to two servers while a third holds all of it."""
+    with ledger.engine.connect() as holding, ThreadPoolExecutor(len(came)) as pool:
+        holding.execute(select(schema.people_studies.c.id).with_for_update())
+        holding.execute(select(schema.people_places.c.id).with_for_update())
+        servers = [Ledger(server, create=False) for _ in came]
+        try:
+            taken = [pool.submit(take_place, own, study, who) for own, who in zip(servers, came, strict=True)]
+            deadline = time.monotonic() + SECONDS
+            with ledger.engine.connect() as looking:
+                while looking.execute(KEPT_WAITING).scalar_one() < len(came):
+                    assert time.monotonic() < deadline, "they do not wait for each other"
+                    time.sleep(0.01)
+            holding.rollback()
+            return [one.result(SECONDS) for one in taken]
+        finally:
+            for own in servers:
+                own.close()
+
+
+def test_two_who_begin_at_two_servers_both_have_a_place_where_two_are_free(ledger: Ledger, server: str):
+    stock(ledger)
+    study = made(ledger, Conduct(), people=2)
+    came = [person(ledger, name) for name in ("Ada", "Grace")]
+    assert len(set(begin_at_once(ledger, server, study, came))) == 2
+
+
+def test_one_who_begins_at_two_servers_has_one_place(ledger: Ledger, server: str):
+    stock(ledger)
+    study = made(ledger, Conduct(), people=2)
+    assert len(set(begin_at_once(ledger, server, study, [person(ledger)] * 2))) == 1
+    assert [one.person is None for one in progress(ledger, study)] == [False, True]
+
+
+def test_a_study_with_gold_and_repeats_lives_here_too(ledger: Ledger):
+    stock(ledger)
+    study = made(ledger, Conduct(gold=KNOWN[:4], repeats=4), people=2)
+    for name, way in (("careful", right), ("contrary", contrary)):
+        who = person(ledger, name)
+        place = taken(ledger, study, who)
+        answer_all(ledger, place, way)
+        remark(ledger, place, 1, showing=task(ledger, place, 1).showing, comment=f"\x00 \ud83d {name}", flag="")
+    assert undo(ledger, place) == place.tasks
+    assert [one.gold.value for one in quality(ledger, study)] == [1, 0]
+    assert decide(ledger, study, who.id, left_out=True, rule="gold", by=None)
+    boards = both_boards(ledger, study)
+    assert boards is not None
+    assert boards.without.keys() == set(MODELS)
+    found = find_people_study(ledger, study)
+    assert found is not None
+    rows = study_table(ledger, found).rows
+    assert [row["comment"] for row in rows if row["comment"]] == ["\x00 \ud83d careful", "\x00 \ud83d contrary"]
+    assert sum(bool(row["counts"]) for row in rows if row["row"] == "task") == 20
+    assert check(ledger) == []
+
+
+def test_a_name_with_nul_is_not_there_and_no_fault_of_the_record(ledger: Ledger):
+    with served(ledger) as house:
+        ada = house.signed_in("annotator")
+        token = {"X-CSRF-Token": form_token(ada.get("/account"))}
+        asked = ada.post("/api/comparisons", json={"study": "\x00"}, headers=token)
+        assert [asked.status_code, ada.get("/compare/%00/1").status_code] == [404, 404]
+        assert house.visitor().get("/api/boards?benchmark=%00").status_code == 404

@@ -479,7 +479,7 @@ people_tasks = Table(
     Column("trial", Text, index=True),
     # With which the study's draw took the comparison; empty where nobody wrote it down.
     Column("probability", Float),
-    # `training`, `gold` or `repeat` of what counts on no board; empty of all else. `expected`: first or second.
+    # `training`, `gold` or `repeat` of what counts on no board; empty of all else. `expected`: first, second or tie.
     Column("kind", Text),
     Column("expected", Text),
     Column("why", FreeText),

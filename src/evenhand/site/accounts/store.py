@@ -26,7 +26,12 @@ Fault: TypeAlias = Literal["unknown", "expired", "revoked", "used up"]
 
 # Built once, as every request asks it: building it takes longer than running it.
 _PERSON_WITH = (
-    select(schema.people, schema.access_keys.c.at.label("since"), schema.access_keys.c.expires)
+    select(
+        schema.people,
+        schema.access_keys.c.at.label("since"),
+        schema.access_keys.c.expires,
+        select(schema.growing.c.id).exists().label("grows"),
+    )
     .join(schema.access_keys, schema.access_keys.c.person == schema.people.c.id)
     .where(
         schema.access_keys.c.token_hash == bindparam("token"),
@@ -334,6 +339,8 @@ class SignedIn:
     person: Person
     since: float
     """When they came in, or the token was made."""
+    grows: bool = False
+    """Whether any benchmark here is one that people let grow."""
 
 
 def signed_in_with(ledger: Ledger, token: str, *, kind: AccessKind) -> SignedIn | None:
@@ -351,7 +358,7 @@ def signed_in_with(ledger: Ledger, token: str, *, kind: AccessKind) -> SignedIn 
         with suppress(LedgerError), ledger.writing() as connection:
             keys = schema.access_keys
             connection.execute(update(keys).where(keys.c.token_hash == hashed(token)).values(expires=ends))
-    return SignedIn(person=person, since=row.since)
+    return SignedIn(person=person, since=row.since, grows=row.grows)
 
 
 def ran_out(ledger: Ledger, token: str, *, kind: AccessKind) -> bool:

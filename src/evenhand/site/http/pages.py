@@ -138,8 +138,10 @@ def _start_of(request: Request) -> tuple[str, str] | None:
     visitor: Visitor = request.state.visitor
     if visitor.person is None:
         return None
-    comparing = request.url.path.startswith("/compare") and visitor.person.role != "team"
-    return ("/compare", "Your comparisons") if comparing else _STARTS[visitor.person.role]
+    role, compares = visitor.person.role, request.url.path.startswith("/compare")
+    if (compares and role != "team") or (role == "annotator" and not visitor.grows):
+        return "/compare", "Your comparisons"
+    return _STARTS[role]
 
 
 def in_utf8(words: str) -> bytes:

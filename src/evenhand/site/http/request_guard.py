@@ -17,7 +17,7 @@ from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.operations import METRICS, failure_in, route_of, write_line
 from evenhand.site.http.rate_limits import RateLimits
-from evenhand.site.http.refusal import Refusal, busy
+from evenhand.site.http.refusal import Refusal, busy, not_found
 from evenhand.site.http.settings import Site
 from evenhand.site.http.visitor import Visitor, recognised
 
@@ -132,6 +132,9 @@ class RequestGuard:
         visitor = await run_in_threadpool(recognised, request, self._ledger, self._site)
         request.state.visitor = visitor
         await self._watch.admit(visitor, harmless=request.scope["path"].startswith("/static/"))
+        if "\x00" in request.scope["path"] or b"%00" in request.scope["query_string"]:
+            # No name of ours holds it, and PostgreSQL takes no question about one that does.
+            raise not_found("such page")
         most = self._site.limits.body_limit(request.scope["path"])
         if _length(request) > most:
             await _drained(request.receive, most)

@@ -61,6 +61,8 @@ class Visitor:
     """Whether their session ran out."""
     bad_token: bool = False
     """Whether a script showed a token that holds no more, or never did."""
+    grows: bool = False
+    """Whether there is a growing benchmark to which they could contribute."""
 
     @property
     def is_owner(self) -> bool:
@@ -136,7 +138,14 @@ def recognised(connection: HTTPConnection, ledger: Ledger, site: Site) -> Visito
     if session:
         found = signed_in_with(ledger, session, kind="session")
         if found is not None:
-            return Visitor(address=address, person=found.person, secret=session, claimed=True, since=found.since)
+            return Visitor(
+                address=address,
+                person=found.person,
+                secret=session,
+                claimed=True,
+                since=found.since,
+                grows=found.grows,
+            )
     passing = connection.cookies.get(passing_cookie(site))
     expired = bool(session) and ran_out(ledger, session or "", kind="session")
     return Visitor(address=address, secret=passing or None, claimed=bool(session) and not expired, expired=expired)

@@ -1,13 +1,13 @@
 """How far people agree on the comparisons that several of them saw, whether they lean to a side, and what more verdicts
 of theirs would bring beside a judge."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Levels, Preference
 from evenhand.domain.vote import Vote
-from evenhand.ledger.read.people_boards import people_parts
+from evenhand.ledger.read.people_boards import decisions, people_left_out, people_parts
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
@@ -35,7 +35,21 @@ class Agreement:
 
 def agreement(ledger: Ledger, study: str) -> Agreement | None:
     """Of one study; None where nobody has judged yet."""
-    return together(people_votes(ledger, study))
+    return among(people_votes(ledger, study), people_left_out(decisions(ledger, study)))
+
+
+def among(votes: Sequence[Vote], out: Collection[str]) -> Agreement | None:
+    """Of those who are not left out; whoever is left out is compared with them, and nobody with whoever is left out."""
+    counted = [vote for vote in votes if vote.rater not in out]
+    theirs = {vote.rater: [one for one in votes if one.rater == vote.rater] for vote in votes if vote.rater in out}
+    if not theirs:
+        return together(votes)
+    nobody = Estimate(value=None, reason="everybody who judged is left out")
+    found = together(counted) or Agreement(alpha=nobody, sign=nobody, by_person={}, first=nobody)
+    beside = {who: together([*counted, *own]) for who, own in theirs.items()}
+    return replace(
+        found, by_person={**found.by_person, **{who: one.by_person[who] for who, one in beside.items() if one}}
+    )
 
 
 def votes_in(judged: JudgedBattles) -> list[Vote]:

@@ -251,7 +251,8 @@ class TaughtFields(TypedDict):
     """Of a training item that was answered."""
 
     right: bool
-    better: str
+    better: str | None
+    """Null where neither is."""
     why: str
 
 

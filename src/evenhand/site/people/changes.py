@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, or_, select, update
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.trial import Trial
@@ -213,6 +213,7 @@ def _trial_key(row: Row[Any], responses: tuple[str, str]) -> str | None:
 
 
 def _outdated(ledger: Ledger, study: str) -> list[Row[Any]]:
+    """Training and gold items are of the answers that their owner knew: of others nobody has said which is better."""
     table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
     query = (
         select(
@@ -221,7 +222,7 @@ def _outdated(ledger: Ledger, study: str) -> list[Row[Any]]:
         .join(places, places.c.id == tasks.c.place)
         .join(table, table.c.id == places.c.study)
         .outerjoin(schema.studies, schema.studies.c.key == places.c.record)
-        .where(places.c.study == study)
+        .where(places.c.study == study, or_(tasks.c.kind.is_(None), tasks.c.kind == "repeat"))
     )
     with ledger.reading() as connection:
         found = connection.execute(query).all()

@@ -17,7 +17,7 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.read.lookup import LABEL
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.people.forms import SKIP, Conduct, QuestionForm, conduct_of
+from evenhand.site.people.forms import SIGNS, SKIP, Conduct, QuestionForm, conduct_of
 
 READER = "form"
 LONGEST_SECONDS = 30 * 86_400
@@ -102,8 +102,8 @@ class TrainingAnswer:
     """What a person is told after a training item."""
 
     right: bool
-    better: str
-    """The card of the better answer."""
+    better: str | None
+    """The card of the better answer; None where neither is."""
     why: str
 
 
@@ -290,8 +290,8 @@ def taught(task: Row[*tuple[Any, ...]], said: Decision, form: QuestionForm) -> T
     """Of a training item; None of any other, and of one passed over."""
     if task.kind != "training" or not isinstance(said, Preference):
         return None
-    better = 0 if task.expected == "first" else 1
-    return TrainingAnswer(right=said.sign == (1, -1)[better], better=form.cards[better], why=task.why or "")
+    better = {"first": form.cards[0], "second": form.cards[1]}.get(task.expected)
+    return TrainingAnswer(right=said.sign == SIGNS[task.expected], better=better, why=task.why or "")
 
 
 def _showing(secret: bytes, trial: str) -> str:

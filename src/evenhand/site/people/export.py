@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.verdict import NoVerdict, Preference, verdict_json
 from evenhand.exchange.tables import ExchangeTable, Shape
+from evenhand.ledger.read.answers import standing_responses
 from evenhand.ledger.read.people_boards import decisions, people_left_out
 from evenhand.ledger.read.projection import item_labels
 from evenhand.ledger.store.record import Ledger
@@ -64,6 +65,7 @@ def study_table(ledger: Ledger, study: PeopleStudy) -> ExchangeTable:
 def _tasks(ledger: Ledger, study: PeopleStudy, out: Iterable[str]) -> list[dict[str, Json]]:
     said = said_tasks(ledger, study.id)
     models, labels = shown_models(ledger, said), item_labels(ledger, {study.data})
+    standing = standing_responses(ledger, {one.item for one in said})
     return [
         {
             "row": "task",
@@ -83,14 +85,19 @@ def _tasks(ledger: Ledger, study: PeopleStudy, out: Iterable[str]) -> list[dict[
             "at": _moment(one.at),
             "comment": one.comment or None,
             "flag": one.flag or None,
-            "counts": one.kind is None and one.person not in out and isinstance(one.decision, Preference),
+            "counts": one.kind is None
+            and one.person not in out
+            and isinstance(one.decision, Preference)
+            and {one.first, one.second} <= standing,
         }
         for one in said
     ]
 
 
 def _better(one: SaidTask, models: Mapping[str, str]) -> str | None:
-    return None if one.expected is None else models[one.first if one.expected == "first" else one.second]
+    if one.expected in (None, "tie"):
+        return one.expected
+    return models[one.first if one.expected == "first" else one.second]
 
 
 def _moment(at: float | None) -> str | None:

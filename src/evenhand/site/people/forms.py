@@ -92,6 +92,10 @@ class QuestionForm:
             words.append(list(SKIP_REASONS.values()))
         return Condition(protocol=self.protocol, prompt_hash=content_hash("form", words), see="images")
 
+    @property
+    def ties(self) -> bool:
+        return any(one.value == 0 for one in self.choices)
+
     def preference(self, code: str) -> Preference | None:
         """None for a choice that the form does not offer."""
         found = next((one for one in self.choices if one.code == code), None)
@@ -149,6 +153,14 @@ class Known:
     """Models."""
     why: str = ""
     """What a person is told in a guideline or after a training item."""
+    tie: bool = False
+    """Whether neither is better, whichever is named first."""
+
+    def as_json(self) -> dict[str, Json]:
+        known: dict[str, Json] = asdict(self)
+        if not self.tie:
+            del known["tie"]
+        return known
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,7 +202,7 @@ class Conduct:
                 told[one.name] = value
         for name in ("examples", "training", "gold"):
             if name in told:
-                told[name] = [asdict(known) for known in getattr(self, name)]
+                told[name] = [known.as_json() for known in getattr(self, name)]
         return told
 
     @classmethod
@@ -367,6 +379,9 @@ def divided(comparisons: int, sharing: Sharing) -> list[list[ShownComparison]]:
 
 
 Kind: TypeAlias = Literal["training", "gold", "repeat"]
+Expected: TypeAlias = Literal["first", "second", "tie"]
+SIGNS: Mapping[str, int] = {"first": 1, "second": -1, "tie": 0}
+"""Of a verdict that says what is expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -380,7 +395,7 @@ class PlannedTask:
     probability: float | None = None
     kind: Kind | None = None
     """None of what counts."""
-    expected: Literal["first", "second"] | None = None
+    expected: Expected | None = None
     """Which is better, where the owner knows."""
     why: str = ""
 
@@ -394,10 +409,11 @@ class KnownAnswers:
     worse: str
     """Digests."""
     why: str
+    tie: bool = False
 
     def task(self, kind: Kind, *, swapped: bool) -> PlannedTask:
         first, second = (self.worse, self.better) if swapped else (self.better, self.worse)
-        expected = "second" if swapped else "first"
+        expected: Expected = "tie" if self.tie else "second" if swapped else "first"
         return PlannedTask(item=self.item, first=first, second=second, kind=kind, expected=expected, why=self.why)
 
 

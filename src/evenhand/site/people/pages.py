@@ -1,5 +1,6 @@
 """Where people compare two answers and know neither's model: in their own order, as often as they like."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated
@@ -140,7 +141,8 @@ async def guideline(request: Request, serving: Serving, visiting: Visiting, plac
     if not own.conduct.to_read:
         raise not_found("guideline of this study")
     examples = await run_in_threadpool(_examples, serving.ledger, own)
-    context = {"place": own, "text": shown_text(own.conduct.guideline), "examples": examples}
+    (text,) = await run_in_threadpool(_shown_texts, [own.conduct.guideline])
+    context = {"place": own, "text": text, "examples": examples}
     return serving.pages.page(request, "compare_guideline.html", context)
 
 
@@ -152,6 +154,7 @@ class ShownExample:
     pictures: tuple[BattlePicture, ...]
     better: "ShownText"
     worse: "ShownText"
+    tie: bool
     why: str
 
 
@@ -166,7 +169,7 @@ def _examples(ledger: Ledger, own: PersonShare) -> list[ShownExample]:
         item, better, worse = example_texts(ledger, known)
         shown = {"better": shown_text(better), "worse": shown_text(worse)}
         pictures = pictures_of(ledger, item, own.data)
-        found.append(ShownExample(item=as_compared(item), pictures=pictures, why=one.why, **shown))
+        found.append(ShownExample(item=as_compared(item), pictures=pictures, tie=one.tie, why=one.why, **shown))
     return found
 
 
@@ -210,21 +213,26 @@ def shown_text(text: str) -> ShownText:
     return ShownText(written=text, rendered=rendered(text))
 
 
+def _shown_texts(texts: Sequence[str]) -> list[ShownText]:
+    """Away from the loop that serves everybody: some texts take a part of a second."""
+    return [shown_text(text) for text in texts]
+
+
 @pages.get("/{place}/{number}")
 async def compare(request: Request, serving: Serving, visiting: Visiting, place: str, number: str) -> Response:
     own = await own_task(serving, visiting, place, number)
     if own.place.must_read:
         return RedirectResponse(f"/compare/{own.place.id}/guideline", 303)
-    return _desk(request, serving, own)
+    return await _desk(request, serving, own)
 
 
-def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: Refusal | None = None) -> Response:
+async def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: Refusal | None = None) -> Response:
     """`overtaken`: why what was sent is not kept."""
     criteria = criteria_of(own.task.item) if own.place.form.explained else ()
     context = {
         "place": own.place,
         "task": own.task,
-        "answers": [shown_text(text) for text in own.task.answers],
+        "answers": await run_in_threadpool(_shown_texts, own.task.answers),
         "item": as_compared(own.task.item),
         "pictures": own.pictures,
         "criteria": criteria,
@@ -237,9 +245,11 @@ def _desk(request: Request, serving: Service, own: "OwnTask", *, overtaken: Refu
 
 
 def overtaken_sentence(said: ChosenAnswer) -> str:
+    if said.choice is None:
+        return "Not saved: you took your choice back meanwhile in another window. Choose again if you mean it."
+    did = "skipped this" if said.choice == SKIP else f"chose {said.choice}"
     return (
-        f"Not saved: you chose {said.choice} meanwhile in another window, and that stands. "
-        "Choose again if you mean something else."
+        f"Not saved: you {did} meanwhile in another window, and that stands. Choose again if you mean something else."
     )
 
 
@@ -273,7 +283,7 @@ async def answer(
     except (Overtaken, ShownAnew) as late:
         fresh = await own_task(serving, visiting, place, number)
         why = overtaken_sentence(late.said) if isinstance(late, Overtaken) else SHOWN_ANEW
-        return _desk(request, serving, fresh, overtaken=Refusal(409, why))
+        return await _desk(request, serving, fresh, overtaken=Refusal(409, why))
     of_task = task_number(own, number)
     if choice and own.conduct.training and of_task <= own.training:
         # What was right stands on the page of the training item itself.

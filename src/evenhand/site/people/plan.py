@@ -75,6 +75,9 @@ def plan_people_study(ledger: Ledger, asked: AskedStudy) -> PlannedStudy:
         raise PeopleStudyError("There is no such benchmark on record.")
     there, conduct = items_of(ledger, asked.data), asked.conduct
     told = _known_items(there, conduct.known)
+    _each_once(conduct.known)
+    if any(one.tie for one in (*conduct.training, *conduct.gold)) and not conduct.form(asked.form).ties:
+        raise PeopleStudyError("A training or gold item is a tie, which people cannot choose: offer “Both are bad”.")
     items = _items(ledger, asked, [item for item in there if item.label not in told])
     answers, references = _answers(ledger, [one.thing for one in items], asked)
     known, more = _known_answers(ledger, told, conduct.known)
@@ -121,6 +124,19 @@ def _known_items(there: Iterable[Item], known: Iterable[Known]) -> dict[str, Ite
     return {one.item: labels[one.item] for one in known}
 
 
+def _each_once(known: Iterable[Known]) -> None:
+    """Who was told of a comparison once does not show by it how they work."""
+    seen: set[tuple[str, frozenset[str]]] = set()
+    for one in known:
+        pair = (one.item, frozenset((one.better, one.worse)))
+        if pair in seen:
+            raise PeopleStudyError(
+                f"The item '{one.item}' is given twice with '{one.better}' and '{one.worse}': an example, a training "
+                "item and a gold item are three comparisons."
+            )
+        seen.add(pair)
+
+
 def known_answers(ledger: Ledger, data: str, known: Sequence[Known]) -> list[KnownAnswers]:
     """As they stand now; raises PeopleStudyError."""
     return _known_answers(ledger, _known_items(items_of(ledger, data), known), known)[0]
@@ -155,7 +171,8 @@ def _known_answers(
         for model in (one.better, one.worse):
             if (item, model) not in held:
                 raise PeopleStudyError(f"No answer of '{model}' to the item '{one.item}' is on record.")
-        found.append(KnownAnswers(item=item, better=held[item, one.better], worse=held[item, one.worse], why=one.why))
+        better, worse = held[item, one.better], held[item, one.worse]
+        found.append(KnownAnswers(item=item, better=better, worse=worse, why=one.why, tie=one.tie))
     return found, list(fresh.values())
 
 

@@ -5,7 +5,7 @@ Time is shown and is no rule: whoever is slow may be right.
 
 import json
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 from typing import Any, TypeAlias
@@ -16,7 +16,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.answers import response_models
-from evenhand.ledger.read.people_boards import people_parts
+from evenhand.ledger.read.people_boards import decisions, people_left_out, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.results import results_of
 from evenhand.ledger.store import rows, schema
@@ -26,7 +26,8 @@ from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.reports.board.board import BoardRow
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.errors import RankError
-from evenhand.site.people.agreement import together
+from evenhand.site.people.agreement import among
+from evenhand.site.people.forms import SIGNS
 from evenhand.site.people.plan import PeopleStudyError, model_studies
 from evenhand.site.people.studies import find_people_study, people_votes
 from evenhand.stats.intervals import clustered_share
@@ -218,12 +219,13 @@ def remarks_in(ledger: Ledger, study: str) -> list[SaidTask]:
 
 
 def quality(ledger: Ledger, study: str) -> list[PersonQuality]:
-    """Of every person with a place, in the order of the places."""
+    """Of every person with a place, in the order of the places. "The others" are without those who are left out."""
     said = said_tasks(ledger, study)
     votes = people_votes(ledger, study)
     found = find_people_study(ledger, study)
-    agree = together(votes)
-    likeness = _likeness(ledger, model_studies(ledger, found.data) if found else [], votes)
+    out = people_left_out(decisions(ledger, study))
+    agree = among(votes, out)
+    likeness = _likeness(ledger, model_studies(ledger, found.data) if found else [], votes, out)
     mine: dict[str, list[SaidTask]] = {}
     for one in said:
         mine.setdefault(one.person, []).append(one)
@@ -239,7 +241,7 @@ def quality(ledger: Ledger, study: str) -> list[PersonQuality]:
             first=_first(some),
             judge=likeness.get(person),
             seconds=pace.get(person),
-            slow=_slow(person, pace),
+            slow=_slow(person, pace, out),
             skipped=sum(isinstance(one.decision, NoVerdict) for one in some),
             both_bad=sum(one.mark == "both-bad" for one in some),
         )
@@ -251,8 +253,8 @@ def _times(some: Iterable[SaidTask]) -> list[float]:
     return [one.seconds for one in some if one.seconds is not None and one.kind != "training"]
 
 
-def _slow(person: str, pace: Mapping[str, float]) -> float | None:
-    others = [seconds for other, seconds in pace.items() if other != person]
+def _slow(person: str, pace: Mapping[str, float], out: Collection[str]) -> float | None:
+    others = [seconds for other, seconds in pace.items() if other != person and other not in out]
     if person not in pace or not others or median(others) <= 0:
         return None
     times = pace[person] / median(others)
@@ -267,7 +269,7 @@ def _share(won: Sequence[float], clusters: Sequence[str], *, lacking: str) -> Es
 
 def _right(some: Iterable[SaidTask], kind: str) -> Estimate:
     judged = [one for one in some if one.kind == kind and one.sign is not None]
-    won = [float(one.sign == (1 if one.expected == "first" else -1)) for one in judged]
+    won = [float(one.sign == SIGNS[one.expected or "tie"]) for one in judged]
     return _share(won, [one.item for one in judged], lacking=f"no {kind} item was judged")
 
 
@@ -298,7 +300,9 @@ def _first(some: Iterable[SaidTask]) -> Estimate:
     return _share(won, [one.item for one in decided], lacking="no verdict has a winner")
 
 
-def _likeness(ledger: Ledger, known: Sequence[StudyOnRecord], votes: Sequence[Vote]) -> dict[str, JudgeLikeness]:
+def _likeness(
+    ledger: Ledger, known: Sequence[StudyOnRecord], votes: Sequence[Vote], out: Collection[str]
+) -> dict[str, JudgeLikeness]:
     """By person, the judge on record that they are most like."""
     by_judge: dict[str, list[str]] = {}
     for one in known:
@@ -312,7 +316,7 @@ def _likeness(ledger: Ledger, known: Sequence[StudyOnRecord], votes: Sequence[Vo
             if leaning and vote.value:
                 held.setdefault(vote.rater, []).append((float((leaning > 0) == (vote.value > 0)), vote.item))
         for person, some in held.items():
-            others = [won for other, rest in held.items() if other != person for won, _ in rest]
+            others = [won for other, rest in held.items() if other != person and other not in out for won, _ in rest]
             share = _share([won for won, _ in some], [item for _, item in some], lacking="")
             like = JudgeLikeness(judge=judge, share=share, others=fmean(others) if others else None)
             before = found.get(person)

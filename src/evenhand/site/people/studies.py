@@ -121,6 +121,8 @@ def people_studies(ledger: Ledger) -> list[PeopleStudy]:
 
 
 def find_people_study(ledger: Ledger, study: str) -> PeopleStudy | None:
+    if "\x00" in study:  # PostgreSQL takes no question about such a name
+        return None
     with ledger.reading() as connection:
         row = connection.execute(_STUDY, {"study_": study}).first()
     return None if row is None else _study(row)
@@ -169,6 +171,7 @@ def remove_people_study(ledger: Ledger, study: str) -> bool:
     table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
     in_study = select(places.c.id).where(places.c.study == study)
     with ledger.writing() as connection:
+        connection.execute(_TO_CHANGE, {"study_": study})
         if connection.execute(in_study.where(places.c.person.is_not(None))).first() is not None:
             return False
         connection.execute(delete(tasks).where(tasks.c.place.in_(in_study)))
@@ -184,6 +187,7 @@ def take_place(ledger: Ledger, study: str, person: Person, *, log: LogEvent | No
     waits for the disk.
     """
     with ledger.writing() as connection:
+        connection.execute(_TO_CHANGE, {"study_": study})
         row = connection.execute(_STUDY, {"study_": study}).first()
         place = connection.execute(_THEIRS, {"study_": study, "person_": person.id}).first()
         found = place or connection.execute(_FREE, {"study_": study}).first()
@@ -202,13 +206,9 @@ _of_place = _places.study == bindparam("study_")
 _STUDIES = _studies()
 _STUDY = _STUDIES.where(_studies_.id == bindparam("study_"))
 _THEIRS = select(schema.people_places).where(_of_place, _places.person == bindparam("person_"))
-_FREE = (
-    select(schema.people_places)
-    .where(_of_place, _places.person.is_(None))
-    .order_by(_places.number)
-    .limit(1)
-    .with_for_update()
-)
+_FREE = select(schema.people_places).where(_of_place, _places.person.is_(None)).order_by(_places.number).limit(1)
+# On PostgreSQL several servers write at once: whoever takes a place, changes the question or removes the study waits.
+_TO_CHANGE = select(_studies_.id).where(_studies_.id == bindparam("study_")).with_for_update()
 _TAKE = (
     update(schema.people_places)
     .where(_places.id == bindparam("place_"))

@@ -36,6 +36,8 @@ KNOWN_MOST = 100
 REPEATS_MOST = 100
 _BETWEEN = re.compile(r"(?<!\\)\|")
 """A bar that belongs to a name has a backslash before it."""
+_TIE = re.compile(r"^((?:[^|\\]|\\.)*\|)\s*tie\s*\|", re.IGNORECASE)
+"""Between the item and the two models of which neither is better."""
 
 
 class KnownComparison(BaseModel):
@@ -45,9 +47,10 @@ class KnownComparison(BaseModel):
     better: str = Field(max_length=NAME_LONGEST, description="The model whose answer is better.")
     worse: str = Field(max_length=NAME_LONGEST)
     why: str = Field(default="", max_length=WHY_LONGEST, description="What a person is told, where they are told.")
+    tie: bool = Field(default=False, description="Neither is better; then it does not matter which is named first.")
 
     def known(self) -> Known:
-        return Known(item=self.item, better=self.better, worse=self.worse, why=self.why.strip())
+        return Known(item=self.item, better=self.better, worse=self.worse, why=self.why.strip(), tie=self.tie)
 
 
 Knowns = Annotated[list[KnownComparison], Field(max_length=KNOWN_MOST)]
@@ -312,19 +315,21 @@ def sent_study(form: SentFields) -> NewStudy:
 _OFFERS = ("both_bad", "skips", "advance")
 
 
-def _known(form: SentFields, name: str) -> list[dict[str, str]]:
-    """One on a line: the item, the better model, the worse one, and why."""
+def _known(form: SentFields, name: str) -> list[dict[str, str | bool]]:
+    """One on a line: the item, the better model, the worse one, and why; `tie` before the models where neither is."""
     called = {"examples": "Examples", "training": "Training items", "gold": "Gold items"}[name]
-    found: list[dict[str, str]] = []
+    found: list[dict[str, str | bool]] = []
     for line in filter(None, map(str.strip, form.text(name, most=100_000, called=called).splitlines())):
-        parts = [part.strip().replace("\\|", "|") for part in _BETWEEN.split(line, maxsplit=3)]
+        plain, ties = _TIE.subn(r"\1", line)
+        parts = [part.strip().replace("\\|", "|") for part in _BETWEEN.split(plain, maxsplit=3)]
         if len(parts) < 3 or not all(parts[:3]):
             raise Refusal(
                 422,
                 f"{called}: a line is the item, the better model and the worse one, with a | between them, and after "
-                "a third | why; a | that is part of a name is written \\|.",
+                "a third | why; a | that is part of a name is written \\|. Of two that are equally good: the item, "
+                "the word tie, the two models.",
             )
-        found.append(dict(zip(("item", "better", "worse", "why"), parts, strict=False)))
+        found.append({**dict(zip(("item", "better", "worse", "why"), parts, strict=False)), "tie": bool(ties)})
     if len(found) > KNOWN_MOST:
         raise Refusal(422, f"{called}: there may be {KNOWN_MOST} of them, not {len(found)}.")
     return found

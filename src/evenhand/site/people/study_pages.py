@@ -1,8 +1,8 @@
 """The owner's studies for people: making one, giving places, how far each person has got and how far they agree."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
@@ -14,6 +14,7 @@ from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person, find_person, people
 from evenhand.site.http.audit_log import LogEvent
+from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.rate_limits import line
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import FreshOwner, Owner, SentForm, Service, Serving
@@ -64,6 +65,8 @@ from evenhand.site.people.study_making import (
     sent_fields,
     sent_study,
 )
+
+T = TypeVar("T")
 
 pages = APIRouter(prefix="/admin/studies", include_in_schema=False)
 
@@ -155,15 +158,16 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
     everybody = await run_in_threadpool(people, serving.ledger)
     places = await run_in_threadpool(progress, serving.ledger, study)
     taken = {one.person for one in places}
+    decided = await run_in_threadpool(decisions, serving.ledger, study)
     # A page waits a moment for new figures, all of them together: what is soon made comes first.
     board, agree = await _board_of(serving, study), await agreement_of(serving, study)
     works = await quality_of(serving, study)
-    decided = await run_in_threadpool(decisions, serving.ledger, study)
     context = {
         "study": found,
         "state": state_of(found, finished=all(one.judged == one.tasks for one in places)),
         "replaced": await run_in_threadpool(replaced_answers, serving.ledger, study),
         "places": places,
+        "to_free": not found.closed and any(one.person and one.judged < one.tasks for one in places),
         "agreement": agree,
         "works_of": {one.person: one for one in works},
         "remarkable": [told for one in works if (told := remarkable(one))[1] or told[2]],
@@ -176,23 +180,33 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
         "names": await run_in_threadpool(names_of, serving.ledger),
         "others": [one for one in everybody if _may_compare(one) and one.id not in taken],
         "board": board,
-        "more": await serving.figures.kept(
-            ("more verdicts", study), partial(what_more_would_bring, study=study), serving.site.limits.patience
-        ),
+        "more": await _more_of(serving, study),
     }
     return serving.pages.page(request, "study.html", context)
 
 
 async def quality_of(serving: Service, study: str) -> list[PersonQuality]:
     """Raises StillWorking."""
-    return await serving.figures.kept(("quality", study), partial(quality, study=study), serving.site.limits.patience)
+    return await _figures(serving, "quality", quality, study)
 
 
 async def both_boards_of(serving: Service, study: str) -> BothBoards | None:
     """Raises StillWorking."""
-    return await serving.figures.kept(
-        ("both boards", study), partial(both_boards, study=study), serving.site.limits.patience
-    )
+    return await _figures(serving, "both boards", both_boards, study)
+
+
+async def _more_of(serving: Service, study: str) -> tuple[str, ...] | None:
+    """None while it is worked out: it takes longest, and nothing else on the page hangs on it."""
+    try:
+        return await _figures(serving, "more verdicts", what_more_would_bring, study)
+    except StillWorking:
+        return None
+
+
+async def _figures(serving: Service, name: str, work: Callable[..., T], study: str) -> T:
+    """Of those who count now: whoever has just left somebody out is not shown what was before. Raises StillWorking."""
+    out = frozenset(people_left_out(await run_in_threadpool(decisions, serving.ledger, study)))
+    return await serving.figures.kept((name, study, out), partial(work, study=study), serving.site.limits.patience)
 
 
 async def _board_of(serving: Service, study: str) -> str | None:
@@ -212,9 +226,7 @@ def study_of(ledger: Ledger, study: str) -> PeopleStudy:
 
 async def agreement_of(serving: Service, study: str) -> Agreement | None:
     """Raises StillWorking."""
-    return await serving.figures.kept(
-        ("agreement", study), partial(agreement, study=study), serving.site.limits.patience
-    )
+    return await _figures(serving, "agreement", agreement, study)
 
 
 def _may_compare(person: Person) -> bool:

@@ -14,6 +14,7 @@
   form.querySelector("[data-keys]").hidden = false;
   let saving = Promise.resolve();
   let waiting = 0;
+  let answered = form.dataset.answered === "yes";
 
   // Whether a choice leads on: the study's own way, until the person says otherwise.
   const box = form.querySelector("[data-advance-box]");
@@ -31,19 +32,19 @@
   }
 
   function stands(said) {
-    if (after.value === "0" && said.times > 0) {
-      done.value += 1;
-      judged.textContent = String(done.value);
-    }
+    const now = Boolean(said.choice);
+    if (now !== answered) done.value += now ? 1 : -1;
+    answered = now;
+    judged.textContent = String(done.value);
     after.value = String(said.times);
-    undo.disabled = false;
+    undo.disabled = !done.value;
   }
 
   function teach(told) {
     taught.hidden = false;
     taught.classList.toggle("right", told.right);
     taught.querySelector("[data-taught-words]").textContent =
-      `${told.right ? "You are right" : "Not quite"}: ${told.better} is better.`;
+      `${told.right ? "You are right" : "Not quite"}: ${told.better ?? "neither"} is better.`;
     taught.querySelector("[data-taught-why]").textContent = told.why;
     taught.scrollIntoView({ block: "nearest" });
     if (!form.elements.taught) {
@@ -91,7 +92,7 @@
       go("next");
       return;
     }
-    if (answer.status === 409 && said.choice) {
+    if (answer.status === 409 && "times" in said) {
       stands(said);
       for (const radio of radios) radio.checked = radio.value === said.choice;
     }
