@@ -17,7 +17,7 @@ from typing import NoReturn
 import pytest
 from sqlalchemy import Connection, select, text
 
-from evenhand.ledger.read.board_versions import RELEASING, Batch, add_version, released_so_far
+from evenhand.ledger.read.board_versions import RELEASING, Batch, NewVersion, add_version, released_so_far
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep import chain
@@ -117,7 +117,8 @@ def until_waiting(connection: Connection, number: int) -> None:
 def release(url: str, board: str, *, seen: int = 0) -> None:
     """As a server does that has seen what was released up to there."""
     with closing(Ledger(url, create=False)) as own:
-        add_version(own, board, "judge", BATCHES, judgement=5, seen=seen)
+        new = NewVersion(board=board, judge="judge", batches=BATCHES, judgement=5, counted="digest")
+        add_version(own, new, seen=seen)
 
 
 def test_of_two_servers_that_release_at_one_moment_one_does(ledger: Ledger, server: str):

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import func, select, text
 
@@ -39,7 +40,19 @@ class BoardVersion:
     """From 1; 0 before anything was released."""
     judgement: int
     """Sequence number of the last judgement that it counts."""
+    counted: str
+    """What its figures are made of, as a digest; empty of one by an earlier Evenhand."""
     at: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewVersion:
+    board: str
+    judge: str
+    batches: Sequence[Batch]
+    """That come with it."""
+    judgement: int
+    counted: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +63,11 @@ class ReleasedSoFar:
     seen: int
     """Number of the judge's last version on any board."""
 
+    @property
+    def counting(self) -> tuple[Batch, ...]:
+        """In this version."""
+        return tuple(batch for batch in self.batches if batch.released <= self.version.seq)
+
 
 def released_so_far(ledger: Ledger, board: str, judge: str) -> ReleasedSoFar:
     table = schema.board_versions
@@ -57,9 +75,11 @@ def released_so_far(ledger: Ledger, board: str, judge: str) -> ReleasedSoFar:
     with ledger.reading() as connection:
         rows = connection.execute(query).all()
     own = [row for row in rows if row.board == board]
-    version = BoardVersion(seq=0, number=0, judgement=0, at=None)
+    version = BoardVersion(seq=0, number=0, judgement=0, counted="", at=None)
     if own:
-        version = BoardVersion(seq=own[-1].seq, number=len(own), judgement=own[-1].judgement, at=own[-1].at)
+        last = own[-1]
+        counted = _content(last.content)["counted"]
+        version = BoardVersion(seq=last.seq, number=len(own), judgement=last.judgement, counted=counted, at=last.at)
     return ReleasedSoFar(
         version=version,
         batches=tuple(batch for row in rows for batch in _batches(row.content, row.seq)),
@@ -68,15 +88,21 @@ def released_so_far(ledger: Ledger, board: str, judge: str) -> ReleasedSoFar:
 
 
 def _batches(content: str, seq: int) -> Iterable[Batch]:
-    for first, second, numbers in json.loads(content):
+    for first, second, numbers in _content(content)["batches"]:
         yield Batch(models=(first, second), judgements=tuple(from_ranges(numbers, most=_MOST)), released=seq)
 
 
-def add_version(ledger: Ledger, board: str, judge: str, batches: Sequence[Batch], *, judgement: int, seen: int) -> None:
+def _content(stored: str) -> dict[str, Any]:
+    found: Any = json.loads(stored)
+    return {"batches": found, "counted": ""} if isinstance(found, list) else found
+
+
+def add_version(ledger: Ledger, new: NewVersion, *, seen: int) -> None:
     """Nothing is added where somebody else has released something of this judge since it was `seen`."""
-    table = schema.board_versions
-    content = json.dumps([[*one.models, as_ranges(sorted(one.judgements))] for one in batches])
-    row = {"board": board, "judge": judge, "judgement": judgement, "content": content, "at": time.time()}
+    table, judge = schema.board_versions, new.judge
+    batches = [[*one.models, as_ranges(sorted(one.judgements))] for one in new.batches]
+    content = json.dumps({"batches": batches, "counted": new.counted})
+    row = {"board": new.board, "judge": judge, "judgement": new.judgement, "content": content, "at": time.time()}
     with ledger.writing() as connection:
         if connection.dialect.name == "postgresql":
             # Two servers may begin to write at once, and each see that nothing came since.

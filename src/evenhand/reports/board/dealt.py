@@ -4,7 +4,8 @@ A sum over a batch is the same whichever of its battles were won. Other figures 
 pair two models' results on an item, cycles within items and the effect of length each weigh items that everybody knows,
 and whoever works them out for every way in which the sum can come about finds the one that was. So everybody's figures
 are made of verdicts that lie where lots say and not where they were given: of a batch only what was said counts, in
-which order of showing and by whom, and not of which item.
+which order of showing and by whom, and not of which item. Nor does any weigh more than another: items that people were
+asked about more rarely, or somebody twice, would else be told by fractions.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -15,18 +16,40 @@ from statistics import fmean
 import numpy as np
 
 from evenhand.domain.identity import canonical_draw, canonical_json
-from evenhand.ledger.read.results import Results
+from evenhand.ledger.read.results import Mask, Results
+from evenhand.ledger.read.vote_columns import preferring
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.stats.ratings.sums import FloatArray
 
 
-def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]]) -> JudgedBattles:
-    """`batches`: rows, each of two models. What is said of one item stays together, and answers are as long as those of
-    their batch are on average. The same rows dealt again lie where they lay."""
+def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]], kept: Mask) -> JudgedBattles:
+    """Only the rows `kept`. `batches`: of these, each of two models. What is said of one item stays together; answers
+    are as long, and verdicts weigh as much, as those of their batch on average. The same rows dealt again lie where
+    they lay."""
     deal = _Deal(judged.results, judged.lengths)
-    for rows in batches:
-        deal.batch(sorted(rows))
-    return replace(judged, results=deal.results())
+    some = [sorted(rows) for rows in batches]
+    for rows in some:
+        deal.batch(rows)
+    results = deal.results()
+    weight = _level(results, some, kept, human=judged.study.rater.kind == "human")
+    return replace(judged, results=replace(results, weight=weight).rows(kept))
+
+
+def _level(results: Results, batches: Iterable[Sequence[int]], kept: Mask, *, human: bool) -> FloatArray:
+    """By the mean of a batch its sums stay nearly what they are; by each verdict's own weight they would tell of which
+    items those won are. With the weight that replicates of a showing share in; a judge who sees all in both orders may
+    be asked more often in one of them, so each has its own mean."""
+    votes = kept & preferring(results)
+    sharing = np.bincount(results.showing[votes], minlength=int(results.showing.max(initial=0)) + 1)
+    weight, times = results.weight.copy(), np.maximum(sharing, 1)[results.showing]
+    for batch in batches:
+        rows = np.array(batch)[votes[batch]]
+        first = np.zeros(len(rows)) if human else results.first_model[rows]
+        for some in (rows[first == one] for one in np.unique(first)):
+            each = results.weight[some] / times[some]
+            if each.min() < each.max():
+                weight[some] = each.mean() * times[some]
+    return weight
 
 
 class _Deal:

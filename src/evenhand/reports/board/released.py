@@ -1,7 +1,8 @@
 """Which withheld verdicts count in what everybody sees of a board: the one place that decides it.
 
 Withheld one by one are people's verdicts and all battles against the reference. They are released in batches: of two
-models on at least five items at once, every wanted showing in, all of one skill or of none in particular. A batch
+models on at least five items at once that have a verdict, every wanted showing in, all of one skill or of none in
+particular. A batch
 counts whole or not at all, in every view, file and answer, of every board that shares its items; so whatever is set
 against whatever else, over time or beside each other, differs by whole batches, and within one no figure tells of which
 item a verdict is (`dealt.py`). A version of a board is what it counts
@@ -9,10 +10,11 @@ between two releases: nothing of it moves, also not what is public one by one, e
 the withheld ones with each verdict.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import TypeAlias
 
 import numpy as np
@@ -22,6 +24,7 @@ from evenhand.format.words import counted
 from evenhand.ledger.read.board_versions import (
     Batch,
     BoardVersion,
+    NewVersion,
     ReleasedSoFar,
     add_version,
     released_so_far,
@@ -91,11 +94,33 @@ class Released:
 
     def shown(self, judged: JudgedBattles, parts: Mapping[str, str | None] | None = None) -> ShownFigures:
         """`parts` of items by digest: for what is shown of each for itself, only batches that lie in one of them."""
-        results = judged.results
         withheld = withheld_rows(judged, self.open_items)
+        whole = self._whole(judged, parts)
+        kept = self._kept(judged, withheld, whole)
+        told = dealt(judged, filter(None, ([row for row in rows if withheld[row]] for rows in whole)), kept)
+        return ShownFigures(judged=told, left_out=int((withheld & ~kept).sum()))
+
+    def counted(self, groups: Iterable[tuple[JudgedBattles, bool]]) -> str:
+        """The same as long as everybody's figures are made of the same verdicts. `groups`: as of `release`."""
+        digest = sha256()
+        for judged, shared in groups:
+            kept = self._kept(judged, withheld_rows(judged, self.open_items), self._whole(judged, None))
+            digest.update(f"{shared} {int(kept.sum())} ".encode() + np.sort(judged.results.seq[kept]).tobytes())
+        return digest.hexdigest()[:16]
+
+    def _kept(self, judged: JudgedBattles, withheld: Mask, whole: Iterable[Sequence[int]]) -> Mask:
+        counts = np.zeros(len(judged.results), dtype=np.bool_)
+        for rows in whole:
+            counts[rows] = True
+        in_time = judged.results.seq <= self.version.judgement if self.version.number else np.ones_like(counts)
+        return np.where(withheld, counts, in_time)
+
+    def _whole(self, judged: JudgedBattles, parts: Mapping[str, str | None] | None) -> list[list[int]]:
+        """The rows of each batch that counts."""
+        results = judged.results
         part_of = None if parts is None else np.array([_code(parts, item) for item in results.item.names])
         place = {number: row for row, number in enumerate(results.seq.tolist())}
-        counts, there = np.zeros(len(results), dtype=np.bool_), np.zeros(len(results), dtype=np.bool_)
+        there = np.zeros(len(results), dtype=np.bool_)
         whole: list[list[int]] = []
         # The largest first: what is left of one without somebody's verdicts is a batch too.
         for batch in sorted(self.batches, key=lambda one: -len(one.judgements)):
@@ -104,16 +129,8 @@ class Released:
                 continue
             there[rows] = True
             if part_of is None or len({*part_of[results.item.code[rows]].tolist()}) == 1:
-                counts[rows] = True
-                whole.append([row for row in rows if withheld[row]])
-        in_time = (
-            results.seq <= self.version.judgement if self.version.number else np.ones(len(results), dtype=np.bool_)
-        )
-        kept = np.where(withheld, counts, in_time)
-        told = dealt(judged, filter(None, whole))
-        return ShownFigures(
-            judged=replace(told, results=told.results.rows(kept)), left_out=int((withheld & ~counts).sum())
-        )
+                whole.append(rows)
+        return whole
 
 
 def _code(parts: Mapping[str, str | None], item: str) -> str:
@@ -127,8 +144,10 @@ class Release:
     board: ReleasedBoard
     so_far: ReleasedSoFar
     fresh: tuple[Batch, ...]
-    newest: int
-    """Sequence number of the last judgement that was looked at."""
+    judgement: int
+    """Sequence number of the last one that counts now."""
+    counted: str
+    """What the figures are made of now."""
     due: bool
     """Whether there is something to write down."""
     open_items: frozenset[str]
@@ -137,7 +156,7 @@ class Release:
 def release(
     ledger: Ledger,
     board: ReleasedBoard,
-    groups: Sequence[JudgedBattles],
+    groups: Sequence[tuple[JudgedBattles, bool]],
     *,
     cells: Cells,
     open_items: frozenset[str],
@@ -145,21 +164,29 @@ def release(
 ) -> Release:
     """Only reads.
 
-    `groups`: its verdicts, those of people study by study, as each is a view of its own. `open_items`: of benchmarks
-    of which nothing is withheld; they hide nothing, so they do not help to make up a batch. `left_out`: verdicts of
-    people whom the owner left out, perhaps after they were released.
+    `groups`: its verdicts, those of people study by study, as each is a view of its own, and whether they count on the
+    board that all share. `open_items`: of benchmarks of which nothing is withheld; they hide nothing, so they do not
+    help to make up a batch. `left_out`: verdicts of people whom the owner left out, perhaps after they were released.
     """
-    so_far = released_so_far(ledger, board.board, board.judge)
-    fresh = [batch for group in groups for batch in _batches(group, so_far.batches, cells=cells, open_items=open_items)]
-    gone = {number: item for group in left_out for number, item in _items_of_rows(group)}
-    if gone:
-        fresh += [batch for group in groups for batch in _without(gone, group, so_far.batches)]
+    so_far, some = released_so_far(ledger, board.board, board.judge), [group for group, _ in groups]
+    version = so_far.version
+    fresh = [batch for group in some for batch in _batches(group, so_far.batches, cells=cells, open_items=open_items)]
+    fresh += _without(left_out, some, so_far.batches)
+    before = Released(version=version, batches=so_far.counting, open_items=open_items)
+    judgement, counted = version.judgement, before.counted(groups)
+    due = bool(version.number) and counted != version.counted
+    if fresh or _moved(some, so_far, open_items):
+        due, judgement = True, max((int(group.results.seq.max(initial=0)) for group in some), default=0)
+        version = replace(version, number=version.number + 1, judgement=judgement)
+        after = Released(version=version, batches=(*so_far.batches, *fresh), open_items=open_items)
+        counted = after.counted(groups)
     return Release(
         board=board,
         so_far=so_far,
         fresh=tuple(fresh),
-        newest=max((int(group.results.seq.max(initial=0)) for group in groups), default=0),
-        due=bool(fresh) or _moved(groups, so_far, open_items),
+        judgement=judgement,
+        counted=counted,
+        due=due,
         open_items=open_items,
     )
 
@@ -169,10 +196,19 @@ def write_down(ledger: Ledger, found: Release) -> Released:
     so_far, board = found.so_far, found.board
     if found.due:
         with suppress(LedgerError):  # one that cannot be written to now: the version before is as right to show
-            add_version(ledger, board.board, board.judge, found.fresh, judgement=found.newest, seen=so_far.seen)
+            add_version(
+                ledger,
+                NewVersion(
+                    board=board.board,
+                    judge=board.judge,
+                    batches=found.fresh,
+                    judgement=found.judgement,
+                    counted=found.counted,
+                ),
+                seen=so_far.seen,
+            )
         so_far = released_so_far(ledger, board.board, board.judge)
-    counting = tuple(batch for batch in so_far.batches if batch.released <= so_far.version.seq)
-    return Released(version=so_far.version, batches=counting, open_items=found.open_items)
+    return Released(version=so_far.version, batches=so_far.counting, open_items=found.open_items)
 
 
 def _moved(groups: Sequence[JudgedBattles], so_far: ReleasedSoFar, open_items: frozenset[str]) -> bool:
@@ -198,6 +234,12 @@ class _Unreleased:
     item: str
     rows: tuple[int, ...]
     """Sequence numbers."""
+    read: bool
+    """Whether one of them holds a verdict: a sum over others tells nothing, and hides nothing."""
+
+
+def _enough(found: Iterable[_Unreleased]) -> bool:
+    return sum(one.read for one in found) >= FEWEST
 
 
 def _batches(
@@ -211,41 +253,57 @@ def _batches(
     for models, found in _by_pair(judged, taken, open_items).items():
         whole = [one for one in found if (one.item, frozenset(models)) not in open_ended]
         if frozenset(models) in waiting:
-            # Of what is still being asked five items stay back: else a last one to four would wait for ever.
-            whole = sorted(whole, key=lambda one: max(one.rows))[:-FEWEST]
-        if len(whole) >= FEWEST:
+            whole = _but_the_last(whole)
+        if _enough(whole):
             for some in _apart(whole, cells):
                 yield Batch(models=models, judgements=tuple(sorted(row for one in some for row in one.rows)))
 
 
-def _without(gone: Mapping[int, str], judged: JudgedBattles, before: Sequence[Batch]) -> Iterator[Batch]:
+def _but_the_last(found: Sequence[_Unreleased]) -> list[_Unreleased]:
+    """Of what is still being asked five items stay back: else a last one to four would wait for ever."""
+    left = sorted(found, key=lambda one: max(one.rows))
+    back: list[_Unreleased] = []
+    while left and not _enough(back):
+        back.append(left.pop())
+    return left
+
+
+def _without(
+    left_out: Sequence[JudgedBattles], groups: Sequence[JudgedBattles], before: Sequence[Batch]
+) -> Iterator[Batch]:
     """What is left of batches without the verdicts of people who are left out.
 
     Sums were shown with them, and will be without, or with others left out: only where whatever follows from all of
     these together is still on enough items.
     """
-    item_of = {**gone, **dict(_items_of_rows(judged))}
-    there = {*item_of} - {*gone}
-    every = [({*batch.judgements}, batch) for batch in before]
+    gone, there = dict(_items_of_rows(left_out)), dict(_items_of_rows(groups))
+    item_of = {**gone, **there}
+    every = [({*batch.judgements}, batch) for batch in before] if gone else []
     for rows, batch in every:
-        left = rows & there
-        if not left or not rows & {*gone} or not rows <= {*item_of} or any(rows < others for others, _ in every):
+        left = rows & there.keys()
+        if rows.isdisjoint(gone) or not rows <= item_of.keys() or any(rows < others for others, _ in every):
             continue
         known = [others for others, _ in every if others & rows]
-        if left in known:
+        if left in known or not any(item_of[number] for number in left):
             continue
         told_apart: dict[frozenset[int], set[str]] = {}
         for number in rows:
-            told_with = frozenset(at for at, some in enumerate((*known, left)) if number in some)
-            told_apart.setdefault(told_with, set()).add(item_of[number])
+            if item := item_of[number]:
+                told_with = frozenset(at for at, some in enumerate((*known, left)) if number in some)
+                told_apart.setdefault(told_with, set()).add(item)
         if min(map(len, told_apart.values())) >= FEWEST:
             yield Batch(models=batch.models, judgements=tuple(sorted(left)))
 
 
-def _items_of_rows(judged: JudgedBattles) -> Iterator[tuple[int, str]]:
-    numbers: list[int] = judged.results.seq.tolist()
-    items: list[int] = judged.results.item.code.tolist()
-    return ((number, judged.results.item.names[item]) for number, item in zip(numbers, items, strict=True))
+def _items_of_rows(groups: Iterable[JudgedBattles]) -> Iterator[tuple[int, str | None]]:
+    """By sequence number; None of what holds no verdict."""
+    for judged in groups:
+        results = judged.results
+        numbers: list[int] = results.seq.tolist()
+        items: list[int] = results.item.code.tolist()
+        read: list[bool] = results.decided.tolist()
+        for number, item, holds in zip(numbers, items, read, strict=True):
+            yield number, results.item.names[item] if holds else None
 
 
 def _without_a_reply(judged: JudgedBattles) -> set[tuple[str, frozenset[str]]]:
@@ -266,6 +324,7 @@ def _by_pair(
 ) -> dict[tuple[str, str], list[_Unreleased]]:
     results = judged.results
     withheld = withheld_rows(judged, open_items)
+    read: set[int] = {*results.seq[results.decided].tolist()}
     first, second = results.pair_by_name
     found: dict[tuple[str, str], dict[str, list[int]]] = {}
     numbers: list[int] = results.seq[withheld].tolist()
@@ -277,7 +336,9 @@ def _by_pair(
             models = (results.models[one], results.models[other])
             found.setdefault(models, {}).setdefault(results.item.names[item], []).append(number)
     return {
-        models: [_Unreleased(item=item, rows=tuple(rows)) for item, rows in by_item.items()]
+        models: [
+            _Unreleased(item=item, rows=tuple(rows), read=not read.isdisjoint(rows)) for item, rows in by_item.items()
+        ]
         for models, by_item in found.items()
     }
 
@@ -287,7 +348,7 @@ def _apart(found: Sequence[_Unreleased], cells: Cells) -> list[list[_Unreleased]
     batches, left = _grouped(found, lambda one: cells[one.item])
     more, left = _grouped(left, lambda one: cells[one.item][0])
     batches += more
-    if len(left) >= FEWEST or (left and not batches):
+    if _enough(left) or (left and not batches):
         batches.append(left)
     elif left:
         smallest = min(range(len(batches)), key=lambda at: (len(batches[at]), at))
@@ -302,8 +363,8 @@ def _grouped(
     groups: dict[Hashable, list[_Unreleased]] = {}
     for one in found:
         groups.setdefault(key(one), []).append(one)
-    enough = [some for some in groups.values() if len(some) >= FEWEST]
-    return enough, [one for some in groups.values() if len(some) < FEWEST for one in some]
+    enough = [some for some in groups.values() if _enough(some)]
+    return enough, [one for some in groups.values() if not _enough(some) for one in some]
 
 
 def told_to_all(found: Mapping[str, Steering], category: str | None) -> dict[str, Steering]:

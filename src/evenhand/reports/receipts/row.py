@@ -94,8 +94,7 @@ def without_few_against_reference(judged: JudgedBattles, *, deal: bool = True) -
             few |= rows
         else:
             enough.append(np.flatnonzero(rows).tolist())
-    told = dealt(judged, enough) if deal else judged
-    return replace(told, results=told.results.rows(~few))
+    return dealt(judged, enough, ~few) if deal else replace(judged, results=results.rows(~few))
 
 
 def moved(before: Sequence[BoardRow], after: Sequence[BoardRow], *, withheld: bool = False) -> list[Json]:

@@ -26,6 +26,8 @@ class BoardOnRecord:
     id: str
     studies: tuple[StudyOnRecord, ...]
     """Those that count."""
+    alone: tuple[StudyOnRecord, ...] = ()
+    """Of these, whichever part is looked at, those that are no person's share of a study for people."""
     shares: tuple[StudyOnRecord, ...] = ()
     """Of people: all that may be seen, those of studies that the owner set aside too."""
     parts: tuple[PeoplePart, ...] = ()
@@ -146,6 +148,7 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
         BoardOnRecord(
             id=identity,
             studies=tuple(one for one in some if one.key in counting or one.key not in seen),
+            alone=tuple(one for one in some if one.key not in seen),
             shares=tuple(one for one in some if one.key in seen),
             parts=tuple(part for part in parts if any(one.key in part.records for one in some)),
         )

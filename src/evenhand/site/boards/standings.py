@@ -170,16 +170,15 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
     """Only reads."""
     items, held = items_of(ledger, on_record.data), benchmarks_of_items(ledger)
     nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
-    in_parts = {key for part in on_record.parts for key in part.records}
     groups = [
-        [one for one in on_record.studies if one.key not in in_parts],
-        *([one for one in on_record.shares if one.key in part.counting] for part in on_record.parts),
+        (on_record.alone, True),
+        *(([one for one in on_record.shares if one.key in part.counting], part.counts) for part in on_record.parts),
     ]
     out = [[one for one in on_record.shares if one.key in part.out] for part in on_record.parts]
     return release(
         ledger,
         ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
-        [public_battles(ledger, on_record, studies=some) for some in groups if some],
+        [(public_battles(ledger, on_record, studies=some), shared) for some, shared in groups if some],
         cells={one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items},
         open_items=frozenset(item for item, those in held.items() if those & nothing_withheld),
         left_out=[public_battles(ledger, on_record, studies=some) for some in out if some],

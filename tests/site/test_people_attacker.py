@@ -1,0 +1,291 @@
+"""Claims about people's verdicts on a withheld benchmark, played by somebody who adds up all that everybody is shown
+while people judge, skip and change their minds, and the owner leaves them out, takes them in, shows studies and hides
+them.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from sqlalchemy import select, update
+
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.response import Response
+from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.released import FEWEST
+from evenhand.reports.errors import RankError
+from evenhand.site.accounts.store import Person
+from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
+from evenhand.site.boards.standings import BoardView, public_battles, ranked, released_of
+from evenhand.site.people.changes import set_people_study
+from evenhand.site.people.comparisons import PersonShare, find_task
+from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
+from evenhand.site.people.quality import decide
+from evenhand.site.people.studies import make_people_study
+from tests.ledger.test_people_quality import person, say, taken
+from tests.site.house import url_in
+
+MODELS = ("amber", "blue", "coral")
+SKILLS = {"counting": 9, "reading": 7, "maps": 2}
+ITEMS = tuple(
+    Item(label=f"{skill} {n}", instruction=f"{skill} {n}?", category=skill)
+    for skill, number in SKILLS.items()
+    for n in range(number)
+)
+BENCHMARK = Benchmark(name="b", items=ITEMS, licence="CC0-1.0", citation="", protocols=())
+
+
+@dataclass
+class Studies:
+    ledger: Ledger
+    lots: Random
+    ids: list[str] = field(default_factory=list[str])
+    places: list[PersonShare] = field(default_factory=list[PersonShare])
+    people: list[tuple[str, Person]] = field(default_factory=list[tuple[str, Person]])
+
+    def make(self, who: list[Person], *, each: int, items: int | None = None, most: int | None = None) -> str:
+        asked = AskedStudy(
+            data=BENCHMARK.digest,
+            form="forced",
+            pairs=Pairs(models=MODELS),
+            sharing=Sharing(people=len(who), each=each, seed=len(self.ids)),
+            items=items,
+            most=most,
+            conduct=Conduct(skips=True),
+        )
+        study = make_people_study(self.ledger, asked, made_by=None)
+        self.ids.append(study)
+        for one in who:
+            self.places.append(taken(self.ledger, study, one))
+            self.people.append((study, one))
+        return study
+
+    def judge(self, place: PersonShare, *, most: int = 1000, choices: tuple[str, ...] = ("A", "B")) -> None:
+        numbers = list(range(1, place.tasks + 1))
+        for number in self.lots.sample(numbers, min(most, len(numbers))):
+            say(self.ledger, place, number, self.lots.choice(choices))
+
+    def something_happens(self) -> None:
+        match self.lots.choice(("out", "out", "out", "setting", "judge")):
+            case "out":
+                study, one = self.lots.choice(self.people)
+                decide(self.ledger, study, one.id, left_out=self.lots.random() < 0.6, rule="gold", by=None)
+            case "setting":
+                setting = self.lots.choice(("closed", "shown", "aside"))
+                set_people_study(self.ledger, self.lots.choice(self.ids), setting, on=self.lots.random() < 0.6)
+            case _:
+                place = self.lots.choice(self.places)
+                if self.running(place.study):
+                    self.judge(place, most=self.lots.choice((1, 4)), choices=("A", "B", "skip"))
+
+    def running(self, study: str) -> bool:
+        table = schema.people_studies
+        with self.ledger.reading() as connection:
+            return connection.execute(select(table.c.closed).where(table.c.id == study)).scalar() is None
+
+
+@pytest.fixture
+def studies(tmp_path: Path) -> Iterator[Studies]:
+    with closing(stocked(tmp_path)) as ledger:
+        yield Studies(ledger, Random(5))
+
+
+def stocked(folder: Path) -> Ledger:
+    ledger = Ledger(url_in(folder))
+    ledger.register_benchmark(BENCHMARK)
+    ledger.add_responses(
+        [Response(item=one.digest, model=model, text=f"{model} {one.label}") for one in ITEMS for model in MODELS]
+    )
+    return ledger
+
+
+@dataclass
+class Seen:
+    """What everybody was shown so far."""
+
+    ledger: Ledger
+    sums: dict[tuple[str, str], set[frozenset[tuple[int, float]]]] = field(
+        default_factory=dict[tuple[str, str], set[frozenset[tuple[int, float]]]]
+    )
+    """Of two models: each sum by what it is of, verdicts with their weights."""
+    states: dict[tuple[str | None, str | None, int], object] = field(
+        default_factory=dict[tuple[str | None, str | None, int], object]
+    )
+    """By study, skill and version."""
+    moved: int = 0
+    """Figures that changed under the number of a version."""
+
+    def look(self) -> None:
+        for board in boards_on_record(self.ledger):
+            whole = [(None, board)] if board.studies else []
+            for study, view in (*whole, *((part.study, board.only(part.study)) for part in board.parts)):
+                if view is not None and view.studies:
+                    self._look(study, view)
+
+    def _look(self, study: str | None, view: BoardOnRecord) -> None:
+        given = released_of(self.ledger, view)
+        for skill in (None, *SKILLS):
+            asked = BoardView(board=view.id, category=skill, study=study, withheld=True)
+            try:
+                told = _sums(ranked(self.ledger, view, asked, given).judged)
+            except RankError:
+                told = {}
+            for models, one in told.items():
+                self.sums.setdefault(models, set()).add(one)
+            self.moved += self.states.setdefault((study, skill, given.version.number), told) != told
+
+    def told_of_few(self) -> list[tuple[tuple[str, str], int]]:
+        """Two models and a number of items, fewer than five, whose sum follows from all that was shown."""
+        item_of = _items(self.ledger)
+        found: list[tuple[tuple[str, str], int]] = []
+        for models, sums in self.sums.items():
+            verdicts = sorted({number for one in sums for number, _ in one})
+            alike: dict[tuple[float, ...], set[str]] = {}
+            for number in verdicts:
+                weights = tuple(round(dict(one).get(number, 0.0), 7) for one in sums)
+                alike.setdefault(weights, set()).add(item_of[number])
+            matrix = np.array(list(alike)).T
+            known = np.linalg.pinv(matrix, rcond=1e-9) @ matrix
+            for place, items in enumerate(alike.values()):
+                if known[place, place] > 1 - 1e-6 and len(items) < FEWEST:
+                    found.append((models, len(items)))
+        return found
+
+
+def _sums(judged: JudgedBattles) -> dict[tuple[str, str], frozenset[tuple[int, float]]]:
+    votes, results = judged.votes, judged.results.rows(judged.voting)
+    found: dict[tuple[str, str], set[tuple[int, float]]] = {}
+    columns = (results.seq.tolist(), votes.model_a.tolist(), votes.model_b.tolist(), votes.weight.tolist())
+    for number, one, other, weight in zip(*columns, strict=True):
+        found.setdefault((votes.models[one], votes.models[other]), set()).add((number, weight))
+    return {models: frozenset(some) for models, some in found.items()}
+
+
+def _items(ledger: Ledger) -> dict[int, str]:
+    made, trials = schema.judgements, schema.trials
+    with ledger.reading() as connection:
+        query = select(made.c.seq, trials.c.item).join(trials, trials.c.key == made.c.trial)
+        return dict(connection.execute(query).all())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [3, 4, 7])
+def test_whatever_an_owner_and_people_do_no_sum_on_fewer_than_five_items_follows(tmp_path: Path, seed: int):
+    with closing(stocked(tmp_path)) as ledger:
+        studies, seen = Studies(ledger, Random(seed)), Seen(ledger)
+        who = [person(ledger, f"person {number}") for number in range(4)]
+        for each, most in ((2, 36), (1, 24)):
+            study = studies.make(studies.lots.sample(who, 3), each=each, items=14, most=most)
+            set_people_study(ledger, study, "shown", on=True)
+        for place in studies.places:
+            studies.judge(place, choices=("A", "B", "B", "skip"))
+        seen.look()
+        for _ in range(14):
+            studies.something_happens()
+            seen.look()
+        assert sum(map(len, seen.sums.values())) > len(seen.sums), "something moved"
+        assert (seen.told_of_few(), seen.moved) == ([], 0)
+
+
+def test_no_verdict_of_a_batch_weighs_more_than_another(studies: Studies):
+    """Of a skill with two items each is drawn more often than of one with nine, so their verdicts weigh less."""
+    study = studies.make([person(studies.ledger)], each=1, items=14)
+    studies.judge(studies.places[0])
+    set_people_study(studies.ledger, study, "closed", on=True)
+    (board,) = boards_on_record(studies.ledger)
+    owners, given = public_battles(studies.ledger, board), released_of(studies.ledger, board)
+    weights = dict(zip(owners.results.seq.tolist(), owners.results.weight.tolist(), strict=True))
+    shown = [dict(one) for one in _sums(given.shown(owners).judged).values()]
+    uneven = False
+    for batch in given.batches:
+        uneven = uneven or len({round(weights[number], 9) for number in batch.judgements}) > 1
+        (told,) = (one for one in shown if batch.judgements[0] in one)
+        assert len({round(told[number], 9) for number in batch.judgements}) == 1
+        assert sum(told[number] for number in batch.judgements) == pytest.approx(
+            sum(weights[number] for number in batch.judgements)
+        )
+    assert uneven
+
+
+def test_what_two_studies_ask_one_person_about_tells_nothing_of_that_item(studies: Studies):
+    """On the board of both the two verdicts share the weight of one; on each study's own the verdict has all of it."""
+    who = person(studies.ledger)
+    for most in (None, 24):
+        study = studies.make([who], each=1, most=most)
+        studies.judge(studies.places[-1])
+        set_people_study(studies.ledger, study, "closed", on=True)
+    seen = Seen(studies.ledger)
+    seen.look()
+    assert {len(sums) >= 3 for sums in seen.sums.values()} == {True}, "each study, and both"
+    assert seen.told_of_few() == []
+
+
+def test_items_that_were_skipped_do_not_help_to_make_up_a_batch(studies: Studies):
+    """Of five items with one verdict the sum would be that verdict."""
+    study = studies.make([person(studies.ledger)], each=1)
+    set_people_study(studies.ledger, study, "shown", on=True)
+    (place,) = studies.places
+    said: dict[frozenset[str], int] = {}
+    for number in range(1, place.tasks + 1):
+        models = _models(studies.ledger, place, number)
+        said[models] = said.get(models, 0) + 1
+        say(studies.ledger, place, number, "A" if said[models] < FEWEST else "skip")
+    (board,) = boards_on_record(studies.ledger)
+    given = released_of(studies.ledger, board)
+    assert set(said.values()) == {len(ITEMS)}
+    assert (given.version.number, given.batches) == (0, ())
+    of_two = [n for n in range(1, place.tasks + 1) if _models(studies.ledger, place, n) == frozenset(MODELS[:2])]
+    say(studies.ledger, place, of_two[-1], "B")
+    assert [one.models for one in released_of(studies.ledger, board).batches] == [MODELS[:2]]
+
+
+def _models(ledger: Ledger, place: PersonShare, number: int) -> frozenset[str]:
+    shown = find_task(ledger, place, number)
+    assert shown is not None
+    return frozenset(answer.partition(" ")[0] for answer in shown.answers)
+
+
+def test_figures_that_change_have_a_new_number_and_others_keep_theirs(studies: Studies):
+    """One person compared two models on few items, so without them the others' verdicts on these go too."""
+    who = [person(studies.ledger, name) for name in ("Ada", "Grace")]
+    study = studies.make(who, each=1)
+    for place in studies.places:
+        studies.judge(place)
+    set_people_study(studies.ledger, study, "closed", on=True)
+
+    def version(out: int | None) -> tuple[int, int]:
+        for number, one in enumerate(who):
+            decide(studies.ledger, study, one.id, left_out=number == out, rule="gold", by=None)
+        (board,) = boards_on_record(studies.ledger)
+        given = released_of(studies.ledger, board)
+        again = released_of(studies.ledger, board)
+        assert again.version == given.version
+        return given.version.number, len(given.shown(public_battles(studies.ledger, board)).judged.results)
+
+    found = [version(out) for out in (None, 0, 0, 1, None)]
+    numbers, counted = zip(*found, strict=True)
+    assert numbers == (1, 2, 2, 3, 4)
+    assert counted[0] == counted[4] == len(ITEMS) * 3
+    assert counted[1] < counted[0]
+
+
+def test_a_version_of_an_earlier_evenhand_is_read_and_numbered_on(studies: Studies):
+    study = studies.make([person(studies.ledger)], each=1)
+    studies.judge(studies.places[0])
+    set_people_study(studies.ledger, study, "closed", on=True)
+    (board,) = boards_on_record(studies.ledger)
+    before = released_of(studies.ledger, board)
+    table = schema.board_versions
+    with studies.ledger.writing() as connection:
+        content = json.loads(connection.execute(select(table.c.content)).scalar_one())
+        connection.execute(update(table).values(content=json.dumps(content["batches"])))
+    after = released_of(studies.ledger, board)
+    assert (after.batches, after.version.number) == (before.batches, before.version.number + 1)
+    assert released_of(studies.ledger, board).version == after.version
