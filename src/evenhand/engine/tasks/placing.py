@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import TypeAlias
 
@@ -95,7 +96,7 @@ class Course:
     def _turns(self, answered: Answered) -> Iterator[str]:
         """Items in an order that hangs on the seed alone, so that all who join share them; each comes again, for a
         further opponent, when all have been asked."""
-        order = sorted(answered, key=lambda item: (draw(self.seed, "placing", item), item))
+        order = _by_lot(self.seed, tuple(answered))
         for played in range(max(map(len, answered.values()), default=0)):
             yield from (item for item in order if len(answered[item]) > played)
 
@@ -145,6 +146,11 @@ def interval(board: FrozenBoard, placed: Placed, reach: float) -> tuple[float, f
 def calls_there_are(answered: Answered) -> int:
     """So many can be made at least, each item against each opponent."""
     return sum(map(len, answered.values()))
+
+
+@lru_cache(maxsize=8)
+def _by_lot(seed: int, items: tuple[str, ...]) -> list[str]:
+    return sorted(items, key=lambda item: (draw(seed, "placing", item), item))
 
 
 def _opponent(shown: Shown, new: str) -> str:

@@ -86,9 +86,7 @@ class FrozenBoard:
     one; None where none were."""
     _verdicts: FloatArray
     """Items x models: how many, by weight."""
-    _rows: Comparisons
-    _bend: FloatArray
-    """Of each row: its information."""
+    _rows: "_BoardRows"
 
     @classmethod
     def of(cls, rows: Comparisons, *, items: int) -> "FrozenBoard":
@@ -107,8 +105,7 @@ class FrozenBoard:
         weight = np.ones(len(kept)) if kept.weight is None else kept.weight
         expected = _won(strength[kept.model_a] - strength[kept.model_b] + sign * order)
         off = (kept.sign + 1) / 2 - expected
-        sides = (kept.item.astype(np.int64) * models + code for code in (kept.model_a, kept.model_b))
-        one, other = sides
+        one, other = (kept.item.astype(np.int64) * models + code for code in (kept.model_a, kept.model_b))
         cells = items * models
         score = (summed(one, weight * off, cells) - summed(other, weight * off, cells)).reshape(items, models)
         verdicts = (summed(one, weight, cells) + summed(other, weight, cells)).reshape(items, models)
@@ -125,8 +122,7 @@ class FrozenBoard:
             residual=np.divide(score, verdicts, out=np.zeros_like(score), where=verdicts > 0),
             dispersion=_dispersion(kept, weight * off, weight * expected * (1 - expected), weight),
             _verdicts=verdicts,
-            _rows=kept,
-            _bend=weight * expected * (1 - expected),
+            _rows=_BoardRows(one=one, other=other, first=sign, bend=weight * expected * (1 - expected)),
         )
 
     def printed(self, strength: float) -> float:
@@ -159,14 +155,15 @@ class FrozenBoard:
         strength = _root(offset, float(met.score.sum()))
         if strength is None:
             return None
-        alpha, gamma = self._moves(met, strength, items)
+        turned = self._residuals_move(met)
+        alpha, gamma = self._moves(met, strength, items, turned)
         spread = float(gamma @ gamma)
         control = float(np.clip(-(alpha @ gamma) / spread, -_MOST_CONTROL, 0.0)) if spread > 0 else 0.0
         # The estimating equation takes control * c off each score: a control below 0 adds what the opponent lost.
         controlled = _root(offset, float((met.score - control * known).sum()))
         if controlled is None:
             control, controlled = 0.0, strength
-        alpha, gamma = self._moves(met, controlled, items)
+        alpha, gamma = self._moves(met, controlled, items, turned)
         moved = alpha + control * gamma
         models = len(self.models)
         return Placed(
@@ -178,7 +175,7 @@ class FrozenBoard:
             apart_error=np.sqrt(((moved[:, None] - self.influence[:, :models]) ** 2).sum(axis=0)),
         )
 
-    def _moves(self, met: Meetings, strength: float, items: int) -> tuple[FloatArray, FloatArray]:
+    def _moves(self, met: Meetings, strength: float, items: int, turned: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Of each item: what it moves the newcomer's strength by, and what for each unit of control."""
         every, models = len(self.influence), len(self.models)
         expected = _won(strength - self.strength[met.opponent] + met.first * self.order)
@@ -188,20 +185,22 @@ class FrozenBoard:
         through = np.append(summed(met.opponent, bend, models), -float(bend @ met.first)) / whole
         known = self.residual[met.item, met.opponent]
         alpha = few * summed(met.item, met.score - expected, every) + self.influence @ through
-        gamma = -few * summed(met.item, known, every) - self.influence @ (self._residuals_move(met) / whole)
+        gamma = -few * summed(met.item, known, every) - self.influence @ (turned / whole)
         return alpha, gamma
 
     def _residuals_move(self, met: Meetings) -> FloatArray:
         """By what the sum of the opponents' residuals changes with each strength of the board and its order effect."""
         rows, models = self._rows, len(self.models)
-        assert rows.item is not None
-        assert rows.first is not None
         cell = met.item.astype(np.int64) * models + met.opponent
-        times = summed(cell, None, self._verdicts.size).reshape(self._verdicts.shape)
-        share = np.divide(times, self._verdicts, out=np.zeros_like(times), where=self._verdicts > 0)
-        lead = (share[rows.item, rows.model_a] - share[rows.item, rows.model_b]) * self._bend
-        of_models = summed(rows.model_b, lead, models) - summed(rows.model_a, lead, models)
-        return np.append(of_models, -float(lead @ rows.first))
+        times, verdicts = summed(cell, None, self._verdicts.size), self._verdicts.ravel()
+        share = np.divide(times, verdicts, out=np.zeros_like(times), where=verdicts > 0)
+        lead = (share.take(rows.one) - share.take(rows.other)) * rows.bend
+        touched = np.flatnonzero(lead)
+        lead = lead[touched]
+        of_models = summed(rows.other[touched] % models, lead, models) - summed(
+            rows.one[touched] % models, lead, models
+        )
+        return np.append(of_models, -float(lead @ rows.first[touched]))
 
     def calls_at_random(self, placed: Placed) -> float | None:
         """Calls that opponents drawn from the whole board, each met in both orders, would take for as small an error;
@@ -213,6 +212,18 @@ class FrozenBoard:
         through = np.append(bend / bend.sum(), 0.0)
         left = placed.error**2 - float(((self.influence @ through) ** 2).sum())
         return 2 * self.dispersion / (float(bend.mean()) * left) if left > 0 else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _BoardRows:
+    """Of each verdict of the board: item times models plus model, of the one and of the other."""
+
+    one: npt.NDArray[np.int64]
+    other: npt.NDArray[np.int64]
+    first: FloatArray
+    """1 where the one was shown first, -1 where the other was."""
+    bend: FloatArray
+    """Its information."""
 
 
 def _solved(rows: Comparisons) -> Solution:
