@@ -276,11 +276,10 @@ def told(name: str, runs: Sequence[Run]) -> None:
     paper = np.array([one.off_paper for one in runs])
     off, plain, z = (np.stack([getattr(one, field) for one in runs]) for field in ("off", "off_plain", "z"))
     apart, wrong = np.mean([one.apart_paper for one in runs]), share([one.wrong_paper for one in runs])
+    z_paper = np.std([one.z_paper for one in runs])
     print(f"\n{name}, {len(runs)} runs")
-    print(
-        f"the paper's 1,400 calls: root mean square error {np.sqrt((paper**2).mean()):.4f}, {apart:.1f} of {MODELS} told"
-    )
-    print(f"  apart, any claim wrong {wrong}, sd of z {np.std([one.z_paper for one in runs]):.3f}")
+    print(f"the paper's 1,400 calls: root mean square error {np.sqrt((paper**2).mean()):.4f},")
+    print(f"  {apart:.1f} of {MODELS} told apart, any claim wrong {wrong}, sd of z {z_paper:.3f}")
     print(f"calls for as small an error: nearest and one order {with_error(paper, plain)},")
     print(f"  with the control {with_error(paper, off)}")
     deviations = ", ".join(f"{each:.3f}" for each in z.std(axis=0))

@@ -105,7 +105,7 @@ class Course:
         plan, calls = self.plan, self.plan.borders[number - 1]
         placed = self.board.place(self.met(said[:calls]))
         reach = look_values(plan.looks)[number - 1]
-        settled = placed is not None and self._settled(placed, reach)
+        settled = placed is not None and self.settled(placed, reach)
         return Look(
             number=number,
             calls=calls,
@@ -122,7 +122,8 @@ class Course:
             found.append(self.look(len(found) + 1, said))
         return found
 
-    def _settled(self, placed: Placed, reach: float) -> bool:
+    def settled(self, placed: Placed, reach: float) -> bool:
+        """Whether the rule is met where intervals reach so many standard errors to each side."""
         until, told = self.plan.until, placed.told(reach)
         match until.kind:
             case "rank":

@@ -26,7 +26,8 @@ def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]]) -> JudgedBatt
     deal = _Deal(judged.results, judged.lengths)
     for rows in batches:
         deal.batch(sorted(rows))
-    return replace(judged, results=deal.results())
+    # A placing is told by which items were shown.
+    return replace(judged, results=deal.results(), placings=())
 
 
 class _Deal:

@@ -6,6 +6,7 @@ variate), as much of it as makes the estimate surest.
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray, summed
 
 NEAREST = 6
@@ -125,12 +127,19 @@ class FrozenBoard:
             _rows=_BoardRows(one=one, other=other, first=sign, bend=weight * expected * (1 - expected)),
         )
 
-    def printed(self, strength: float) -> float:
-        """What such a strength is on the plain board: where it is expected to win as much against all, in both orders
-        alike."""
-        won = _won(strength - self.strength + self.order) + _won(strength - self.strength - self.order)
-        found = _root(-self.plain, float(won.sum()) / 2)
-        return strength if found is None else found
+    def printed(self, strength: float, ratings: Mapping[str, float] | None = None, scale: Scale | None = None) -> float:
+        """What such a strength is on a board that knows no order: where it is expected to win as much against all, in
+        both orders alike. In points where its models' ratings are given, else as `plain`."""
+        known = np.array([ratings is None or model in ratings for model in self.models], dtype=np.bool_)
+        lead = strength - self.strength[known]
+        won = float((_won(lead + self.order) + _won(lead - self.order)).sum()) / 2
+        if ratings is None or scale is None:
+            found = _root(-self.plain, won)
+            return strength if found is None else found
+        points = np.array([ratings[model] for model in self.models if model in ratings])
+        middle = float(points.mean())
+        found = _root(-(points - middle) / scale.unit, won)
+        return middle + scale.unit * (float(lead.mean()) if found is None else found)
 
     def nearest(self, strength: float) -> list[str]:
         """Its models, the nearest to such a strength first."""
