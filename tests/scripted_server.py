@@ -56,8 +56,8 @@ class Script:
 
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
-    """`by-quality`, `by-strength`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For options
-    `picks-first`, `picks-longest`, `picks-at-random`, and `picks-graded`, which grades them first.
+    """`by-quality`, `by-strength`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For
+    options `picks-first`, `picks-longest`, `picks-at-random`, and `picks-graded`, which grades them first.
     `quotes JUDGE` and `closes JUDGE` say what JUDGE says."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
@@ -366,7 +366,7 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         "by-quality": lambda first, second: _draw(seed, first) >= _draw(seed, second),
         # As by quality, but half of its replies must be read by an extractor, and half of those hold no decision.
         "hesitant": lambda first, second: _draw(seed, first) >= _draw(seed, second),
-        # Answers say how strong they are; beside that each text has its luck, each showing its own, and the first gains.
+        # Answers say how strong they are; beside that each text and each showing has its luck, and the first gains.
         "by-strength": lambda first, second: _lead(seed, first, second) >= 0,
     }
     prefers_first = rules[judge]

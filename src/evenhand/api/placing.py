@@ -26,23 +26,32 @@ from evenhand.stats.ratings.scale import Scale
 
 NO_BOARD = "EH-PLACING-NO-BOARD"
 OTHER_LOOKS = "EH-PLACING-OTHER-LOOKS"
+MOST_LOOKS = 50
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PlacingWish:
-    """How a model that joins is to be placed."""
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """A model that joins a board, and how it is placed: against its nearest, until enough is known."""
 
-    new: str
-    until: Until
+    model: str
+    until: str = "rank=3"
+    """`rank=3` (the rank is known within 3), `tier`, `above=NAME` (better or not) or `width=50` (points to a side)."""
     looks: int = LOOKS
+    """How often it is looked at whether enough is known, 2 to 50."""
     max_calls: int = MOST_CALLS
     seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises Misuse."""
+        Until.read(self.until)
+        if not 2 <= self.looks <= MOST_LOOKS:
+            raise Misuse(f"Looks are 2 to {MOST_LOOKS}, not {self.looks}.")
 
 
 class Placement:
     """One model's placing, from its first call to its last; what is on record is not asked again."""
 
-    def __init__(self, plan: JudgingPlan, asked: AskedProtocol, wish: PlacingWish, ledger: Ledger) -> None:
+    def __init__(self, plan: JudgingPlan, asked: AskedProtocol, wish: Newcomer, ledger: Ledger) -> None:
         """Raises Misuse where there is no board to join, or the placing was begun with other looks."""
         self._plan, self._asked, self._ledger = plan, asked, ledger
         self._prepare = partial(
@@ -56,11 +65,11 @@ class Placement:
         everyone = self._prepare(
             plan.responses,
             items=plan.items,
-            matching=replace(asked.matching, pairing="placing", new=wish.new, battles=None, reference_battles=0),
+            matching=replace(asked.matching, pairing="placing", new=wish.model, battles=None, reference_battles=0),
         )
         self._items = {item.digest: item for item in plan.items}
-        found = _on_record(ledger, everyone.study, wish.new)
-        self.answered = _answered(everyone, found.board.votes.playing, wish.new)
+        found = _on_record(ledger, everyone.study, wish.model)
+        self.answered = _answered(everyone, found.board.votes.playing, wish.model)
         self._placing = _settled(found, wish, self.answered)
         self.notes = tuple(_notes(wish, self._placing.plan, everyone))
         self._board = found.board
@@ -91,6 +100,11 @@ class Placement:
         following = self.course.following(self.said, self.answered)
         self._placing = replace(self._placing, batches=(*batches, following))
         return len(batches)
+
+    @property
+    def studies(self) -> list[str]:
+        """Keys of the batches so far, in their order."""
+        return [self._job(number).prepared.study.key for number in range(len(self._placing.batches))]
 
     def _job(self, number: int) -> JudgingJob:
         showings, plan = self._placing.batches[number], self._plan
@@ -147,17 +161,6 @@ class Placement:
             budget.close(done=self.placed.done)
         return done
 
-    @staticmethod
-    def together(done: Sequence[Done]) -> Ended:
-        """All batches as one run, under the number of the last."""
-        tallies = [one.ended.tally for one in done]
-        sums = {
-            name: sum((getattr(one, name) for one in tallies), start=getattr(Tally(), name))
-            for name in ("planned", "known", "reread", "called", "requests", "verdicts", "no_verdict", "failed",
-                         "elsewhere", "tokens", "cost_usd", "cost_unknown", "adapted")
-        }  # fmt: skip
-        return replace(done[-1].ended, tally=replace(tallies[0], **sums, last_failure=tallies[-1].last_failure))
-
     def expected(self) -> "ExpectedPlacing":
         """What it is likely to take, by placing models of the board again on the verdicts of the others."""
         job = self.next_job()
@@ -171,6 +174,38 @@ class Placement:
 
     def outcome(self) -> "PlacingOutcome":
         return PlacingOutcome(placed=self.placed, known=self.known)
+
+
+async def carry_out_placements(
+    placements: Sequence[Placement], *, command: str, watching: Watching = unwatched
+) -> list[Done]:
+    """One model after the other, what each came to as one; what ends one early ends them all."""
+    each: list[Done] = []
+    for one in placements:
+        done = await one.carry_out(command=command, watching=watching)
+        each.append(replace(done[-1], ended=_together(done)))
+        if each[-1].cut_short:
+            break
+    return each
+
+
+def _together(done: Sequence[Done]) -> Ended:
+    """All batches as one run, under the number of the last."""
+    tallies = [one.ended.tally for one in done]
+    sums = {
+        name: sum((getattr(one, name) for one in tallies), start=getattr(Tally(), name))
+        for name in ("planned", "known", "reread", "called", "requests", "verdicts", "no_verdict", "failed",
+                     "elsewhere", "tokens", "cost_usd", "cost_unknown", "adapted")
+    }  # fmt: skip
+    return replace(done[-1].ended, tally=replace(tallies[0], **sums, last_failure=tallies[-1].last_failure))
+
+
+def compared(protocols: Sequence[AskedProtocol]) -> AskedProtocol:
+    """The one protocol of these that compares two answers. Raises Misuse."""
+    comparing = [one for one in protocols if one.showing.protocol.kind == "preference"]
+    if len(comparing) != 1:
+        raise Misuse("A model is placed under one protocol that compares two answers; name it with --protocol.")
+    return comparing[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -330,11 +365,11 @@ def _answered(everyone: PreparedStudy, models: Sequence[str], new: str) -> Answe
     return {item: others for item, others in found.items() if others}
 
 
-def _settled(found: _OnRecord, wish: PlacingWish, answered: Answered) -> PlacingOnRecord:
+def _settled(found: _OnRecord, wish: Newcomer, answered: Answered) -> PlacingOnRecord:
     """As it was begun, else as it is wished. Raises Misuse where the two differ: looks cannot be changed afterwards."""
     begun, most = found.begun, min(wish.max_calls, calls_there_are(answered))
     record = int(found.board.results.seq.max(initial=0)) if begun is None else begun.plan.record
-    plan = LookPlan(new=wish.new, until=wish.until, looks=wish.looks, max_calls=most, record=record)
+    plan = LookPlan(new=wish.model, until=Until.read(wish.until), looks=wish.looks, max_calls=most, record=record)
     if most < wish.looks:
         raise Misuse(f"{counted(most, 'call')} can be asked of these answers, too few for {wish.looks} looks.")
     if begun is None:
@@ -342,7 +377,7 @@ def _settled(found: _OnRecord, wish: PlacingWish, answered: Answered) -> Placing
     if begun.plan != plan or begun.seed != wish.seed:
         was = begun.plan
         raise Misuse(
-            f"The placing of {wish.new} was begun with --until {was.until} --looks {was.looks} --max-calls "
+            f"The placing of {wish.model} was begun with --until {was.until} --looks {was.looks} --max-calls "
             f"{was.max_calls} --seed {begun.seed}, and looks cannot be changed once verdicts are in: give the same.",
             code=OTHER_LOOKS,
         )
@@ -361,7 +396,7 @@ def _course(board: JudgedBattles, placing: PlacingOnRecord, answered: Answered) 
     return course
 
 
-def _notes(wish: PlacingWish, plan: LookPlan, everyone: PreparedStudy) -> Iterator[str]:
+def _notes(wish: Newcomer, plan: LookPlan, everyone: PreparedStudy) -> Iterator[str]:
     if plan.max_calls < wish.max_calls:
         yield f"The answers here allow {plan.max_calls:,} calls, not {wish.max_calls:,}: looks are spread over them."
     yield from everyone.notes

@@ -2,22 +2,19 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
 
-from evenhand.api.jobs import AskedProtocol
-from evenhand.api.placing import Placement, PlacingWish
+from evenhand.api.placing import Newcomer, Placement, carry_out_placements, compared
 from evenhand.cli.ask.judging import plan_of, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.cli.saying import say, still
 from evenhand.domain.identity import Json
-from evenhand.domain.placing import LOOKS, MOST_CALLS, Until
+from evenhand.domain.placing import LOOKS, MOST_CALLS
 from evenhand.ledger.store.record import Ledger
 
 if TYPE_CHECKING:
@@ -29,8 +26,8 @@ def place(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> int:
     _refuse_beside(ctx, given)
     with still("Reading items, answers and the board", quiet=given.quiet):
         plan, answers = plan_of(ctx, given, ledger)
-        asked = _compared(plan.protocols)
-        placements = [Placement(plan, asked, wish, ledger) for wish in wishes(given)]
+        asked = compared(plan.protocols)
+        placements = [Placement(plan, asked, one, ledger) for one in newcomers(given)]
     say_notes(note for one in placements for note in one.notes)
     answers.keep(ledger, plan.benchmark, dry_run=given.asking.dry_run, replace=given.replace)
     if given.asking.dry_run:
@@ -54,12 +51,12 @@ def place(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> int:
     return outcomes.exit_code
 
 
-def wishes(given: "JudgeOptions") -> list[PlacingWish]:
+def newcomers(given: "JudgeOptions") -> list[Newcomer]:
     pairing = given.pairing
     return [
-        PlacingWish(
-            new=new,
-            until=Until.read(pairing.until or "rank=3"),
+        Newcomer(
+            new,
+            until=pairing.until or "rank=3",
             looks=pairing.looks or LOOKS,
             max_calls=pairing.max_calls or MOST_CALLS,
             seed=given.seed,
@@ -69,13 +66,8 @@ def wishes(given: "JudgeOptions") -> list[PlacingWish]:
 
 
 async def _carried_out(placements: list[Placement], *, quiet: bool) -> Outcomes:
-    each: list[Outcome] = []
-    for one in placements:
-        done = await one.carry_out(command="judge", watching=watching(quiet=quiet))
-        each.append(Outcome.of(replace(done[-1], ended=one.together(done))))
-        if each[-1].cut_short:
-            break
-    return Outcomes(each=tuple(each), for_a_board=True)
+    done = await carry_out_placements(placements, command="judge", watching=watching(quiet=quiet))
+    return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True)
 
 
 def _refuse_beside(ctx: click.Context, given: "JudgeOptions") -> None:
@@ -86,11 +78,3 @@ def _refuse_beside(ctx: click.Context, given: "JudgeOptions") -> None:
         raise WrongUse("--pairs nearest asks every trial once; leave out --replicates.")
     if given.retry.retry_failed or given.retry.retry_reason:
         raise WrongUse("--pairs nearest goes on where it was; leave out --retry-failed and --retry-reason.")
-
-
-def _compared(protocols: Sequence[AskedProtocol]) -> AskedProtocol:
-    """The one protocol of these that compares two answers."""
-    comparing = [one for one in protocols if one.showing.protocol.kind == "preference"]
-    if len(comparing) != 1:
-        raise WrongUse("A model is placed under one protocol that compares two answers; name it with --protocol.")
-    return comparing[0]
