@@ -124,7 +124,14 @@ class FrozenBoard:
             residual=np.divide(score, verdicts, out=np.zeros_like(score), where=verdicts > 0),
             dispersion=_dispersion(kept, weight * off, weight * expected * (1 - expected), weight),
             _verdicts=verdicts,
-            _rows=_BoardRows(one=one, other=other, first=sign, bend=weight * expected * (1 - expected)),
+            _rows=_BoardRows(
+                model_a=kept.model_a,
+                model_b=kept.model_b,
+                one=one,
+                other=other,
+                first=sign,
+                bend=weight * expected * (1 - expected),
+            ),
         )
 
     def printed(self, strength: float, ratings: Mapping[str, float] | None = None, scale: Scale | None = None) -> float:
@@ -203,13 +210,11 @@ class FrozenBoard:
         cell = met.item.astype(np.int64) * models + met.opponent
         times, verdicts = summed(cell, None, self._verdicts.size), self._verdicts.ravel()
         share = np.divide(times, verdicts, out=np.zeros_like(times), where=verdicts > 0)
+        if not share.any():
+            return np.zeros(models + 1)
         lead = (share.take(rows.one) - share.take(rows.other)) * rows.bend
-        touched = np.flatnonzero(lead)
-        lead = lead[touched]
-        of_models = summed(rows.other[touched] % models, lead, models) - summed(
-            rows.one[touched] % models, lead, models
-        )
-        return np.append(of_models, -float(lead @ rows.first[touched]))
+        of_models = summed(rows.model_b, lead, models) - summed(rows.model_a, lead, models)
+        return np.append(of_models, -float(lead @ rows.first))
 
     def calls_at_random(self, placed: Placed) -> float | None:
         """Calls that opponents drawn from the whole board, each met in both orders, would take for as small an error;
@@ -225,12 +230,15 @@ class FrozenBoard:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _BoardRows:
-    """Of each verdict of the board: item times models plus model, of the one and of the other."""
+    """Of each verdict of the board."""
 
+    model_a: Codes
+    model_b: Codes
     one: npt.NDArray[np.int64]
+    """Item times models plus model_a: where the two meet in a table of items and models; in `other` of model_b."""
     other: npt.NDArray[np.int64]
     first: FloatArray
-    """1 where the one was shown first, -1 where the other was."""
+    """1 where model_a was shown first, -1 where model_b was."""
     bend: FloatArray
     """Its information."""
 
