@@ -56,8 +56,8 @@ class Script:
 
     shape: Shape = "openai"
     judge: str | Judge = "by-quality"
-    """`by-quality`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For options
-    `picks-first`, `picks-longest`, `picks-at-random`, and `picks-graded`, which grades them first.
+    """`by-quality`, `by-strength`, `prefers-longer`, `always-first`, `hesitant`, `says WORDS`, or a function. For
+    options `picks-first`, `picks-longest`, `picks-at-random`, and `picks-graded`, which grades them first.
     `quotes JUDGE` and `closes JUDGE` say what JUDGE says."""
     faults: Mapping[Fault, float] = field(default_factory=dict[Fault, float])
     """The share of answers that are this fault, drawn by seed, body and the body's attempt."""
@@ -366,6 +366,8 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         "by-quality": lambda first, second: _draw(seed, first) >= _draw(seed, second),
         # As by quality, but half of its replies must be read by an extractor, and half of those hold no decision.
         "hesitant": lambda first, second: _draw(seed, first) >= _draw(seed, second),
+        # Answers say how strong they are; beside that each text and each showing has its luck, and the first gains.
+        "by-strength": lambda first, second: _lead(seed, first, second) >= 0,
     }
     prefers_first = rules[judge]
 
@@ -398,6 +400,17 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         )
 
     return verdict
+
+
+_STRENGTH = re.compile(r"strength=(-?[0-9.]+)")
+
+
+def _lead(seed: int, first: str, second: str) -> float:
+    """Log-odds of the first, with the luck of this showing."""
+    one, other = (float(found[1]) if (found := _STRENGTH.search(text)) else 0.0 for text in (first, second))
+    luck = _draw(seed, "showing", first, second)
+    taste = 3 * (_draw(seed, first) - _draw(seed, second))
+    return one - other + taste + 0.4 + math.log((luck + 1e-12) / (1 - luck + 1e-12))
 
 
 def _quoting(judge: Judge) -> Judge:

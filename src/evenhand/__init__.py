@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evenhand.api.grading import grade, grade_async
     from evenhand.api.items import ItemChoice
     from evenhand.api.judging import JudgeRun, judge, judge_async
+    from evenhand.api.placing import Newcomer
     from evenhand.api.reading import align, bridge, compare, judges, plan_bridge, rank, read_verdicts
     from evenhand.api.reporting import report
     from evenhand.api.scoring import score
@@ -61,6 +62,7 @@ __all__ = [
     "Matching",
     "Misuse",
     "MixedError",
+    "Newcomer",
     "OutputRefused",
     "Pacing",
     "Price",
@@ -114,6 +116,7 @@ _HOMES = {
     "Matching": "evenhand.engine.tasks.judging",
     "Misuse": "evenhand.domain.errors",
     "MixedError": "evenhand.reports.board.choosing",
+    "Newcomer": "evenhand.api.placing",
     "OutputRefused": "evenhand.files.outputs",
     "Pacing": "evenhand.engine.run.calling",
     "Price": "evenhand.models.prices",

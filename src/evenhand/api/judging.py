@@ -17,10 +17,12 @@ from evenhand.api.jobs import (
     published_matching,
 )
 from evenhand.api.ledgers import GivenLedger
+from evenhand.api.placing import Newcomer, Placement, carry_out_placements, compared
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
 from evenhand.benchmarks.catalog import OWN_PROTOCOL
+from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
@@ -35,6 +37,7 @@ from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.results import results_of
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.submitted_models import may_be_shown
 from evenhand.models.prices import Price
 from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import Protocol
@@ -111,6 +114,7 @@ async def judge_async(
     protocol: Protocol | str | Sequence[Protocol | str] | None = None,
     showing: Showing | None = None,
     matching: Matching | None = None,
+    newcomers: Newcomer | Sequence[Newcomer] = (),
     items: ItemChoice | Sequence[str] | None = None,
     replace: bool = False,
     base_url: str | None = None,
@@ -132,7 +136,8 @@ async def judge_async(
     at `base_url`, or local/smollm2; `settings` go over the protocol's own. `ledger` is one that is open, a path or a
     URL: by default what EVENHAND_STORE says, else .evenhand/ledger.db. After 20 replies of which none could be read it
     stops, unless it is to `go_on`. `terms` holds the same settings as one value, and more of them; those given by name
-    go before it. `judge` is the plain call, which works in a notebook too, and `judge_async` its twin to be awaited.
+    go before it. `newcomers` join the board on record, each against its nearest until enough is known. `judge` is the
+    plain call, which works in a notebook too, and `judge_async` its twin to be awaited.
 
     >>> bench = eh.load_benchmark("visit-bench-sample")
     >>> answers = eh.read_responses(eh.bundled_answers(bench), bench)
@@ -171,7 +176,11 @@ async def judge_async(
             **choice.as_json(),
         },
     )
-    run = await _judged(plan, asker.ledger, replace=replace)
+    joining = [newcomers] if isinstance(newcomers, Newcomer) else list(newcomers)
+    if joining and matching is not None:
+        raise Misuse("A matching says who meets whom, and newcomers meet their nearest: give one of the two.")
+    run = await (_placed(plan, asker.ledger, joining, replace=replace) if joining else
+                 _judged(plan, asker.ledger, replace=replace))  # fmt: skip
     if isinstance(responses, ResponseSet):
         remember_empty(asker.ledger, subject, responses)
     return run
@@ -237,3 +246,36 @@ async def _judged(plan: JudgingPlan, ledger: Ledger, *, replace: bool) -> JudgeR
         notes=tuple(in_python(note) for job in jobs for note in job.notes),
         complete=len(done) == len(jobs) and all(one.ended.complete for one in done),
     )
+
+
+async def _placed(plan: JudgingPlan, ledger: Ledger, newcomers: Sequence[Newcomer], *, replace: bool) -> JudgeRun:
+    """Against the models on record, whose answers need not be given again."""
+    plan = _with_opponents(plan, ledger)
+    placements = [Placement(plan, compared(plan.protocols), one, ledger) for one in newcomers]
+    ledger.register_benchmark(plan.benchmark)
+    ledger.add_responses(plan.responses, replace=replace)
+    done = finished(await carry_out_placements(placements, command=JUDGED_IN_PYTHON))
+    outcomes = [one.outcome() for one in placements]
+    asked_in = [study for one in placements for study in one.studies]
+    return JudgeRun(
+        run=done[0].ended.run,
+        study=asked_in[0],
+        studies=tuple(asked_in),
+        ledger=ledger,
+        summary={**document_of(done), "placings": [one.as_json() for one in outcomes]},
+        verdicts=int(results_of(ledger, asked_in).decided.sum()),
+        notes=tuple(
+            in_python(note)
+            for one, came in zip(placements, outcomes, strict=True)
+            for note in (*one.notes, *came.sentences())
+        ),
+        complete=all(one.placed.done for one in placements),
+    )
+
+
+def _with_opponents(plan: JudgingPlan, ledger: Ledger) -> JudgingPlan:
+    given = {one.model for one in plan.responses}
+    held = ledger.responses_to([item.digest for item in plan.items], variant=plan.protocols[0].matching.variant)
+    shown = may_be_shown(ledger, {one.model for one in held})
+    more = [one for one in held if one.model in shown - given and not one.empty]
+    return replace(plan, responses=[*plan.responses, *more])

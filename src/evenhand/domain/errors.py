@@ -106,6 +106,8 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-PAUSED": "The benchmark is paused by its owner.",
         "EH-PEOPLE-FEW": "People judged too few items for an interval.",
         "EH-PEOPLE-UNMATCHED": "People judged what the judge did not, so that they cannot correct it.",
+        "EH-PLACING-NO-BOARD": "No board is on record that the model could join, or it is on it already.",
+        "EH-PLACING-OTHER-LOOKS": "The placing was begun with other looks, which cannot be changed afterwards.",
         "EH-POLICY-CHANGED": "The policy is not the one that was accepted.",
         "EH-POLICY-MISMATCH": "A policy is not the one that its hash names.",
         "EH-POLICY-NOT-ACCEPTED": "The policy was not accepted.",

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
 from evenhand.domain.identity import Json, content_hash, draw
+from evenhand.domain.placing import LookPlan
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import Trial
@@ -53,6 +54,8 @@ class Study:
     """Of purpose grade: in which orders the options are shown, where it is not in their rotations."""
     rubric: Rubric | None = None
     """Of purpose rubric: what each answer is graded by."""
+    looks: LookPlan | None = None
+    """With given pairing: the placing of which this is a batch."""
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +83,7 @@ class Study:
             **({"first_replicate": self.first_replicate} if self.first_replicate else {}),
             **({"option_orders": self.option_orders} if self.option_orders else {}),
             **({"rubric": self.rubric.as_json()} if self.rubric else {}),
+            **({"looks": self.looks.as_json()} if self.looks else {}),
         }
 
 

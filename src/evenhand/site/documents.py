@@ -68,6 +68,7 @@ class BoardModel(TypedDict):
     component: int | None
     provisional: bool
     note: str | None
+    placed: dict[str, Any] | None
     mean_win_rate: float | None
     mean_win_rate_lower: float | None
     mean_win_rate_upper: float | None

@@ -23,16 +23,34 @@ class PairingOptions:
     against: str | None = option(
         "--against", help="Every other model against this one; by default the baseline, where the protocol has one."
     )
-    pairs: Literal["round-robin", "random"] | None = option(
-        "--pairs", type=click.Choice(["round-robin", "random"]), help="Else how models are paired [round-robin]."
+    pairs: Literal["round-robin", "random", "nearest"] | None = option(
+        "--pairs",
+        type=click.Choice(["round-robin", "random", "nearest"]),
+        help="Else how models are paired [round-robin]; nearest: a --new one meets those nearest to it.",
     )
     battles: int | None = option(
         "--battles",
         type=click.IntRange(1),
         help="With --pairs random: how many battles; with --new 700 by default.",
     )
-    new: str | None = option(
-        "--new", help="With --pairs random: add this model, against opponents drawn at random for each item."
+    new: tuple[str, ...] = option(
+        "--new",
+        multiple=True,
+        help="With --pairs random: add this model, against opponents drawn at random for each item; with nearest, "
+        "against the nearest, until enough is known. Repeatable with nearest.",
+    )
+    until: str | None = option(
+        "--until",
+        help="With --pairs nearest: when enough is known; rank=3 (the rank is known within 3), tier, above=NAME "
+        "(better than NAME or not), width=50 (points to each side) [rank=3].",
+    )
+    looks: int | None = option(
+        "--looks",
+        type=click.IntRange(2, 50),
+        help="With --pairs nearest: how often it is looked at whether enough is known [7].",
+    )
+    max_calls: int | None = option(
+        "--max-calls", type=click.IntRange(2), help="With --pairs nearest: the most calls for a model [560]."
     )
     reference_battles: int | None = option(
         "--reference-battles",
@@ -51,6 +69,9 @@ class PairingOptions:
             "--pairs": self.pairs,
             "--battles": self.battles,
             "--new": self.new,
+            "--until": self.until,
+            "--looks": self.looks,
+            "--max-calls": self.max_calls,
             "--reference-battles": self.reference_battles,
             "--orders": self.orders != "both",
         }
@@ -62,18 +83,30 @@ class PairingOptions:
 
     def refuse_mixture(self) -> None:
         """Raises WrongUse where two of them do not go together."""
-        if self.against and self.pairs == "random":
-            raise WrongUse("--against and --pairs random are two ways to choose pairs; give one of them.")
+        if self.against and self.pairs in ("random", "nearest"):
+            raise WrongUse(f"--against and --pairs {self.pairs} are two ways to choose pairs; give one of them.")
+        self._refuse_placing()
         if self.battles and self.pairs != "random":
             raise WrongUse("--battles says how many to draw, so it goes with --pairs random.")
-        if self.new and self.pairs != "random":
-            raise WrongUse("--new draws opponents for the model that joins, so it goes with --pairs random.")
+        if self.new and self.pairs not in ("random", "nearest"):
+            raise WrongUse("--new draws opponents for the model that joins, so it goes with --pairs random or nearest.")
+        if len(self.new) > 1 and self.pairs == "random":
+            raise WrongUse("--pairs random places one model at a time; give --new once.")
         if self.reference_battles is None:
             return
-        if not self.new:
+        if not self.new or self.pairs == "nearest":
             raise WrongUse("--reference-battles are battles of a model that joins, so it goes with --new.")
         if self.battles and self.reference_battles > self.battles:
             raise WrongUse("--reference-battles are among the --battles, so there cannot be more of them.")
+
+    def _refuse_placing(self) -> None:
+        if self.pairs == "nearest":
+            if not self.new:
+                raise WrongUse("--pairs nearest places a model on a board: name it with --new.")
+            return
+        for flag, value in (("--until", self.until), ("--looks", self.looks), ("--max-calls", self.max_calls)):
+            if value is not None:
+                raise WrongUse(f"{flag} is of a model placed with few calls, so it goes with --pairs nearest.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,6 +162,10 @@ def command(ctx: click.Context, given: JudgeOptions) -> None:
 
     given.pairing.refuse_mixture()
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
+    if given.pairing.pairs == "nearest":
+        from evenhand.cli.ask.placing import place
+
+        ctx.exit(place(ctx, given, ledger))
     with still("Reading items and answers", quiet=given.quiet):
         orders = orders_of(ctx, given, ledger)
     if given.asking.dry_run:

@@ -29,7 +29,7 @@ class AnswerChoice:
     models: Sequence[str] = ()
     """Only these; all by default."""
     against: str | None = None
-    new: str | None = None
+    new: Sequence[str] = ()
     """Who joins a board, and meets those on record."""
     variant: str = ""
     columns: Mapping[str, str] | None = None
@@ -89,7 +89,7 @@ def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: Answer
         if not responses:
             raise WrongUse(_nothing_held(benchmark, choice.variant, ledger), code="EH-CHOOSE-NOTHING")
         if choice.new:
-            responses = [one for one in held if one.model == choice.new]
+            responses = [one for one in held if one.model in choice.new]
             responses += _opponents(responses, held, choice, items)
         chosen = [one for one in responses if not choice.models or one.model in choice.models]
         say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
@@ -154,7 +154,7 @@ def _on_record(benchmark: Benchmark, choice: AnswerChoice, ledger: Ledger) -> li
     against = choice.against
     plain = {against} if against else set[str]()
     held = ledger.responses_to((item.digest for item in benchmark.items), variant=choice.variant, plain=plain)
-    named = set[str](filter(None, [*choice.models, against, choice.new]))
+    named = set[str](filter(None, [*choice.models, against, *choice.new]))
     play = may_be_shown(ledger, {one.model for one in held} - {REFERENCE}) | _anonymous(ledger, named)
     return [one for one in held if one.model in play and not one.empty]
 

@@ -25,7 +25,7 @@ from evenhand.cli.ask.asking_options import (
     RetryOptions,
     ShowingOptions,
 )
-from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge, variant_to_judge
+from evenhand.cli.ask.judged_answers import AnswerChoice, Answers, answers_to_judge, variant_to_judge
 from evenhand.cli.ask.outcome import LikelyRun, Outcome, Outcomes
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import WrongUse
@@ -51,6 +51,15 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
 
     The answers in files go into the ledger unless it is a dry run.
     """
+    plan, answers = plan_of(ctx, given, ledger)
+    planned = plan.jobs(ledger)
+    say_notes(note for one in planned for note in one.notes)
+    answers.keep(ledger, plan.benchmark, dry_run=given.asking.dry_run, replace=given.replace)
+    return planned
+
+
+def plan_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> tuple[JudgingPlan, Answers]:
+    """With the answers that are to be kept once all is found possible."""
     loaded = given.source.load(given.benchmark)
     benchmark = with_fetched(loaded, ledger.images)
     items = given.chosen.of(benchmark, seed=given.seed)
@@ -86,10 +95,7 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
         settings=recorded(given),
         retrying=retrying(given.retry),
     )
-    planned = plan.jobs(ledger)
-    say_notes(note for one in planned for note in one.notes)
-    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run, replace=given.replace)
-    return planned
+    return plan, answers
 
 
 def _refuse_without_baseline(models: Sequence[str], matchings: Sequence[Matching]) -> None:
@@ -229,8 +235,9 @@ def _matching(given: "JudgeOptions", protocol: Protocol, variant: str) -> Matchi
         pairing.refuse_for_single(protocol.name)
         return alone(replicates=given.replicates, seed=given.seed, variant=variant)
     against = pairing.against or (None if pairing.pairs else protocol.against)
+    drawn = pairing.pairs == "random"
     usual = Matching(
-        pairing="against" if against else pairing.pairs or "round-robin",
+        pairing="against" if against else "random" if drawn else "round-robin",
         against=against,
         battles=pairing.battles,
         orders=pairing.orders,
@@ -238,14 +245,14 @@ def _matching(given: "JudgeOptions", protocol: Protocol, variant: str) -> Matchi
         seed=given.seed,
         variant=variant,
     )
-    if not pairing.new:
+    if not pairing.new or not drawn:
         return usual
     battles, reference = pairing.battles or PLACING_BATTLES, pairing.reference_battles
     return replace(
         usual,
         pairing="placing",
         against=None,
-        new=pairing.new,
+        new=pairing.new[0],
         battles=battles,
         reference_battles=_reference_battles(battles) if reference is None else reference,
     )

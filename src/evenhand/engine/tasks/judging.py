@@ -7,6 +7,7 @@ from evenhand.domain.call import Request
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.placing import LookPlan
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Answers, Orders, Pairing, Purpose, Study, meetings, wanted, wanted_count
@@ -103,6 +104,10 @@ class Matching:
     seed: int = 0
     variant: str = ""
     purpose: Purpose = "board"
+    showings: tuple[tuple[str, str, str], ...] = ()
+    """With given pairing: each item and its two models, in the order they are shown."""
+    looks: LookPlan | None = None
+    """With given pairing: the placing of which these are a batch."""
 
 
 def alone(*, replicates: int = 1, seed: int = 0, variant: str = "") -> Matching:
@@ -239,6 +244,8 @@ def _study(
         seed=matching.seed,
         variant=matching.variant,
         purpose=matching.purpose,
+        showings=matching.showings,
+        looks=matching.looks,
     )
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import Row, Select, bindparam, func, select
 
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
+from evenhand.domain.placing import LookPlan
 from evenhand.domain.rater import Rater
 from evenhand.domain.rubric import Rubric
 from evenhand.domain.study import Orders, Purpose
@@ -45,6 +46,23 @@ class StudyOnRecord:
     """Whether any of its trials has a verdict."""
     rubric: Rubric | None = None
     """What each answer was graded by, where it was shown alone."""
+    batch: "PlacingBatch | None" = None
+    """Where it is a batch of the placing of a model with looks planned beforehand."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacingBatch:
+    plan: LookPlan
+    seed: int
+    showings: tuple[tuple[str, str, str], ...]
+    """Items, and the two models in the order they are shown."""
+
+    @classmethod
+    def of(cls, content: Mapping[str, Any]) -> "PlacingBatch | None":
+        if "looks" not in content:
+            return None
+        showings = tuple((item, first, second) for item, first, second in content["showings"])
+        return cls(plan=LookPlan.from_json(content["looks"]), seed=content["seed"], showings=showings)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +129,7 @@ def studies(
                 reached=reached.get(row.key, 0),
                 decided=row.key in decided,
                 rubric=Rubric.from_json(content["rubric"]) if "rubric" in content else None,
+                batch=PlacingBatch.of(content),
             )
             for row in connection.execute(query)
             if row.key not in without

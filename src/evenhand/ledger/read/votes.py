@@ -7,13 +7,14 @@ from functools import cached_property
 
 import numpy as np
 
+from evenhand.domain.placing import LookPlan
 from evenhand.domain.rater import PEOPLE
 from evenhand.domain.verdict import NoVerdict, Preference, Reason
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.answers import word_counts
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.people_boards import draw_weights
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, any_pictured, item_labels
+from evenhand.ledger.read.projection import JudgedTrial, PlacingBatch, StudyOnRecord, any_pictured, item_labels
 from evenhand.ledger.read.results import Results, results_of
 from evenhand.ledger.read.unasked import NotAsked, not_reached
 from evenhand.ledger.read.vote_columns import Votes, cast_votes, preferring
@@ -46,6 +47,17 @@ class JudgedBattles:
     """Of the items, by digest."""
     pictured: bool = True
     """Whether any of the items has an image."""
+    placings: tuple["PlacingOnRecord", ...] = ()
+    """Of models that were judged at looks planned beforehand, and in no other way."""
+
+    def without(self, models: Collection[str]) -> "JudgedBattles":
+        """As if these had never played."""
+        return replace(
+            self,
+            results=self.results.without(models),
+            not_asked=tuple(one for one in self.not_asked if not {*one.models} & {*models}),
+            placings=tuple(one for one in self.placings if one.plan.new not in models),
+        )
 
     @property
     def judge(self) -> str:
@@ -141,6 +153,33 @@ def judged_battles(
         not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),
         lengths=_lengths(ledger, results),
         set_aside=len(found) - len(everything),
+        placings=_placings(chosen, without) if items is None and as_of is None else (),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlacingOnRecord:
+    """What was asked to place a model, batch after batch."""
+
+    plan: LookPlan
+    seed: int
+    batches: tuple[tuple[tuple[str, str, str], ...], ...]
+
+
+def _placings(chosen: Sequence[StudyOnRecord], without: Collection[str]) -> tuple[PlacingOnRecord, ...]:
+    """By model, the placing that was begun first."""
+    found: dict[str, dict[int, PlacingBatch]] = {}
+    for one in chosen:
+        if one.batch is not None and one.batch.plan.new not in without:
+            found.setdefault(one.batch.plan.new, {}).setdefault(one.batch.plan.batch, one.batch)
+    return tuple(
+        PlacingOnRecord(
+            plan=replace(batches[0].plan, batch=0),
+            seed=batches[0].seed,
+            batches=tuple(batches[number].showings for number in sorted(batches)),
+        )
+        for batches in found.values()
+        if 0 in batches
     )
 
 

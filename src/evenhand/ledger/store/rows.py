@@ -13,6 +13,7 @@ from evenhand.domain.call import Reply, Request, Usage
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.item import Brief, Item
 from evenhand.domain.judgement import Judgement
+from evenhand.domain.placing import LookPlan
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import Response
 from evenhand.domain.rubric import Rubric
@@ -100,6 +101,8 @@ def study_from(content: str) -> Study:
             fields["showings"] = tuple((item, first, second) for item, first, second in fields["showings"])
         if "rubric" in fields:
             fields["rubric"] = Rubric.from_json(fields["rubric"])
+        if "looks" in fields:
+            fields["looks"] = LookPlan.from_json(fields["looks"])
         return Study(**fields)
 
 

@@ -53,6 +53,8 @@ class BoardRow:
     note: str | None = None
     provisional: bool = False
     """Of Elo: too few battles to have left its start."""
+    placed: Mapping[str, Json] | None = None
+    """Where it was placed at looks planned beforehand: how far that has come. Its interval is the repeated one then."""
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -72,6 +74,7 @@ class BoardRow:
             "component": self.component,
             "provisional": self.provisional,
             "note": self.note,
+            "placed": self.placed,
         }
 
 
@@ -112,6 +115,8 @@ class Board(Result):
     """Of `basis`, the sentences about which models are separated, and how that was judged; the result first."""
     about_repeats: tuple[str, ...] = ()
     """A sentence where rows that share a weight would put others first if each counted in full."""
+    about_placed: tuple[str, ...] = ()
+    """Of `basis`, the sentences about models that were placed at looks planned beforehand."""
     neighbours: tuple[NeighbourTest, ...] = ()
     """Each model against the next on the list; empty where there are too many to test."""
     people: PeopleOnBoard | None = None

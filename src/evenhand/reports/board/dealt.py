@@ -32,7 +32,8 @@ def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]], kept: Mask) -
         deal.batch(rows)
     results = deal.results()
     weight = _level(results, some, kept, human=judged.study.rater.kind == "human")
-    return replace(judged, results=replace(results, weight=weight).rows(kept))
+    # A placing is told by which items were shown.
+    return replace(judged, results=replace(results, weight=weight).rows(kept), placings=())
 
 
 def _level(results: Results, batches: Iterable[Sequence[int]], kept: Mask, *, human: bool) -> FloatArray:

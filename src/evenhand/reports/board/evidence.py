@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from evenhand.ledger.read.steering import Steering
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.columns import Coded
+    from evenhand.reports.board.placed import PlacedModel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,6 +94,10 @@ class Evidence:
     """Of a file whose rows each join several of `shown`: its rows, which are rated. None: the rows are `shown`."""
     each_counted: Comparisons | None = None
     """Of a file some of whose rows share a weight: `shown` if each counted in full."""
+    founders: "Evidence | None" = None
+    """Where models were placed at looks planned beforehand: the same without them, by which the others are rated."""
+    placed: Callable[[], tuple["PlacedModel", ...]] = tuple
+    """Those models."""
 
 
 def of_file(table: "BattleTable") -> Evidence:
@@ -138,6 +143,7 @@ def _in_vain(table: "BattleTable") -> Missing | None:
 def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     """Raises RankError where the judge graded or chose instead of comparing two."""
     from evenhand.ledger.read.steering import steering_of
+    from evenhand.reports.board.placed import placed_model, standing_placings
 
     study = judged.study
     if judged.showings.where(lambda ending: isinstance(ending, Grades | Choice)).any():
@@ -146,6 +152,8 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
             "choose another with --protocol.",
             code="EH-PROTOCOL-UNFIT",
         )
+    placings = standing_placings(judged) if judged.placings else ()
+    newcomers = [one.plan.new for one in placings]
     first, second = judged.missing
     order = judged.votes.fixed_order(seed)
     votes = judged.votes.rows(order)
@@ -175,6 +183,8 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         item_name=[judged.labels.get(item, item) for item in votes.item.in_order_of_rows().names].__getitem__,
         item_names=lambda: dict(enumerate(votes.item.in_order_of_rows().names)),
         asked_in_vain=lambda: asked_in_vain(judged),
+        founders=of_record(judged.without(newcomers), seed) if newcomers else None,
+        placed=lambda: tuple(placed_model(judged, one, newcomers) for one in placings),
     )
 
 

@@ -19,6 +19,7 @@ from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, find_method, method_names, ratings
 from evenhand.reports.board.people import OPTION, joined_board
+from evenhand.reports.board.placed import with_placed
 from evenhand.reports.board.sources import SourceReading, Verdicts
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
@@ -27,6 +28,7 @@ from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.ratings import Rated
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests, with_neighbours
+from evenhand.stats.ratings.placing import NoBoard
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.resampling import Unit as Resampled
 from evenhand.stats.ratings.sums import FloatArray
@@ -166,8 +168,27 @@ def _refuse_beside_people(ranking: Ranking) -> None:
 
 def board(evidence: Evidence, ranking: Ranking | None = None) -> Board:
     """Raises RankError where the evidence cannot give what `ranking` asks."""
-    made = _board(evidence, ranking or Ranking())
-    return replace(made, about_repeats=_about_repeats(made, evidence, ranking or Ranking()))
+    ranking = ranking or Ranking()
+    made = _with_placed(_board(evidence, ranking), evidence, ranking)
+    return replace(made, about_repeats=_about_repeats(made, evidence, ranking))
+
+
+def _with_placed(made: Board, evidence: Evidence, ranking: Ranking) -> Board:
+    """Models that were placed at planned looks have the interval of those, where the method has one."""
+    if evidence.founders is None:
+        return made
+    scoring = ranking.scoring
+    plain = ranking.unit != "battles" and scoring.ties == "half" and not scoring.shrink and evidence.people is None
+    if not (plain and made.rated_by.places):
+        said = (
+            "Models placed at looks planned beforehand stand here with the usual intervals, which do not know of them."
+        )
+        return replace(made, basis=(*made.basis, said))
+    try:
+        placed = evidence.placed()
+    except NoBoard:
+        return made
+    return with_placed(made, _board(evidence.founders, ranking), placed, scoring.scale)
 
 
 def _about_repeats(made: Board, evidence: Evidence, ranking: Ranking) -> tuple[str, ...]:

@@ -97,7 +97,7 @@ def _print_shortly(board: "Board", asked: Sequence[str], console: Console, *, py
     """Who leads, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
     console.print(unbroken(escape(leaders(board)[0])), style="bold")
     print_trust(board, console)
-    for sentence in () if board.people is None else board.people.sentences[1:-1]:
+    for sentence in (*(() if board.people is None else board.people.sentences[1:-1]), *board.about_placed):
         console.print(unbroken(escape(sentence)))
     doubts = _doubts(board)
     for sentence in doubts[:_DOUBTS]:
@@ -155,7 +155,14 @@ def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
         console.print(unbroken(escape(sentence)), style="bold yellow")
     apart = board.about_ranks[:1] if any(one.separated for one in board.neighbours) else ()
     corrected = () if board.people is None else board.people.sentences[1:]
-    first = (*corrected, *apart, *board.about_repeats, *board.clusters.sentences, *board.about_missing)
+    first = (
+        *corrected,
+        *apart,
+        *board.about_placed,
+        *board.about_repeats,
+        *board.clusters.sentences,
+        *board.about_missing,
+    )
     for sentence in first:
         console.print(unbroken(escape(sentence)))
     console.print()

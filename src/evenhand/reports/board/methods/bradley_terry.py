@@ -96,4 +96,5 @@ BRADLEY_TERRY = RatingMethod(
     takes_resampling=True,
     with_people=_with_people,
     unclustered=True,
+    places=True,
 )

@@ -103,6 +103,8 @@ class RatingMethod:
     """None: it cannot be corrected by people's verdicts."""
     unclustered: bool = False
     """Whether Bradley-Terry's unclustered intervals may stand beside its own."""
+    places: bool = False
+    """Whether a model that was placed at looks planned beforehand has its interval among these ratings."""
     bands: BandsMethod = "bradley-terry"
     """Whose ranks tell what missing verdicts could change."""
     about_bands: str = ""

@@ -1,0 +1,80 @@
+"""`judge --pairs nearest`: a model placed on a board with few calls, or what that would take."""
+
+import asyncio
+import json
+from typing import TYPE_CHECKING
+
+import click
+from click.core import ParameterSource
+
+from evenhand.api.placing import Newcomer, Placement, carry_out_placements, compared
+from evenhand.cli.ask.judging import plan_of, watching
+from evenhand.cli.ask.outcome import Outcome, Outcomes
+from evenhand.cli.environment import WrongUse
+from evenhand.cli.notes import say_notes
+from evenhand.cli.saying import say, still
+from evenhand.domain.identity import Json
+from evenhand.domain.placing import LOOKS, MOST_CALLS
+from evenhand.ledger.store.record import Ledger
+
+if TYPE_CHECKING:
+    from evenhand.cli.ask.judge_command import JudgeOptions
+
+
+def place(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> int:
+    """The exit code."""
+    _refuse_beside(ctx, given)
+    with still("Reading items, answers and the board", quiet=given.quiet):
+        plan, answers = plan_of(ctx, given, ledger)
+        asked = compared(plan.protocols)
+        placements = [Placement(plan, asked, one, ledger) for one in newcomers(given)]
+    say_notes(note for one in placements for note in one.notes)
+    answers.keep(ledger, plan.benchmark, dry_run=given.asking.dry_run, replace=given.replace)
+    if given.asking.dry_run:
+        with still("Placing the board's own models again", quiet=given.quiet):
+            each = [one.expected() for one in placements]
+        if given.as_json:
+            told: dict[str, Json] = {"schema": 1, "placings": [one.as_json() for one in each]}
+            click.echo(json.dumps(told, ensure_ascii=False))
+            return 0
+        for sentence in (sentence for one in each for sentence in one.sentences()):
+            click.echo(sentence)
+        return 0
+    outcomes = asyncio.run(_carried_out(placements, quiet=given.quiet))
+    found = [one.outcome() for one in placements]
+    if given.as_json:
+        document = {**outcomes.document, "placings": [one.as_json() for one in found]}
+        click.echo(json.dumps(document, ensure_ascii=False))
+    outcomes.print_summary()
+    for sentence in (sentence for one in found for sentence in one.sentences()):
+        say(sentence)
+    return outcomes.exit_code
+
+
+def newcomers(given: "JudgeOptions") -> list[Newcomer]:
+    pairing = given.pairing
+    return [
+        Newcomer(
+            new,
+            until=pairing.until or "rank=3",
+            looks=pairing.looks or LOOKS,
+            max_calls=pairing.max_calls or MOST_CALLS,
+            seed=given.seed,
+        )
+        for new in dict.fromkeys(pairing.new)
+    ]
+
+
+async def _carried_out(placements: list[Placement], *, quiet: bool) -> Outcomes:
+    done = await carry_out_placements(placements, command="judge", watching=watching(quiet=quiet))
+    return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True)
+
+
+def _refuse_beside(ctx: click.Context, given: "JudgeOptions") -> None:
+    typed = ctx.get_parameter_source("orders") not in (ParameterSource.DEFAULT, None)
+    if typed and given.pairing.orders != "random":
+        raise WrongUse("--pairs nearest draws the order of each call by lot: give --orders random, or leave it out.")
+    if given.replicates > 1:
+        raise WrongUse("--pairs nearest asks every trial once; leave out --replicates.")
+    if given.retry.retry_failed or given.retry.retry_reason:
+        raise WrongUse("--pairs nearest goes on where it was; leave out --retry-failed and --retry-reason.")

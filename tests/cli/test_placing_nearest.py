@@ -1,0 +1,228 @@
+"""Claims about a model placed against its nearest: planned looks, nothing paid twice, a repeated interval."""
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evenhand as eh
+from tests.exchange.world import Ran, run, store_in, write_lines
+from tests.refusals import says
+from tests.scripted_server import server_process
+
+ITEMS = [f"i{number:02}" for number in range(24)]
+STRENGTH = {"ada": -1.5, "bel": -0.9, "cal": -0.3, "dot": 0.3, "eve": 0.9, "fay": 1.5, "gus": 0.1, "hal": 1.2}
+FOUNDERS = tuple(STRENGTH)[:6]
+
+
+def answers(folder: Path, *models: str) -> Path:
+    rows = [
+        {"item": item, "model": model, "response": f"{model} on {item}: strength={STRENGTH[model]}"}
+        for item in ITEMS
+        for model in models
+    ]
+    return write_lines(folder / f"{'-'.join(models)}.jsonl", rows)
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    with server_process("--judge", "by-strength") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def founded(tmp_path_factory: pytest.TempPathFactory, server: str) -> Path:
+    """A board of six, every pair on every item in both orders."""
+    folder = tmp_path_factory.mktemp("founded")
+    write_lines(
+        folder / "items.jsonl",
+        [{"item": item, "instruction": f"Ask {item}.", "caption": "A square."} for item in ITEMS],
+    )
+    done = asked(folder, server, answers(folder, *FOUNDERS))
+    assert done.code == 0, done.err
+    assert done.document["requests"] == 15 * len(ITEMS) * 2
+    return folder
+
+
+@pytest.fixture
+def here(founded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(founded, tmp_path / "here"))
+
+
+def asked(folder: Path, server: str, file: Path | None, *more: object) -> Ran:
+    given = () if file is None else ("--responses", file)
+    return run(
+        "judge", "visit-bench", "--data", folder / "items.jsonl", *given, "--judge", "vllm/judge",
+        "--judge-base-url", server, "--endpoint-name", "scripted", "--store", store_in(folder), "--json", *more,
+    )  # fmt: skip
+
+
+def placing(*models: str, until: str = "rank=1", looks: int = 4, calls: int = 100, seed: int = 0) -> tuple[object, ...]:
+    names = [word for model in models for word in ("--new", model)]
+    return (*names, "--pairs", "nearest", "--orders", "random", "--until", until, "--looks", looks,
+            "--max-calls", calls, "--seed", seed)  # fmt: skip
+
+
+def ranked(folder: Path, *more: object) -> dict[str, dict[str, Any]]:
+    done = run("rank", "--store", store_in(folder), "--json", *more)
+    assert done.code == 0, done.err
+    return {row["model"]: row for row in done.document["models"]}
+
+
+def batches(folder: Path) -> list[dict[str, Any]]:
+    """Contents of the studies of placings, in the order of the record."""
+    from evenhand.ledger.store import schema
+    from evenhand.ledger.store.record import Ledger
+
+    with Ledger(store_in(folder)).reading() as connection:
+        found = connection.execute(schema.studies.select().order_by(schema.studies.c.at)).all()
+    return [content for row in found if "looks" in (content := json.loads(row.content))]
+
+
+def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_they_are(here: Path, server: str) -> None:
+    before = ranked(here)
+    done = asked(here, server, answers(here, "gus"), *placing("gus"))
+    assert done.code == 0, done.err
+    (told,) = done.document["placings"]
+    assert done.document["requests"] == told["calls_made"] == 100
+    assert (told["look"], told["stopped"], told["standard_errors"]) == (
+        4,
+        "looks-taken",
+        pytest.approx(2.1133, abs=1e-4),
+    )
+    after = ranked(here)
+    for model in FOUNDERS:
+        assert after[model]["rating"] == pytest.approx(before[model]["rating"])
+    gus = after["gus"]
+    assert gus["placed"]["calls"] == 100
+    assert (gus["rating_upper"] - gus["rating_lower"]) / 2 == pytest.approx(told["half_width"], abs=0.5)
+    assert gus["rating_lower"] < gus["rating"] < gus["rating_upper"]
+    assert (gus["rank_lower"], gus["rank_upper"]) == (told["rank_lower"], told["rank_upper"])
+    assert after["ada"]["rank"] == 7
+    shown = run("rank", "--store", store_in(here))
+    assert "The interval of gus is the repeated one: 2.11 standard errors at look 4 of 4" in " ".join(shown.out.split())
+    assert ranked(here, "--method", "elo")["gus"]["placed"] is None
+
+
+def test_the_same_command_asks_nothing_more_and_other_looks_are_refused(here: Path, server: str) -> None:
+    first = asked(here, server, answers(here, "gus"), *placing("gus"))
+    again = asked(here, server, None, *placing("gus"))
+    assert again.code == 0, again.err
+    assert again.document["requests"] == 0
+    assert again.document["placings"][0]["rank_lower"] == first.document["placings"][0]["rank_lower"]
+    for other in (placing("gus", until="tier"), placing("gus", looks=5), placing("gus", calls=120),
+                  placing("gus", seed=1)):  # fmt: skip
+        refused = asked(here, server, None, *other)
+        assert refused.code == 2
+        says(refused.refused, "EH-PLACING-OTHER-LOOKS", "--looks 4", "100", "rank=1")
+
+
+def test_a_placing_stops_at_the_first_look_at_which_the_rule_is_met(here: Path, server: str) -> None:
+    done = asked(here, server, answers(here, "gus"), *placing("gus", until="rank=5"))
+    (told,) = done.document["placings"]
+    assert (told["look"], told["calls_made"], told["stopped"]) == (1, 25, "settled")
+    assert "It stopped because rank=5 is met" in done.err
+    assert "The paper's way" in done.err
+
+
+def test_one_item_in_eight_is_asked_in_both_orders_and_looks_are_in_every_study(here: Path, server: str) -> None:
+    asked(here, server, answers(here, "gus"), *placing("gus"))
+    found = batches(here)
+    assert [one["looks"]["batch"] for one in found] == list(range(len(found)))
+    assert {(one["looks"]["looks"], one["looks"]["max_calls"], one["looks"]["until"]) for one in found} == {
+        (4, 100, "rank=1")
+    }
+    shown = [tuple(one) for content in found for one in content["showings"]]
+    assert len(shown) == len(set(shown)) == 100
+    both = [one for one in shown if (one[0], one[2], one[1]) in set(shown)]
+    assert 0.1 < len(both) / 2 / (100 - len(both) / 2) < 0.15
+    first = [one[0] for one in shown[:20]]
+    assert len(set(first)) >= 17, "one call an item before any comes again"
+    ends = [sum(len(content["showings"]) for content in found[: place + 1]) for place in range(len(found))]
+    assert {25, 50, 75, 100} <= set(ends)
+    assert max(len(content["showings"]) for content in found) == 20
+
+
+def test_models_that_join_together_share_their_items_and_meet_only_the_board(here: Path, server: str) -> None:
+    done = asked(here, server, answers(here, "gus", "hal"), *placing("gus", "hal"))
+    assert done.code == 0, done.err
+    assert [one["model"] for one in done.document["placings"]] == ["gus", "hal"]
+    found = batches(here)
+    met = {new: [one for content in found if content["looks"]["new"] == new for one in content["showings"]]
+           for new in ("gus", "hal")}  # fmt: skip
+    assert {one[0] for one in met["gus"][:18]} == {one[0] for one in met["hal"][:18]}
+    assert not {"gus"} & {model for one in met["hal"] for model in one[1:]}
+    board = ranked(here)
+    assert {board[model]["rank"] for model in STRENGTH} == set(range(1, 9))
+    assert board["hal"]["rating"] > board["gus"]["rating"]
+
+
+def test_a_dry_run_tells_what_each_rule_is_likely_to_take_and_asks_nothing(here: Path, server: str) -> None:
+    told = asked(here, server, answers(here, "gus"), *placing("gus"), "--dry-run", "--price", "input=2,output=8")
+    assert told.code == 0, told.err
+    (one,) = told.document["placings"]
+    rules = {each["until"]: each for each in one["expected"]}
+    assert rules.keys() == {"rank=1", "rank=3", "tier", "width=50"}
+    assert rules["rank=3"]["calls"] < rules["rank=1"]["calls"] <= 100
+    assert rules["rank=3"]["met"] == rules["rank=3"]["models"] == 6
+    assert rules["rank=1"]["cost_usd"] == pytest.approx(one["cost_usd_a_call"] * rules["rank=1"]["calls"], rel=0.02)
+    assert batches(here) == []
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (placing("gus", until="rank"), "rank=3 (the rank is known within 3)"),
+        (placing("gus", until="above=nobody"), "no such model is on the board"),
+        (placing("ada"), "is on this board already"),
+        ((*placing("gus"), "--orders", "both"), "--orders random"),
+        ((*placing("gus"), "--replicates", 2), "--replicates"),
+        (("--pairs", "nearest"), "--new"),
+        (("--looks", 4), "--pairs nearest"),
+        (("--pairs", "random", "--new", "gus", "--new", "hal"), "one model at a time"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_asked(
+    here: Path, server: str, flags: tuple[object, ...], said: str
+) -> None:
+    refused = asked(here, server, answers(here, "gus", "hal"), *flags)
+    assert refused.code == 2
+    assert said in " ".join(refused.err.split())
+    assert batches(here) == []
+
+
+def test_without_a_board_nobody_can_be_placed(tmp_path: Path, server: str) -> None:
+    write_lines(tmp_path / "items.jsonl", [{"item": item, "instruction": item, "caption": "A."} for item in ITEMS])
+    refused = asked(tmp_path, server, answers(tmp_path, "gus", "ada"), *placing("gus"))
+    assert refused.code == 2
+    says(refused.refused, "EH-PLACING-NO-BOARD")
+
+
+def test_few_answers_allow_few_calls_and_a_model_better_than_another_is_told(here: Path, server: str) -> None:
+    done = asked(here, server, answers(here, "hal"), *placing("hal", until="above=ada", calls=1000))
+    assert done.code == 0, done.err
+    (told,) = done.document["placings"]
+    assert told["max_calls"] == len(ITEMS) * len(FOUNDERS)
+    assert "The answers here allow 144 calls, not 1,000" in done.err
+    assert (told["stopped"], told["settled"]) == ("settled", True)
+
+
+def test_python_places_a_model_as_the_command_does(here: Path, server: str) -> None:
+    bench = eh.load_benchmark("visit-bench", here / "items.jsonl")
+    gus = eh.read_responses([answers(here, "gus")], bench)
+    terms = eh.Terms(endpoint_name="scripted")
+    found = eh.judge(
+        bench, gus, judge="vllm/judge", base_url=server, ledger=store_in(here), terms=terms,
+        newcomers=eh.Newcomer("gus", until="rank=1", looks=4, max_calls=100),
+    )  # fmt: skip
+    assert found.complete
+    assert found.summary["requests"] == 100
+    by_command = asked(here, server, None, *placing("gus"))
+    assert by_command.document["requests"] == 0
+    assert by_command.document["placings"][0]["half_width"] == found.summary["placings"][0]["half_width"]
+    with pytest.raises(eh.Misuse, match="give one of the two"):
+        eh.judge(bench, gus, judge="vllm/judge", base_url=server, ledger=store_in(here),
+                 newcomers=eh.Newcomer("gus"), matching=eh.Matching())  # fmt: skip
