@@ -12,8 +12,9 @@ from evenhand.domain.response import REFERENCE
 from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import Trial
 
-Purpose: TypeAlias = Literal["board", "audit", "grade", "people", "rubric", "check"]
-"""`check`: what a person is asked so that one knows how they work (training, gold, repeats); no board reads it."""
+Purpose: TypeAlias = Literal["board", "audit", "grade", "people", "rubric", "check", "sentinel"]
+"""`check`: what a person is asked so that one knows how they work (training, gold, repeats); no board reads it.
+`sentinel`: what a judge is asked again, to see whether it decides as it did; no board reads it either."""
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Orders: TypeAlias = Literal["both", "published", "reversed", "random"]
 Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing", "given", "single"]
@@ -45,7 +46,7 @@ class Study:
     orders: Orders = "both"
     replicates: int = 1
     first_replicate: int = 0
-    """With given pairing: above 0 where the rater was asked in such a study before, whose trials are not these."""
+    """With given pairing: above 0 where the rater was asked the same elsewhere, in trials that are not these."""
     seed: int = 0
     variant: str = ""
     purpose: Purpose = "board"
@@ -53,6 +54,8 @@ class Study:
     """Of purpose grade: in which orders the options are shown, where it is not in their rotations."""
     rubric: Rubric | None = None
     """Of purpose rubric: what each answer is graded by."""
+    look: str = ""
+    """Of purpose sentinel: which look at the judge it belongs to."""
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -80,6 +83,7 @@ class Study:
             **({"first_replicate": self.first_replicate} if self.first_replicate else {}),
             **({"option_orders": self.option_orders} if self.option_orders else {}),
             **({"rubric": self.rubric.as_json()} if self.rubric else {}),
+            **({"look": self.look} if self.look else {}),
         }
 
 

@@ -45,6 +45,8 @@ class StudyOnRecord:
     """Whether any of its trials has a verdict."""
     rubric: Rubric | None = None
     """What each answer was graded by, where it was shown alone."""
+    look: str = ""
+    """Of purpose sentinel: which look at the judge it belongs to."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +113,7 @@ def studies(
                 reached=reached.get(row.key, 0),
                 decided=row.key in decided,
                 rubric=Rubric.from_json(content["rubric"]) if "rubric" in content else None,
+                look=content.get("look", ""),
             )
             for row in connection.execute(query)
             if row.key not in without
