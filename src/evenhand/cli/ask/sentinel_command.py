@@ -42,7 +42,7 @@ class SentinelOptions:
     look: str | None = option(
         "--look",
         type=options.WORDS,
-        help="Name of this look; by default the month, as 2026-11. The same: only the rest.",
+        help="Name of this look, the month by default (2026-11); of a look on record only the rest is asked.",
     )
     require: Literal["unchanged"] | None = option(
         "--require", type=click.Choice(["unchanged"]), help="Exit 4 where the judge has changed, or nobody can say."

@@ -1,4 +1,4 @@
-"""Whether a judge has changed since it judged a board: its verdicts on record beside those it gives when asked again."""
+"""Whether a judge has changed since it judged a board: its verdicts on record beside what it says when asked again."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -135,8 +135,10 @@ class SentinelReport(Result):
         """In every direction, since the judge changed if it has; positions, length, then models by how sure it is."""
         since = self.onset.look if self.onset else 0
         of = self.moves.of_looks(range(since, len(self.looks)))
-        first, longer, *models = (of.shift(one) for one in of.directions) if len(of) else ()
-        return (first, longer, *sorted(models, key=lambda one: -one.evidence)) if len(of) else ()
+        if not len(of):
+            return ()
+        first, longer, *models = (of.shift(one) for one in of.directions)
+        return (first, longer, *sorted(models, key=lambda one: -one.evidence))
 
     def shift(self, direction: Direction) -> Shift:
         return next(one for one in self.shifts if one.direction == direction)
@@ -155,7 +157,7 @@ class SentinelReport(Result):
 
     @property
     def _evidence(self) -> str:
-        return f"{float(self.moves.worth[-1]):.2g}"
+        return evidence_told(float(self.moves.worth[-1]))
 
     def _moved(self, direction: Direction) -> str:
         mean = self.shift(direction).mean
@@ -189,16 +191,17 @@ class SentinelReport(Result):
         yield f"The alarm came in {names[found]}."
         for one in self.leading[1:]:
             yield f"{self._moved(one).capitalize()}, too."
+        size = abs(self.shift(self.leading[0]).mean.value or 0.0) / SCORE_PER_LOGIT
         yield (
-            f"About {abs(self.shift(self.leading[0]).mean.value or 0.0) / SCORE_PER_LOGIT:.1f} logits. Verdicts before "
-            "and after are two judges': rate models on one side of the change, or bring them over with `evenhand "
-            "bridge`."
+            f"That is about {size:.1f} logits. Verdicts before and after are two judges': do not rate models on one "
+            "board with both. Ask the new one under another --endpoint-name, and `evenhand bridge` puts its models on "
+            "the old board."
         )
 
     def _needed(self) -> Iterator[str]:
         square, rows = self.moves.square, len(self.moves)
         if not square:
-            yield f"Not one of {counted(rows, 'verdict')} is another than before, so a single one that is would tell much."
+            yield f"Not one of {counted(rows, 'verdict')} is another than before."
             return
         seen_by = shift_to_find(rows, square=square)
         yield (
@@ -381,7 +384,7 @@ def sentinel_sheet(looks: Sequence[Look]) -> Sheet:
                 MISSING if one.moves.changed.value is None else per_cent(one.moves.changed.value),
                 _cell(one.first),
                 _cell(one.longer),
-                f"{one.evidence:.2g}" if one.evidence < 1000 else f"{one.evidence:.0e}",
+                evidence_told(one.evidence),
             )
             for one in looks
         ),
@@ -402,11 +405,16 @@ def shifts_sheet(report: SentinelReport) -> Sheet:
                 if one.mean.lower is None or one.mean.upper is None
                 else f"{one.mean.lower:+.3f} to {one.mean.upper:+.3f}",
                 count(one.mean.n),
-                f"{one.evidence:.2g}",
+                evidence_told(one.evidence),
             )
             for one in report.shifts
         ),
     )
+
+
+def evidence_told(worth: float) -> str:
+    """Below a hundred with two digits; far beyond the alarm nobody needs more than that it is."""
+    return f"{worth:.2g}" if worth < 100 else f"{worth:,.0f}" if worth < 10_000 else "over 10,000"
 
 
 def _cell(of: Estimate) -> str:
