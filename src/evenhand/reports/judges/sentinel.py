@@ -109,6 +109,8 @@ class SentinelReport(Result):
     """Rows on record that were not asked again."""
     endpoint: tuple[str, ...]
     """Sentences: what the endpoint says of itself and did not say before."""
+    names_models: bool = True
+    """False for a page that may be read by others: some of the models that play may not be known to them."""
 
     @cached_property
     def state(self) -> State:
@@ -163,7 +165,9 @@ class SentinelReport(Result):
         mean = self.shift(direction).mean
         assert mean.value is not None
         size = f"{abs(mean.value):.3f}{_between(mean)}"
-        return f"verdicts moved by {size} in score toward {_whom(direction, mean.value)}"
+        named = self.names_models or direction.toward != "model"
+        whom = _whom(direction, mean.value) if named else "one model, or away from it"
+        return f"verdicts moved by {size} in score toward {whom}"
 
     @property
     def sentences(self) -> tuple[str, ...]:
