@@ -49,7 +49,7 @@ def _shifts(looks: "Sequence[Look]", width: int) -> Any:
     colour = alt.Color(
         "which:N",
         scale=alt.Scale(domain=[_FIRST, _LONGER], range=[ACCENT, INK]),
-        legend=alt.Legend(title=None, orient="top", columns=1 if width < PAGE else 2),
+        legend=alt.Legend(title=None, orient="top", columns=1),
     )
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=_across(looks, title=None), xOffset=alt.XOffset("which:N", sort=[_FIRST, _LONGER]), color=colour

@@ -38,6 +38,7 @@ routes = DocumentRouter(prefix="/api", tags=["Evenhand"])
 class _AskedAgain:
     """What came of asking a judge again, look by look."""
 
+    name: str
     headline: str
     sentences: tuple[str, ...]
     sheet: Sheet
@@ -74,13 +75,16 @@ def _of_variant(ledger: Ledger, variant: str, studies: Sequence[StudyOnRecord]) 
         sheets=tuple(one for one in known if len(one.headings) > 1),
         chart=_pictures(partial(judges_chart, report)),
         asked_again=tuple(
-            _asked_again(replace(one.sentinel, names_models=False)) for one in report.judges if one.sentinel
+            _asked_again(name, replace(one.sentinel, names_models=False))
+            for one, name in zip(report.judges, report.names, strict=True)
+            if one.sentinel
         ),
     )
 
 
-def _asked_again(report: SentinelReport) -> _AskedAgain:
+def _asked_again(name: str, report: SentinelReport) -> _AskedAgain:
     return _AskedAgain(
+        name=name,
         headline=report.headline,
         sentences=report.sentences,
         sheet=sentinel_sheet(report.looks),
