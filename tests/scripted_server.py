@@ -81,6 +81,8 @@ class Script:
     """What a reply says it used, whatever is billed."""
     bills: bool = False
     """Count the tokens of every request that a model works on, whether or not its reply is heard; for named judges."""
+    fingerprint: str = "fp_scripted"
+    """What an OpenAI endpoint calls the system that answers."""
     keep: bool = True
     """Keep each request; off for benchmarks."""
 
@@ -323,7 +325,7 @@ class ScriptedServer:
         return {
             "object": "chat.completion",
             "model": body["model"],
-            "system_fingerprint": "fp_scripted" if self.script.shape == "openai" else None,
+            "system_fingerprint": self.script.fingerprint if self.script.shape == "openai" else None,
             "choices": [choice],
             "usage": usage,
         }

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evenhand.api.reading import align, bridge, compare, judges, plan_bridge, rank, read_verdicts
     from evenhand.api.reporting import report
     from evenhand.api.scoring import score
+    from evenhand.api.sentinel import sentinel, sentinel_async
     from evenhand.api.terms import Terms
     from evenhand.benchmarks.answers.responses_file import ResponseSet, read_responses
     from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
@@ -96,6 +97,8 @@ __all__ = [
     "read_verdicts",
     "report",
     "score",
+    "sentinel",
+    "sentinel_async",
 ]
 
 _HOMES = {
@@ -150,6 +153,8 @@ _HOMES = {
     "read_verdicts": "evenhand.api.reading",
     "report": "evenhand.api.reporting",
     "score": "evenhand.api.scoring",
+    "sentinel": "evenhand.api.sentinel",
+    "sentinel_async": "evenhand.api.sentinel",
 }
 
 

@@ -1,12 +1,14 @@
 """The judges of a benchmark side by side: who sees them, whose verdicts count there, and that no person is named."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from evenhand.domain.rater import Rater
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
+from tests.reports.watched_judge import watched
 from tests.site.house import JUDGE, House, fill, links, refusal_of, served
 from tests.site.test_compare import Stocked
 from tests.site.test_people_boards import judged, setting
@@ -80,3 +82,20 @@ def test_what_people_judge_in_a_study_that_runs_counts_only_for_the_owner(ledger
 def test_a_benchmark_that_nobody_judged_has_no_such_page(ledger: Ledger):
     with served(ledger) as house:
         assert refusal_of(house.visitor().get(f"/benchmarks/{'0' * 64}/judges"))[0] == 404
+
+
+def test_a_judge_that_has_changed_is_told_on_the_page_with_its_looks_and_without_models(tmp_path: Path):
+    world = watched(tmp_path, items=12, models=4)
+    world.look("2026-01", 40)
+    world.shift = 5.0
+    world.look("2026-02", 80)
+    open_benchmark(world.ledger, world.board[0].data, by=None)
+    with served(world.ledger) as house:
+        address = f"/benchmarks/{world.board[0].data}/judges"
+        page = house.visitor().get(address).text
+        assert "has changed since 2026-02" in page
+        assert "Does the judge decide as it did?" in page
+        assert "Asked again, look by look" in page
+        assert "model-" not in page
+        (told,) = judges_of(house, world.board[0].data).values()
+        assert (told["sentinel"], told["sentinel_since"]) == ("changed", "2026-02")

@@ -15,7 +15,7 @@ from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
-from evenhand.domain.rater import Settings
+from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import Pacing
 from evenhand.engine.run.quote import Quote
@@ -99,6 +99,22 @@ class NotebookAsker:
         refuse_adapted(contact, self.ledger)
         asked = AskedModels(judge=contact, other=_extractor(terms, showing))
         return AskedShowing(asked=asked, showing=asked.asking(showing.of(benchmark.items)))
+
+    def asked_again(self, judge: str, rater: Rater, explicit: frozenset[str], extractor: Rater | None) -> AskedModels:
+        """The judge, and the extractor where it is another, with the settings they have on record. Raises Misuse."""
+        terms = self.terms
+        address = _named(judge, terms, base_url=terms.base_url, api_key_env=terms.api_key_env, name=terms.endpoint_name)
+        contact = _contact(address, terms, settings=rater.settings, explicit=explicit, image=self.ledger.images.get)
+        if extractor is None or terms.extractor is None:
+            return AskedModels(judge=contact)
+        other = _named(
+            terms.extractor,
+            terms,
+            base_url=terms.extractor_base_url,
+            api_key_env=terms.extractor_api_key_env,
+            name=None,
+        )
+        return AskedModels(judge=contact, other=_contact(other, terms, settings=extractor.settings))
 
 
 def _extractor(terms: Terms, showing: Showing) -> Contact | None:

@@ -26,6 +26,7 @@ COMMANDS = {
     "correlate": "How far the benchmarks of a table of scores agree.",
     "sample": "Sample the comparisons that people are asked, as a study.",
     "audit": "Test whether a judge can be trusted, before or after it judges.",
+    "sentinel": "Ask a judge again what it decided, and say whether it has changed since.",
     "grade": "The Grade Score: does a judge pick the same option whatever the order?",
     "runs": "What was run, and how each run ended.",
     "compare": "What changed from one run to another: verdicts, coverage, ratings, item by item.",
@@ -58,6 +59,7 @@ _ROOMS: dict[str, tuple[str, ...]] = {
         "describe-images",
         "grade",
         "judge",
+        "sentinel",
     ),
     "data": (
         "benchmarks",

@@ -122,6 +122,7 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-PROVIDER-UNKNOWN": "No provider has that name.",
         "EH-REFERENCE-SHOWN": "The judge is shown the reference, so it cannot be compared with.",
         "EH-REFERENCE-UNKNOWN": "The benchmark offers no references of that name to choose.",
+        "EH-ROWS-USED-UP": "Every verdict on record was asked again, and none is asked twice.",
         "EH-RUN-UNKNOWN": "No run, or several, have that name.",
         "EH-SEE-MISSING": "Items lack what the judge is to be shown.",
         "EH-SERVER-FOREIGN": "What answers there is no server of Evenhand.",

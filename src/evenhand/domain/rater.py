@@ -43,6 +43,10 @@ class Settings:
             written[name] = list(self.stop) if name == "stop" else value
         return written
 
+    def chosen(self, defaults: "Settings") -> frozenset[str]:
+        """Names of those that are set otherwise than by default: what whoever asked so set explicitly."""
+        return frozenset(name for name in self.as_json() if getattr(self, name) != getattr(defaults, name))
+
     @cached_property
     def canonical(self) -> str:
         """Its canonical JSON, written once for all requests."""

@@ -13,8 +13,9 @@ from evenhand.domain.response import REFERENCE
 from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import Trial
 
-Purpose: TypeAlias = Literal["board", "audit", "grade", "people", "rubric", "check"]
-"""`check`: what a person is asked so that one knows how they work (training, gold, repeats); no board reads it."""
+Purpose: TypeAlias = Literal["board", "audit", "grade", "people", "rubric", "check", "sentinel"]
+"""`check`: what a person is asked so that one knows how they work (training, gold, repeats); no board reads it.
+`sentinel`: what a judge is asked again, to see whether it decides as it did; no board reads it either."""
 PURPOSES: tuple[Purpose, ...] = get_args(Purpose)
 Orders: TypeAlias = Literal["both", "published", "reversed", "random"]
 Pairing: TypeAlias = Literal["round-robin", "random", "against", "placing", "given", "single"]
@@ -46,7 +47,7 @@ class Study:
     orders: Orders = "both"
     replicates: int = 1
     first_replicate: int = 0
-    """With given pairing: above 0 where the rater was asked in such a study before, whose trials are not these."""
+    """With given pairing: above 0 where the rater was asked the same elsewhere, in trials that are not these."""
     seed: int = 0
     variant: str = ""
     purpose: Purpose = "board"
@@ -56,6 +57,8 @@ class Study:
     """Of purpose rubric: what each answer is graded by."""
     looks: LookPlan | None = None
     """With given pairing: the placing of which this is a batch."""
+    look: str = ""
+    """Of purpose sentinel: which look at the judge it belongs to."""
     key: str = field(init=False)
 
     def __post_init__(self) -> None:
@@ -84,6 +87,7 @@ class Study:
             **({"option_orders": self.option_orders} if self.option_orders else {}),
             **({"rubric": self.rubric.as_json()} if self.rubric else {}),
             **({"looks": self.looks.as_json()} if self.looks else {}),
+            **({"look": self.look} if self.look else {}),
         }
 
 

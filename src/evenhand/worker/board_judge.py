@@ -5,11 +5,12 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from evenhand.domain.errors import Misuse
-from evenhand.domain.rater import Rater, Settings
+from evenhand.domain.rater import Rater
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.quote import Quote
-from evenhand.engine.tasks.joining import JoinedBoard, Spoken
+from evenhand.engine.tasks.as_judged import Spoken
+from evenhand.engine.tasks.joining import JoinedBoard
 from evenhand.protocols.protocol import Protocol
 
 MakeCallContext: TypeAlias = Callable[[Budget, frozenset[str]], CallContext]
@@ -54,19 +55,15 @@ class Seated:
 
     def call_context(self, budget: Budget, board: JoinedBoard, protocol: Protocol) -> CallContext:
         judge = board.judge
-        own = _chosen(judge.rater.settings, protocol.settings)
+        # A protocol's default may be adapted, as it was then.
+        own = judge.rater.settings.chosen(protocol.settings)
         if judge.condition.image_detail != protocol.seeing.detail and judge.condition.image_detail is not None:
             own |= {"image_detail"}
         context = self.judge.call_context(budget, own)
         if self.extractor is self.judge or judge.extractor is None or protocol.extraction is None:
             return context
-        own = _chosen(judge.extractor.settings, protocol.extraction.settings)
+        own = judge.extractor.settings.chosen(protocol.extraction.settings)
         return replace(context, second=self.extractor.call_context(budget, own))
-
-
-def _chosen(settings: Settings, defaults: Settings) -> frozenset[str]:
-    """What whoever judged the board set explicitly; a protocol's default may be adapted, as it was then."""
-    return frozenset(name for name in settings.as_json() if getattr(settings, name) != getattr(defaults, name))
 
 
 def seated(board: JoinedBoard, judge: ModelReady | None, extractor: ModelReady | None) -> Seated:

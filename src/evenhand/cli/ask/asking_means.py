@@ -14,6 +14,7 @@ from click.core import ParameterSource
 
 from evenhand.api.asking import AskedModels, Contact, Given, no_image
 from evenhand.cli.ask.asking_options import (
+    AskingAgainOptions,
     AskingOptions,
     ExtractorOptions,
     ModelAddress,
@@ -81,7 +82,7 @@ def pacing(pace: PaceOptions, *, embedded: bool, go_on: bool) -> Pacing:
 def contact(
     ctx: click.Context,
     address: ModelAddress,
-    asking: AskingOptions | WorkerAskingOptions,
+    asking: AskingOptions | AskingAgainOptions | WorkerAskingOptions,
     *,
     defaults: Settings,
     image: Callable[[str], bytes],

@@ -26,6 +26,18 @@ def price() -> tuple[str, ...]:
     return option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25].")
 
 
+def max_cost() -> float | None:
+    return option(
+        "--max-cost",
+        type=click.FloatRange(0),
+        help="Dollars this run may spend, however often it is killed; it stops cleanly before.",
+    )
+
+
+def dry_run() -> bool:
+    return option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost.")
+
+
 def endpoint_name() -> str | None:
     return option("--endpoint-name", help="A lasting name for a server whose address changes.")
 
@@ -96,13 +108,9 @@ class AskingOptions:
 
     sampling: SamplingOptions
     pace: PaceOptions
-    max_cost: float | None = option(
-        "--max-cost",
-        type=click.FloatRange(0),
-        help="Dollars this run may spend, however often it is killed; it stops cleanly before.",
-    )
+    max_cost: float | None = max_cost()
     price: tuple[str, ...] = price()
-    dry_run: bool = option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost.")
+    dry_run: bool = dry_run()
     trust_folder: bool = options.trust_folder()
     insecure_http: bool = insecure_http()
 
@@ -122,6 +130,20 @@ class WorkerAskingOptions:
     sampling: SamplingOptions
     pace: PaceOptions
     price: tuple[str, ...] = price()
+    trust_folder: bool = options.trust_folder()
+    insecure_http: bool = insecure_http()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskingAgainOptions:
+    """The same of what a judge is asked again: how it samples is on record."""
+
+    sampling: ClassVar[SamplingOptions] = SamplingOptions()
+
+    pace: PaceOptions
+    max_cost: float | None = max_cost()
+    price: tuple[str, ...] = price()
+    dry_run: bool = dry_run()
     trust_folder: bool = options.trust_folder()
     insecure_http: bool = insecure_http()
 

@@ -7,7 +7,7 @@ from evenhand.benchmarks.answers.submitted import check_submitted
 from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.tasks.extraction import Extractor
+from evenhand.engine.tasks.as_judged import AsJudged, Spoken
 from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.ledger.read.projection import items_of
@@ -15,8 +15,6 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
 from evenhand.ledger.submissions.placements import BoardJudge, judge_of, studies_of
 from evenhand.ledger.submissions.store import Submission
-from evenhand.protocols.catalog import load_protocol
-from evenhand.protocols.protocol import ProtocolError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +42,6 @@ class Draw:
     battles: int
     reference_battles: int
     seed: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Spoken:
-    """How the two models are called at their endpoints; the empty names do where nobody is asked."""
-
-    judge: str = ""
-    extractor: str = ""
 
 
 def joined_board(ledger: Ledger, intake: Intake) -> JoinedBoard:
@@ -134,27 +124,12 @@ def placing(
 def _showing(board: JoinedBoard, spoken: Spoken) -> Showing:
     """As the board's founding models were shown. Raises Misuse where that cannot be done any more."""
     judge = board.judge
-    condition = judge.condition
-    try:
-        protocol = load_protocol(condition.protocol)
-    except ProtocolError as error:
-        raise Misuse(
-            f"The board of {board.intake.benchmark} is judged under the protocol {condition.protocol}. {error}"
-        ) from error
-    showing = Showing(
-        protocol=protocol,
-        readout=condition.readout,
-        see=condition.see,
-        fenced=condition.fenced,
-        image_detail=condition.image_detail,
-        max_image_edge=condition.max_image_edge,
-        extractor=Extractor(rater=judge.extractor, model=spoken.extractor) if judge.extractor else None,
+    judged = AsJudged(
+        benchmark=board.intake.benchmark, rater=judge.rater, condition=judge.condition, extractor=judge.extractor
     )
-    if showing.condition(showing.extraction(judge.rater, spoken.judge)).key != condition.key:
-        raise Misuse(
-            f"The words of the protocol {condition.protocol} are not those that the board of "
-            f"{board.intake.benchmark} was judged with; start the worker of the version of Evenhand that judged it, "
-            "or judge a new board and let that take submissions.",
-            code="EH-PROTOCOL-CHANGED",
-        )
-    return showing
+    return judged.showing(
+        judged.protocol(),
+        spoken,
+        otherwise="start the worker of the version of Evenhand that judged it, or judge a new board and let that take "
+        "submissions",
+    )

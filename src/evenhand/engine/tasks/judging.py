@@ -186,7 +186,7 @@ def prepare(
     responses = _playing(responses, asked.items, showing.protocol)
     extraction = showing.extraction(judge, model)
     condition = showing.condition(extraction)
-    _check_items(asked.items, showing, benchmark.addresses)
+    check_items(asked.items, showing, benchmark.addresses)
     study = _study(benchmark, responses, items=asked.items, rater=judge.key, condition=condition.key, matching=matching)
     study = replace(study, rubric=showing.protocol.rubric)
     asking = Asking(
@@ -362,7 +362,7 @@ def _players(responses: Sequence[Response], matching: Matching) -> tuple[str, ..
     return tuple(sorted(models, key=lambda model: (model == REFERENCE, model)))
 
 
-def _check_items(items: Sequence[Item], showing: Showing, addresses: Mapping[str, str]) -> None:
+def check_items(items: Sequence[Item], showing: Showing, addresses: Mapping[str, str]) -> None:
     see = showing.see or showing.protocol.seeing.default
     bare = [item.label for item in items if not item.images]
     if see in ("caption", "both"):

@@ -46,6 +46,8 @@ class StudyOnRecord:
     """Whether any of its trials has a verdict."""
     rubric: Rubric | None = None
     """What each answer was graded by, where it was shown alone."""
+    look: str = ""
+    """Of purpose sentinel: which look at the judge it belongs to."""
     batch: "PlacingBatch | None" = None
     """Where it is a batch of the placing of a model with looks planned beforehand."""
 
@@ -130,6 +132,7 @@ def studies(
                 decided=row.key in decided,
                 rubric=Rubric.from_json(content["rubric"]) if "rubric" in content else None,
                 batch=PlacingBatch.of(content),
+                look=content.get("look", ""),
             )
             for row in connection.execute(query)
             if row.key not in without

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.rater import PEOPLE
+from evenhand.domain.study import Purpose
 from evenhand.domain.trial import seen
 from evenhand.format.near_names import hint
 from evenhand.format.words import counted
@@ -18,6 +19,8 @@ _POOLED = f" All people together are --judge {PEOPLE}."
 
 PREFERENCE, FACTUALITY = "creation_preference", "creation_factuality"
 """Creation-MMBench's two judges: grades of visual factuality stand beside preferences and make no board alone."""
+
+_NO_BOARD: tuple[Purpose, ...] = ("rubric", "grade", "audit", "sentinel")
 
 _Named: TypeAlias = tuple[str, str, str | None, Callable[[StudyOnRecord], str]]
 """A flag, what the record may hold several of, what was chosen, and what a study has."""
@@ -98,7 +101,7 @@ def _refuse_gradings(ledger: Ledger, protocol: str | None = None) -> None:
 
 def _refuse_other_purpose(ledger: Ledger, run: str, study: str | None) -> None:
     """Raises MixedError where the run is on record for something else than boards."""
-    graded = next((one for one in studies(ledger, purposes=("rubric", "grade", "audit")) if one.key == study), None)
+    graded = next((one for one in studies(ledger, purposes=_NO_BOARD) if one.key == study), None)
     if graded is None:
         return
     what = {
@@ -106,6 +109,8 @@ def _refuse_other_purpose(ledger: Ledger, run: str, study: str | None) -> None:
         f"table, `evenhand report --run {run}` the page",
         "audit": f"audited a judge; `evenhand show {run}` has what it asked, and the board of the judge tells what "
         "came of it",
+        "sentinel": f"asked a judge again what it had decided; `evenhand show {run}` has what it asked, and "
+        "`evenhand sentinel` with --rows 0 what came of it",
     }.get(graded.purpose, f"made a Grade Score; `evenhand show {run}` has what it asked")
     raise MixedError(f"Run {run} {what}. A board is made of comparisons.", code="EH-CHOOSE-NOTHING")
 

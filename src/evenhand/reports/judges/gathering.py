@@ -11,6 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.trial import seen
 from evenhand.domain.vote import Vote
 from evenhand.exchange.judgements.preferences_file import AS_IT_IS, PreferenceForm
+from evenhand.ledger.read.asked_again import looks_at
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.spending import JudgementCost, judgement_costs
 from evenhand.ledger.read.votes import judged_battles
@@ -23,6 +24,7 @@ from evenhand.reports.board.choosing import MixedError, boards_among
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.errors import AlignmentError
 from evenhand.reports.judges.report import NOT_KNOWN, Judge, JudgesReport
+from evenhand.reports.judges.sentinel import sentinel_report
 from evenhand.stats.intervals import amount_mean, clustered_share, median
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.order import order_effect
@@ -124,6 +126,8 @@ def _of_record(ledger: Ledger, group: Sequence[StudyOnRecord], aligned: Aligned 
     told = {**_audited(ledger, board), **_of_board(board)}
     if "first_position" not in told:
         told["first_position"] = _first_of_equals(board.findings.shown)
+    if looks_at(ledger, group):
+        one = replace(one, sentinel=sentinel_report(ledger, group))
     return replace(one, **told, **_prices(judgement_costs(ledger, [study.key for study in group])))
 
 

@@ -11,6 +11,7 @@ from evenhand.domain.identity import Json
 from evenhand.format.result import Result
 from evenhand.format.words import count, counted, listed, per_cent
 from evenhand.reports.alignment.conclusion import interval_told
+from evenhand.reports.judges.sentinel import SentinelReport
 from evenhand.stats.intervals import LEVEL, Range, clustered_mean
 from evenhand.stats.reliability.agreement.alignment import ComparedVerdicts
 from evenhand.stats.reliability.summary import CONSISTENT_ENOUGH, FAR_FROM_EVEN
@@ -56,6 +57,8 @@ class Judge:
     """Of one call, the median."""
     compared: ComparedVerdicts | None = None
     """Its verdicts beside people's, where there are some."""
+    sentinel: SentinelReport | None = None
+    """What came of asking it again, where it was."""
 
     def estimate(self, name: str) -> Estimate:
         return getattr(self, name)
@@ -139,6 +142,7 @@ class JudgesReport(Result):
                     "see": one.see,
                     **figures,
                     "frontier": frontier,
+                    **_sentinel_json(one.sentinel),
                 }
             )
         return {
@@ -155,6 +159,12 @@ class JudgesReport(Result):
         from evenhand.reports.judges.chart import judges_chart
 
         return judges_chart(self)
+
+
+def _sentinel_json(of: SentinelReport | None) -> dict[str, Json]:
+    """None where it was not asked again; since when, where it has changed."""
+    since = of.looks[of.onset.look].name if of is not None and of.onset is not None else None
+    return {"sentinel": None if of is None else of.state, "sentinel_since": since}
 
 
 def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
@@ -284,4 +294,7 @@ def _warnings(judges: Sequence[Judge], names: Sequence[str]) -> list[str]:
             )
         if swap.upper is not None and swap.upper < CONSISTENT_ENOUGH:
             said.append(f"{name} keeps only {per_cent(swap.value)} of its verdicts when the answers swap places.")
+        if one.sentinel is not None and one.sentinel.onset is not None:
+            since = one.sentinel.looks[one.sentinel.onset.look].name
+            said.append(f"{name} has changed since {since}: asked again, it does not decide as it did.")
     return said

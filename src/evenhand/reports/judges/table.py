@@ -8,6 +8,7 @@ from evenhand.format.sheet_table import print_sheet
 from evenhand.format.tables import escape
 from evenhand.format.words import count, per_cent, unbroken
 from evenhand.reports.judges.report import JudgesReport
+from evenhand.reports.judges.sentinel import evidence_told
 
 _SHARE, _EFFECT, _MONEY, _PLAIN, _SECONDS = "share", "effect", "money", "plain", "seconds"
 _COVERAGE = "with a verdict"
@@ -46,6 +47,31 @@ _PARTS = (
 
 def judges_sheets(report: JudgesReport, *, bounds: bool = True) -> tuple[Sheet, ...]:
     """A table for each question; columns of which nothing is known are left out where people read."""
+    return (*_measured(report, bounds=bounds), *_asked_again(report))
+
+
+def _asked_again(report: JudgesReport) -> tuple[Sheet, ...]:
+    """Nothing where no judge was."""
+    known = [(name, one.sentinel) for one, name in zip(report.judges, report.names, strict=True) if one.sentinel]
+    sheet = Sheet(
+        title="Asked again over time",
+        headings=("judge", "looks", "rows", "last look", "evidence of a change", "changed"),
+        rows=tuple(
+            (
+                name,
+                count(len(of.looks)),
+                count(len(of.moves)),
+                of.looks[-1].name if of.looks else MISSING,
+                evidence_told(of.looks[-1].evidence) if of.looks else MISSING,
+                f"since {of.looks[of.onset.look].name}" if of.onset else "no sign" if len(of.moves) else MISSING,
+            )
+            for name, of in known
+        ),
+    )
+    return (sheet,) if known else ()
+
+
+def _measured(report: JudgesReport, *, bounds: bool) -> tuple[Sheet, ...]:
     return tuple(
         Sheet(
             title=title,
@@ -109,6 +135,8 @@ EXPLAINED = (
     "win there, if one strength for each model tells who wins.",
     "length, planted, looks: what a longer answer, a planted order and the image move its verdicts by, from audits; 0 "
     "is no effect.",
+    "evidence of a change: what a wager that the judge has changed is worth by now; from 20 on it is taken for "
+    "changed, which happens to one judge of twenty at most that has not, however often one looks.",
     "$/1,000 and tokens are of 1,000 judgements and of one, as the endpoint counted; frontier: no other judge is both "
     "as cheap and as near to people.",
 )

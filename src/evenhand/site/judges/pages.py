@@ -1,7 +1,7 @@
 """The judges of a benchmark side by side: which one to pay."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -19,6 +19,8 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.judges.chart import judges_chart
 from evenhand.reports.judges.gathering import judges_of_studies
 from evenhand.reports.judges.report import JudgesReport
+from evenhand.reports.judges.sentinel import SentinelReport, sentinel_sheet
+from evenhand.reports.judges.sentinel_chart import sentinel_chart
 from evenhand.reports.judges.table import EXPLAINED, judges_sheets
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.documents import JudgesDocument
@@ -33,6 +35,18 @@ routes = DocumentRouter(prefix="/api", tags=["Evenhand"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _AskedAgain:
+    """What came of asking a judge again, look by look."""
+
+    name: str
+    headline: str
+    sentences: tuple[str, ...]
+    sheet: Sheet
+    chart: str
+    """As above; empty where no reply could be compared."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Compared:
     """The judges of one variant of the answers."""
 
@@ -41,6 +55,7 @@ class _Compared:
     sheets: tuple[Sheet, ...]
     chart: str
     """As pictures for a page, wide and narrow; empty where prices or people are unknown."""
+    asked_again: tuple[_AskedAgain, ...]
 
 
 def _compared(ledger: Ledger, studies: Sequence[StudyOnRecord]) -> tuple[_Compared, ...]:
@@ -53,15 +68,37 @@ def _of_variant(ledger: Ledger, variant: str, studies: Sequence[StudyOnRecord]) 
     if report.people_unknown is not None and any(one.rater.kind == "human" for one in studies):
         # The reason may name them.
         report = replace(report, people_unknown="their verdicts are of several kinds, or only one of them judged.")
-    try:
-        wide, narrow = (judges_chart(report, width=width) for width in (PAGE, PHONE))
-        chart = f"{figure(wide)}{figure(narrow, kind='narrow')}"
-    except ChartError:
-        chart = ""
     known = (one.known for one in judges_sheets(report))
     return _Compared(
-        variant=variant, report=report, sheets=tuple(one for one in known if len(one.headings) > 1), chart=chart
+        variant=variant,
+        report=report,
+        sheets=tuple(one for one in known if len(one.headings) > 1),
+        chart=_pictures(partial(judges_chart, report)),
+        asked_again=tuple(
+            _asked_again(name, replace(one.sentinel, names_models=False))
+            for one, name in zip(report.judges, report.names, strict=True)
+            if one.sentinel
+        ),
     )
+
+
+def _asked_again(name: str, report: SentinelReport) -> _AskedAgain:
+    return _AskedAgain(
+        name=name,
+        headline=report.headline,
+        sentences=report.sentences,
+        sheet=sentinel_sheet(report.looks),
+        chart=_pictures(partial(sentinel_chart, report.looks)),
+    )
+
+
+def _pictures(drawn: Callable[..., Any]) -> str:
+    """For a page, wide and narrow; empty where there is nothing to draw."""
+    try:
+        wide, narrow = (drawn(width=width) for width in (PAGE, PHONE))
+    except ChartError:
+        return ""
+    return f"{figure(wide)}{figure(narrow, kind='narrow')}"
 
 
 async def _found(serving: Service, visiting: Visitor, data: str) -> tuple[BoardOnRecord, tuple[_Compared, ...]]:
@@ -93,6 +130,7 @@ async def judges(request: Request, serving: Serving, visiting: Visiting, data: s
         "scripted": any(is_scripted(one.judge) for variant in compared for one in variant.report.judges),
         "compared": compared,
         "charts": [Markup(one.chart) for one in compared],  # noqa: S704  escaped where it is drawn
+        "looks": [[Markup(again.chart) for again in one.asked_again] for one in compared],  # noqa: S704  likewise
         "explained": EXPLAINED,
     }
     return serving.pages.page(request, "judges.html", context)

@@ -1,0 +1,148 @@
+"""Claims about looks at a judge on record: what they draw, what they leave alone, and what they find."""
+
+from pathlib import Path
+
+import pytest
+
+from evenhand.domain.errors import Misuse
+from evenhand.domain.response import Response
+from evenhand.engine.tasks.asking_again import draw_rows
+from evenhand.ledger.read.asked_again import asked_rows, looks_at
+from evenhand.ledger.read.votes import judged_battles
+from evenhand.reports.board.ranking import rank
+from evenhand.reports.judges.gathering import judges_of_ledger
+from tests.refusals import refused
+from tests.reports.watched_judge import Watched, months, watched
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Watched:
+    return watched(tmp_path)
+
+
+def test_no_row_is_ever_asked_again_twice(world: Watched):
+    for name in months(3):
+        world.look(name, 30)
+    asked = [row.shown for row in asked_rows(world.ledger, looks_at(world.ledger, world.board))]
+    assert len(asked) == len(set(asked)) == 90
+    report = world.report()
+    assert [len(one.moves) for one in report.looks] == [30, 30, 30]
+    assert report.left == 10 * 6 * 2 - 90
+
+
+def test_when_all_rows_were_asked_the_next_look_is_refused_and_says_why(world: Watched):
+    world.look("one", 1000)
+    assert world.report().left == 0
+    with refused(Misuse, "none is asked twice", "Judge more", code="EH-ROWS-USED-UP"):
+        world.look("two")
+
+
+def test_the_same_look_again_draws_what_it_drew_and_more_only_where_more_is_asked_for(world: Watched):
+    world.look("one", 20)
+    first = set(draw_rows(world.ledger, world.board, look="one", rows=20))
+    world.look("one", 20)
+    assert set(draw_rows(world.ledger, world.board, look="one", rows=20)) == first
+    assert first < set(draw_rows(world.ledger, world.board, look="one", rows=30))
+    assert not first & set(draw_rows(world.ledger, world.board, look="two", rows=30))
+    assert len(world.report().moves) == 20
+
+
+def test_a_larger_look_of_the_same_name_is_one_look(world: Watched):
+    world.look("one", 20)
+    world.look("one", 30)
+    report = world.report()
+    assert [(one.name, len(one.moves)) for one in report.looks] == [("one", 30)]
+
+
+def test_what_is_asked_again_changes_no_board_and_no_other_figure_of_the_judge(world: Watched):
+    def told() -> tuple[object, object]:
+        return rank(judged_battles(world.ledger, world.board)).as_json(), judges_of_ledger(world.ledger).as_json()
+
+    board, judges = told()
+    world.shift = 5.0
+    for name in months(2):
+        world.look(name, 40)
+    now, beside = told()
+    assert now == board
+    assert isinstance(beside, dict)
+    assert isinstance(judges, dict)
+    assert [one["sentinel"] for one in judges["judges"]] == [None]
+    assert [one["sentinel"] for one in beside["judges"]] == ["changed"]
+    keep = {"sentinel", "sentinel_since"}
+    assert [{k: v for k, v in one.items() if k not in keep} for one in beside["judges"]] == [
+        {k: v for k, v in one.items() if k not in keep} for one in judges["judges"]
+    ]
+
+
+def test_replies_without_a_verdict_are_counted_and_move_nothing(world: Watched):
+    world.look("one", 20)
+    evidence = world.report().moves.worth[-1]
+    world.silent = True
+    world.look("two", 20)
+    report = world.report()
+    assert [(one.name, len(one.moves), one.no_verdict) for one in report.looks] == [("one", 20, 0), ("two", 0, 20)]
+    assert report.moves.worth[-1] == evidence == report.looks[1].evidence
+
+
+def test_an_answer_that_was_replaced_is_not_asked_again_and_its_earlier_rows_stay(world: Watched):
+    world.look("one", 30)
+    before = world.report()
+    item = world.board[0].data and next(iter(draw_rows(world.ledger, world.board, look="two", rows=1)))[0]
+    world.ledger.add_responses([Response(item=item, model="model-0", text="Another.")], replace=True)
+    after = world.report()
+    assert len(after.moves) == len(before.moves)
+    assert after.moves.worth.tolist() == before.moves.worth.tolist()
+    again = draw_rows(world.ledger, world.board, look="two", rows=1000)
+    assert not any(shown[0] == item and "model-0" in row.models for shown, row in again.items())
+    assert after.left == len(again)
+
+
+def test_before_the_first_look_nobody_can_say(world: Watched):
+    report = world.report()
+    assert (report.state, report.unchanged, report.looks) == ("nothing asked again", False, ())
+    assert report.as_json()["evidence"] is None
+
+
+def test_rows_judged_before_the_first_look_are_asked_first(world: Watched):
+    world.look("one", 10)
+    old = {shown for shown, _ in draw_rows(world.ledger, world.board, look="two", rows=1000).items()}
+    newest = max(row.at for row in draw_rows(world.ledger, world.board, look="two", rows=1000).values())
+    began = min(row.at for row in asked_rows(world.ledger, looks_at(world.ledger, world.board)))
+    assert newest < began
+    assert len(old) == 110
+
+
+@pytest.mark.slow
+def test_of_twenty_judges_that_stay_as_they_are_two_at_most_are_suspected_in_two_years(tmp_path: Path):
+    suspected: list[int] = []
+    for seed in range(20):
+        world = watched(tmp_path, seed=seed, items=60, models=7)
+        for name in months(24):
+            world.look(name)
+        report = world.report()
+        assert len(report.moves) == 2400
+        suspected += [seed] if report.state == "changed" else []
+        world.ledger.close()
+    assert len(suspected) <= 2
+
+
+@pytest.mark.slow
+def test_judges_that_change_in_the_fourth_month_are_found_with_since_when_and_whom_they_favour(tmp_path: Path):
+    found: list[int] = []
+    for seed in range(5):
+        world = watched(tmp_path, seed=seed, items=60, models=7)
+        for number, name in enumerate(months(12), 1):
+            world.shift = 0.4 if number >= 4 else 0.0
+            world.look(name)
+        report = world.report()
+        assert report.onset is not None
+        assert report.onset.earliest <= 3 <= report.onset.latest  # the fourth, from 0
+        assert report.leading[0].toward == "longer"
+        mean = report.shift(report.leading[0]).mean
+        assert mean.lower is not None
+        assert mean.upper is not None
+        assert mean.lower < 0.094 < mean.upper
+        assert report.moves.alarm is not None
+        found.append(report.moves.alarm + 1)
+        world.ledger.close()
+    assert sorted(found)[2] <= 7
