@@ -1,6 +1,6 @@
 """A board of soft verdicts: what is refused, what is rated, and what that gained over the hard ones."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,12 +23,12 @@ OPTION, NONE, MIXED = "EH-METHOD-OPTION", "EH-SOFT-NONE", "EH-SOFT-MIXED"
 class SoftOnBoard:
     votes: int
     gain: Gain | None
-    """None where no two models have a difference that is known both ways."""
+    """None where the models are too alike, or the verdicts too few, to measure it."""
 
     @property
     def headline(self) -> str:
         if self.gain is None:
-            return "Soft verdicts: what they gain over hard ones cannot be measured here."
+            return "Soft verdicts: the models are too alike here to measure what they gain over hard ones."
         return f"Soft verdicts: as sure as {self.gain.times:.2f} times as many hard ones."
 
     @property
@@ -41,8 +41,8 @@ class SoftOnBoard:
             return (self.headline, how)
         return (
             self.headline,
-            f"{how} The gain is the variance of rating differences, hard by soft, on one scale: soft differences are "
-            f"{self.gain.scale:.2f} of the hard ones, so never compare the two boards' points.",
+            f"{how} The gain is the variance of differences in win rate, hard by soft, on one scale: soft ones are "
+            f"{self.gain.scale:.2f} of the hard, so never compare the two boards' points.",
         )
 
     def as_json(self) -> dict[str, Json]:
@@ -85,7 +85,7 @@ def soft_rating(evidence: "Evidence", votes: Comparisons) -> SoftRating:
     """`votes`: what is rated. Raises RankError where not all of them are soft."""
     _refuse_hard(evidence, votes)
     rated = soft_rows(votes)
-    told = SoftOnBoard(votes=len(votes), gain=soft_gain(replace(evidence.shown, soft=None), rated))
+    told = SoftOnBoard(votes=len(votes), gain=soft_gain(evidence.shown, votes))
     return SoftRating(rated=rated, told=told)
 
 

@@ -48,6 +48,8 @@ class Comparisons:
     soft: FloatArray | None = None
     """How likely model_a was to be preferred, and half as likely as a tie; NaN where it is not known. None: nobody
     asked, and the signs are what counts."""
+    vote: Codes | None = None
+    """Rows with the same number are parts of one vote. None: each row is one."""
     rater: Codes | None = None
     """Indices into `raters`. None: one rater, or nobody knows who."""
     raters: tuple[str, ...] = ()
@@ -118,6 +120,7 @@ class Comparisons:
             "length": self.length,
             "probability": self.probability,
             "soft": self.soft,
+            "vote": self.vote,
             "rater": self.rater,
         }
         return {name: column for name, column in named.items() if column is not None}
