@@ -80,3 +80,44 @@ def test_what_is_stored_is_finite_or_absent(given_: list[float | None], forced: 
 def test_not_a_number_is_no_likelihood():
     assert isinstance(PAIR.read([math.nan, math.nan], forced=True).verdict, NoVerdict)
     assert PAIR.read([math.nan, -0.1], forced=False).verdict == Preference(value=-1, levels=2)
+
+
+THREE = Constrained(begin="Verdict:", answers={" A": 1, " C": 0, " B": -1}, levels=3)
+FIVE = Constrained(begin="Verdict:", answers={" AA": 2, " A": 1, " C": 0, " B": -1, " BB": -2}, levels=5)
+
+
+def test_probabilities_are_of_the_offered_answers_alone_and_a_tie_is_half_a_win():
+    reading = THREE.read([math.log(0.4), math.log(0.1), math.log(0.3)], forced=False)
+    assert reading.probabilities == pytest.approx({" A": 0.5, " C": 0.125, " B": 0.375})
+    assert reading.soft == pytest.approx(0.5 + 0.125 / 2)
+    assert reading.expected is None
+
+
+def test_of_five_levels_the_mean_of_the_value_is_told_too():
+    reading = FIVE.read([math.log(share) for share in (0.4, 0.3, 0.1, 0.15, 0.05)], forced=False)
+    assert reading.soft == pytest.approx(0.4 + 0.3 + 0.05)
+    assert reading.expected == pytest.approx(0.8 + 0.3 - 0.15 - 0.1)
+
+
+def test_two_equally_likely_answers_have_no_hard_verdict_and_a_soft_one():
+    reading = PAIR.read([-0.7, -0.7], forced=True)
+    assert isinstance(reading.verdict, NoVerdict)
+    assert reading.soft == 0.5
+
+
+def test_what_was_meant_otherwise_has_no_soft_verdict_either():
+    reading = PAIR.read([math.log(0.3), math.log(0.19)], forced=False)
+    assert (reading.probabilities, reading.soft) == (None, None)
+
+
+def test_a_choice_has_probabilities_and_no_soft_verdict():
+    reading = CHOICE.read([math.log(0.2), math.log(0.6), None], forced=False)
+    assert reading.probabilities == pytest.approx({" 1": 0.25, " 2": 0.75, " 3": 0.0})
+    assert reading.soft is None
+
+
+def test_soft_verdicts_of_the_two_orders_mirror_each_other():
+    forward, turned = PAIR.read([-900.0, -903.0], forced=True), PAIR.read([-903.0, -900.0], forced=True)
+    assert forward.soft == pytest.approx(1 / (1 + math.exp(-3)))
+    assert turned.soft is not None
+    assert forward.soft == pytest.approx(1 - turned.soft)

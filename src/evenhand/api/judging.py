@@ -95,14 +95,16 @@ class JudgeRun(Result):
     def on_record(self) -> list[StudyOnRecord]:
         return [one for one in studies(self.ledger) if one.key in self.studies]
 
-    def battles(self, choice: Choice | None = None) -> JudgedBattles:
-        """What the run's board is made of, as `evenhand.rank` takes it; grades beside preferences make none.
+    def battles(self, choice: Choice | None = None, *, soft: bool = False) -> JudgedBattles:
+        """What the run's board is made of, as `evenhand.rank` takes it; grades beside preferences make none. `soft`:
+        with how likely the judge was to prefer each side, which rank(soft=True) needs.
 
         Raises MixedError where the run's protocols make several boards and `choice` names none of them.
         """
         found = self.on_record()
         among = found if choice is not None and choice.protocol else boards_among(found)
-        return judged_battles(self.ledger, choose(among, choice or Choice()) if len(among) > 1 or choice else among)
+        chosen = choose(among, choice or Choice()) if len(among) > 1 or choice else among
+        return judged_battles(self.ledger, chosen, soft=soft)
 
 
 async def judge_async(

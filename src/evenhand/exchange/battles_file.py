@@ -36,6 +36,7 @@ from evenhand.exchange.battles.columns import (
     probabilities_of,
     raters_of,
     sides_of,
+    soft_verdicts_of,
     verdicts_of,
     weights_of,
 )
@@ -230,6 +231,7 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     if not named and (foreign := lmms_eval_fault(given.names)) is not None:
         raise given.fault(foreign, code=COLUMN)
     battles = battles_of(given, columns)
+    battles = replace(battles, columns=replace(battles.columns, soft=asked.soft))
     peer_made = battles.table is not given
     battles, layout = completed(battles, layout_of(battles.table, battles.columns), asked)
     kinds = kinds_of(given, layout.rater, asked)
@@ -376,6 +378,7 @@ class _CommonNames:
             first=_filled([one.first for one in of], of, 0),
             value=np.concatenate(values) if len(values) == len(of) else None,
             length=_filled([one.length for one in of], of, np.nan),
+            soft=_filled([one.soft for one in of], of, np.nan),
             rater=_recoded(judged, self.raters_of, self.raters),
             raters=self.raters,
             self_battles=sum(one.self_battles for one in of),
@@ -513,6 +516,7 @@ def _comparisons(battles: PeerBattles, layout: Layout, cells: _Cells) -> Compari
         value=None if verdicts.value is None else verdicts.value[kept],
         length=lengths,
         probability=probability,
+        soft=None if layout.soft is None else soft_verdicts_of(table, layout.soft)[kept],
         rater=None if raters is None else raters.codes[kept],
         raters=() if raters is None else raters.names,
         self_battles=len(apart) - int(np.count_nonzero(apart)),

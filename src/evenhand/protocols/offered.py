@@ -20,6 +20,13 @@ class Reading:
     """Natural log-odds of the first offered answer against the others; None where either side is unknown or 0."""
     mass: float | None
     """Probability of the offered answers together; None where none was listed."""
+    probabilities: Mapping[str, float] | None = None
+    """Of each offered answer, among the offered ones; one that was not listed has 0. None where too little is on them
+    to be a decision."""
+    soft: float | None = None
+    """Of a preference: the probability that the first is better, and half that of a tie."""
+    expected: float | None = None
+    """Of a preference of five levels: the mean of its value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +64,24 @@ class Constrained:
         if max(known) == -math.inf:
             return Reading(verdict=_none("No offered answer was likely enough to be listed."), log_odds=None, mass=None)
         mass = math.fsum(math.exp(lp) for lp in known)
+        log_odds = _log_odds(known[0], known[1:])
         if mass < LEAST_MASS and not forced:
-            verdict = _none(f"The offered answers together had a probability of {mass:.3f}.")
-        else:
-            verdict = self._best(known)
-        return Reading(verdict=verdict, log_odds=_log_odds(known[0], known[1:]), mass=mass)
+            detail = f"The offered answers together had a probability of {mass:.3f}."
+            return Reading(verdict=_none(detail), log_odds=log_odds, mass=mass)
+        shares = _shares(known)
+        soft = expected = None
+        if self.levels is not None:
+            values = list(self.answers.values())
+            soft = math.fsum(p * (1 + (v > 0) - (v < 0)) / 2 for p, v in zip(shares, values, strict=True))
+            expected = math.fsum(p * v for p, v in zip(shares, values, strict=True))
+        return Reading(
+            verdict=self._best(known),
+            log_odds=log_odds,
+            mass=mass,
+            probabilities=dict(zip(self.answers, shares, strict=True)),
+            soft=soft,
+            expected=expected if self.levels == 5 else None,
+        )
 
     def _best(self, known: list[float]) -> Verdict | NoVerdict:
         top = max(known)
@@ -69,6 +89,14 @@ class Constrained:
             return _none("The two most likely answers are equally likely.")
         value = list(self.answers.values())[known.index(top)]
         return Choice(value=value - 1) if self.levels is None else Preference(value=value, levels=self.levels)
+
+
+def _shares(known: list[float]) -> list[float]:
+    # From the largest, which a forced answer may have far below the smallest float.
+    top = max(known)
+    weights = [math.exp(lp - top) for lp in known]
+    total = math.fsum(weights)
+    return [weight / total for weight in weights]
 
 
 def _log_odds(first: float, others: list[float]) -> float | None:

@@ -132,6 +132,9 @@ class Protocol:
         object.__setattr__(self, "prompt_hash", self._hash_of_words())
         answers: Json = dict(self.constrained.answers) if self.constrained else None
         content: list[Json] = [READER_VERSION, self.kind, self.levels, self.rule.source, answers]
+        if self.constrained:
+            # Since the probability of each answer is kept; what was read before is read again.
+            content.append("probabilities")
         if self.extraction:
             content.append(self.extraction.reader)
         if self.grading:

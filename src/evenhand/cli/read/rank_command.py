@@ -120,6 +120,12 @@ class RankOptions:
         help="Correct the judge by people's verdicts on some of its pairs, taken as drawn at random unless a column "
         "`probability` says how: those of the file PEOPLE beside FILES, of the ledger without it.",
     )
+    soft: bool = option(
+        "--soft",
+        is_flag=True,
+        help="By how likely the judge was to prefer each side, as a constrained readout keeps it and the column `soft` "
+        "of FILES tells it of model_a.",
+    )
     unclustered: bool = option(
         "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
     )
@@ -249,6 +255,8 @@ def _refuse_idle(ctx: click.Context, given: RankOptions) -> None:
     """Flags that would change nothing; a document is spared most, for it holds every method's findings."""
     if _typed(ctx, "resample") and not given.bootstrap:
         raise WrongUse("--resample says what a bootstrap draws: give --bootstrap N too.")
+    if given.soft and _typed(ctx, "join"):
+        raise WrongUse("--join makes battles of votes, and soft verdicts make none: leave --join or --soft out.")
     if given.as_json:
         return
     from evenhand.reports.board.methods.catalog import find_method

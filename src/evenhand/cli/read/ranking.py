@@ -52,6 +52,7 @@ def ranked(given: "RankOptions") -> Board:
         scoring=scoring,
         by_cluster=given.by_cluster,
         repeats=given.repeats,
+        soft=given.soft,
     )
     if given.files:
         return ranking(given.files, battle_columns(given), with_people=given.with_people or False)
@@ -59,7 +60,7 @@ def ranked(given: "RankOptions") -> Board:
     from evenhand.ledger.submissions.submitted_models import counted_battles
 
     ledger = Ledger(given.store, create=False)
-    judged = counted_battles(ledger, studies_chosen(ledger, given.choosing))
+    judged = counted_battles(ledger, studies_chosen(ledger, given.choosing), soft=given.soft)
     if given.with_people is None:
         return ranking(judged)
     from evenhand.reports.board.sources import people_beside

@@ -86,6 +86,9 @@ def print_trial(document: Mapping[str, Any]) -> None:
             click.echo(
                 indented(f"log-odds {notes['log_odds']:+.3f} for the first offered answer, mass {notes['mass']:.3f}")
             )
+        if notes.get("offered"):
+            likely = ", ".join(f"{answer!r} {share:.3f}" for answer, share in notes["offered"].items())
+            click.echo(indented(f"probabilities among the offered: {likely}"))
         click.echo(indented(f"by reader {judgement['reader'][:12]} in run {judgement['run']}"))
 
 

@@ -18,6 +18,7 @@ from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.protocols.candidates import Meant
 from evenhand.protocols.closing import trial_token
 from evenhand.protocols.fence import fence_nonce
+from evenhand.protocols.offered import Reading
 from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
 
 
@@ -129,7 +130,7 @@ class Asking:
         if self.condition.readout == "constrained":
             read = self.protocol.read_offered(reply.offered or (), forced=reply.forced, options=len(trial.responses))
             notes: dict[str, Json] = {"log_odds": read.log_odds, "mass": read.mass, "forced": reply.forced}
-            return ReplyReading(verdict=read.verdict, notes=notes)
+            return ReplyReading(verdict=read.verdict, notes=notes | _soft_notes(read, reply))
         if reply.finish == "length":
             detail = "The reply was cut at its token limit, so what it holds may not be the final decision."
             return ReplyReading(verdict=NoVerdict(reason="truncated", detail=detail))
@@ -176,3 +177,16 @@ class Asking:
         last = max(place for place, message in enumerate(messages) if message.role == "user")
         shown = replace(messages[last], parts=pictures + messages[last].parts)
         return (*messages[:last], shown, *messages[last + 1 :])
+
+
+def _soft_notes(read: Reading, reply: Reply) -> dict[str, Json]:
+    """How likely each offered answer was; not after reasoning, which all but fixes the answer before it is given."""
+    if read.probabilities is None or reply.reasoning.strip() or reply.usage.reasoning:
+        return {}
+    notes: dict[str, Json] = {"offered": {answer: _short(share) for answer, share in read.probabilities.items()}}
+    told = {"soft": read.soft, "expected": read.expected}
+    return notes | {name: _short(value) for name, value in told.items() if value is not None}
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.6g}")

@@ -195,6 +195,16 @@ def probabilities_of(table: ColumnSource, name: str) -> FloatArray:
     return found
 
 
+def soft_verdicts_of(table: ColumnSource, name: str) -> FloatArray:
+    """In favour of the row's first model; NaN where the cell is empty."""
+    found = _numbers(table, name)
+    wrong = np.flatnonzero((found < 0) | (found > 1))
+    if wrong.size:
+        row = int(wrong[0])
+        raise table.fault(f"The column `{name}` is {found[row]:g}; 0 to 1 is expected.", row=row + 1)
+    return found
+
+
 def length_difference(table: ColumnSource, lengths: tuple[str, ...]) -> FloatArray:
     """NaN where one of the two lengths is not told."""
     one, other = lengths

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 import numpy as np
 
@@ -61,8 +62,16 @@ def battles_table(ledger: Ledger, chosen: Sequence[StudyOnRecord], *, replies: b
         else:
             row = battle_row(showings, raters[trial.rater], conditions[trial.condition], winner=winner)
             rows.append({**row, "replies": [words_of(one, words) for one in showings]} if replies else row)
-    columns: Mapping[str, Shape] = {**BATTLE_COLUMNS, "replies": "lists of texts"} if replies else BATTLE_COLUMNS
+    columns: dict[str, Shape] = {**BATTLE_COLUMNS, **soft_column(rows)}
+    if replies:
+        columns["replies"] = "lists of texts"
+    rows = [{name: row[name] for name in columns} for row in rows]
     return ExportedBattles(table=ExchangeTable(columns=columns, rows=rows), undecided=undecided)
+
+
+def soft_column(rows: Sequence[Mapping[str, Json]]) -> dict[str, Shape]:
+    """Where some row tells of it."""
+    return {"soft": "number"} if any(row["soft"] is not None for row in rows) else {}
 
 
 def standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[JudgedTrial]:
@@ -106,7 +115,8 @@ def winners(results: Sequence[JudgedTrial]) -> dict[Battle, str]:
 
 
 def battle_row(showings: Sequence[JudgedTrial], rater: Rater, condition: Condition, *, winner: str) -> dict[str, Json]:
-    """`winner` is a model's name, or "" for a tie. The vote of a showing without a verdict is null."""
+    """`winner` is a model's name, or "" for a tie. The vote of a showing without a verdict is null, and so is `soft`, the
+    mean of the two orders' soft verdicts in favour of model_a, where a vote has none."""
     model_a, model_b = showings[0].models
     signs = [_sign(one, model_a) for one in showings]
     return {
@@ -119,7 +129,19 @@ def battle_row(showings: Sequence[JudgedTrial], rater: Rater, condition: Conditi
         "protocol": condition.protocol,
         "votes": [None if sign is None else _OUTCOMES[sign] for sign in signs],
         "shown_first": ["model_a" if one.models[0] == model_a else "model_b" for one in showings],
+        "soft": _soft(showings, model_a),
     }
+
+
+def _soft(showings: Sequence[JudgedTrial], model_a: str) -> float | None:
+    orders: dict[bool, list[float]] = {}
+    for one in showings:
+        if one.soft is not None:
+            turned = one.models[0] != model_a
+            orders.setdefault(turned, []).append(1 - one.soft if turned else one.soft)
+        elif isinstance(one.judgement.verdict, Preference):
+            return None
+    return fmean(map(fmean, orders.values())) if orders else None
 
 
 def _sign(one: JudgedTrial, model_a: str) -> int | None:

@@ -54,6 +54,8 @@ class BattleColumns:
 
     drawn: bool = False
     """Whether rows are a draw from more, so that a column `probability` says how probable each was to be judged."""
+    soft: bool = False
+    """Whether a column `soft` is needed: how likely model_a was to be preferred, and half as likely as a tie."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +72,8 @@ class Layout:
     weight: str | None
     probability: str | None
     """Where rows are read as a draw."""
+    soft: str | None
+    """Where it is asked for."""
     lengths: tuple[str, ...]
     """Those there are of length_a and length_b."""
     joined: bool
@@ -109,9 +113,19 @@ def layout_of(table: ColumnSource, columns: BattleColumns) -> Layout:
         first_shown=table.one_of("first_shown"),
         weight=table.one_of("weight"),
         probability=table.one_of("probability") if columns.drawn else None,
+        soft=_soft(table) if columns.soft else None,
         lengths=tuple(found for name in LENGTHS if (found := table.one_of(name)) is not None),
         joined=table.one_of(JOINED) is not None,
     )
+
+
+def _soft(table: ColumnSource) -> str:
+    found = table.one_of("soft")
+    if found is None:
+        raise table.missing(
+            "soft", expected="--soft reads how likely model_a was to be preferred, and half as likely as a tie."
+        )
+    return found
 
 
 def _column(table: ColumnSource, asked: str | None, *usual: str) -> str | None:

@@ -40,8 +40,8 @@ def judgements_table(
     """In the order of the record, of whatever boards; each row says of which.
 
     Models and verdict are as shown: a preference is positive for the first of the models; grades of one model are in
-    the order of `criteria`, a column that is there where any answer was graded by some. `silent`: whose replies are
-    left out.
+    the order of `criteria`, a column that is there where any answer was graded by some; so is `soft`, how likely the
+    first was to be preferred, where a constrained readout kept that. `silent`: whose replies are left out.
     """
     results = sorted(_with_study(ledger, chosen), key=lambda one: one[1].seq)
     rows, columns = [_row(study, one) for study, one in results], dict(_COLUMNS)
@@ -51,6 +51,9 @@ def judgements_table(
             {**row, "criteria": list(study.rubric.names) if study.rubric else None}
             for row, (study, _) in zip(rows, results, strict=True)
         ]
+    if any(one.soft is not None for _, one in results):
+        columns["soft"] = "number"
+        rows = [{**row, "soft": one.soft} for row, (_, one) in zip(rows, results, strict=True)]
     if not replies:
         return ExchangeTable(columns=columns, rows=rows)
     words = reply_texts(ledger, [one for _, one in results])

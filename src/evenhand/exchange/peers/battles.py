@@ -53,6 +53,8 @@ class BattleShowing:
     rater: object = None
     weight: float = 1.0
     """Repetitions of one showing share its weight."""
+    soft: float | None = None
+    """How likely the model shown first was to be preferred, and half as likely as a tie."""
 
 
 def of_showings(
@@ -76,6 +78,8 @@ def of_showings(
         cells[item] = [one.item for one in read]
     if rater is not None:
         cells[rater] = [one.rater for one in read]
+    if any(one.soft is not None for one in read):
+        cells["soft"] = [one.soft for one in read]
     if any(one.weight != 1 for one in read):
         cells["weight"] = [one.weight for one in read]
     return PeerBattles(

@@ -16,6 +16,7 @@ _MODELS, _VERDICT, _REASON = "models", "verdict", "reason"
 _NOTHING = {"kind": None, "value": None, "levels": None, "values": None}
 _REASONS: tuple[Reason, ...] = (*UNDECIDED, *CALL_FAILED, *UNSAID)
 _VOTES = "votes"
+_SOFT = "soft"
 _OF_A_BOARD = ("benchmark", "variant", "protocol", "readout", "see", "judge_settings", "condition")
 
 
@@ -27,12 +28,16 @@ def judgement_battles(table: ColumnSource, columns: BattleColumns) -> PeerBattle
     _refuse_several_boards(table)
     item, rater = column_of(table, columns.item, "item", "id"), column_of(table, columns.rater, "rater")
     items, raters = table.cells(item or ""), table.cells(rater or "")
+    likely = table.cells(_SOFT if columns.soft else "")
     showings: dict[tuple[object, ...], list[BattleShowing]] = {}
     for place, models, said in _rows(table):
         about, by = items[place - 1], raters[place - 1]
         # Without an item nobody knows which rows repeat each other.
         showing = (place,) if about is None else (about, by, models)
-        one = BattleShowing(place=place, models=models, said=said, item=about, rater=by)
+        soft = _number(likely[place - 1])
+        # Two answers that were equally likely: nothing was decided, and the soft verdict lies between.
+        said = 0 if soft is not None and not isinstance(said, int) else said
+        one = BattleShowing(place=place, models=models, said=said, item=about, rater=by, soft=soft)
         showings.setdefault(showing, []).append(one)
     found = of_showings(table, [one for some in showings.values() for one in _counted(some)], item=item, rater=rater)
     return replace(found, verdicts=len(showings) - len(found.in_vain))
@@ -111,6 +116,13 @@ def _votes(table: ColumnSource, columns: BattleColumns) -> PeerBattles | None:
     made = of_showings(table, found, item=item, rater=rater)
     orders = {(one.place, one.models) for one in found if isinstance(one.said, int)}
     return replace(made, verdicts=len(orders))
+
+
+def _number(cell: object) -> float | None:
+    try:
+        return None if cell in (None, "") else float(str(cell))
+    except ValueError:
+        return None
 
 
 def _voteless(votes: object) -> bool:

@@ -8,7 +8,15 @@ from evenhand.domain.identity import Json, draw
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.verdict import NoVerdict
-from evenhand.exchange.battles.export import BATTLE_COLUMNS, battle_of, battle_row, meetings, standing, winners
+from evenhand.exchange.battles.export import (
+    BATTLE_COLUMNS,
+    battle_of,
+    battle_row,
+    meetings,
+    soft_column,
+    standing,
+    winners,
+)
 from evenhand.exchange.judgements.export import reply_texts, words_of
 from evenhand.exchange.tables import ExchangeTable, Shape
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of
@@ -84,7 +92,7 @@ def visit_battles_table(
         row = battle_row(showings, raters[trial.rater], conditions[trial.condition], winner=winner or "")
         told = {"auto_evaluation_cot": ["\n\n".join(words_of(one, words)) for one in showings]} if replies else {}
         rows.append({**row, **_visit_fields(row, showings, items[trial.item], answers), **told})
-    columns: dict[str, Shape] = {**BATTLE_COLUMNS, **_COLUMNS}
+    columns: dict[str, Shape] = {**BATTLE_COLUMNS, **soft_column(rows), **_COLUMNS}
     if not replies:
         del columns["auto_evaluation_cot"]
     return VisitBattles(

@@ -89,6 +89,12 @@ class JudgedTrial:
     stands: bool
     """Whether both answers still stand for their models; boards leave out verdicts on answers that were replaced."""
 
+    @property
+    def soft(self) -> float | None:
+        """How likely the first shown was to be preferred, and half as likely as a tie; None where it is not known."""
+        known = self.judgement.notes.get("soft")
+        return known if isinstance(known, float) else None if known is None else float(str(known))
+
 
 def studies(
     ledger: Ledger,

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.domain.verdict import NoVerdict, Verdict
+from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.answers import response_models, standing_responses
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.counting import TrialOutcomes
@@ -23,6 +23,7 @@ Mask: TypeAlias = npt.NDArray[np.bool_]
 Holds: TypeAlias = Callable[[Verdict | NoVerdict], bool]
 
 _DIGEST = re.compile("[0-9a-f]{64}")
+_TIE = Preference(value=0, levels=3)
 _NO_MORE = '"]'
 """What follows the second of two digests in the stored list."""
 
@@ -77,6 +78,9 @@ class Results:
     """Whether the answers still stand for their models; boards leave out verdicts on answers that were replaced."""
     weight: npt.NDArray[np.float64]
     """What a verdict counts for: above one where a study for people drew it rarely."""
+    soft: npt.NDArray[np.float64] | None = None
+    """How likely it was that the first shown is preferred, and half as likely as a tie; NaN where it is not known. None:
+    nobody asked."""
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -139,14 +143,23 @@ class Results:
             self,
             **{name: getattr(self, name)[kept] for name in columns},
             **{name: getattr(self, name).rows(kept) for name in coded},
+            soft=None if self.soft is None else self.soft[kept],
         )
 
 
 def results_of(
-    ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None = None, as_of: AsOf | None = None
+    ledger: Ledger,
+    studies: Sequence[str],
+    *,
+    items: Collection[str] | None = None,
+    as_of: AsOf | None = None,
+    soft: bool = False,
 ) -> Results:
-    """Of the studies of these keys; trials of several count once. `items`: only what was judged on these."""
-    read = scan(ledger, studies, items=items, as_of=as_of)
+    """Of the studies of these keys; trials of several count once. `items`: only what was judged on these. `soft`: with
+    how likely each side was; where two answers were equally likely and nothing was decided, it ended in a tie."""
+    read = scan(ledger, studies, items=items, as_of=as_of, soft=soft)
+    if soft:
+        read = _equal_as_ties(read)
     trials, judgements = read.trials, read.judgements
     endings = tuple(map(ending_of, judgements.ending.names))
     counting = _counting(read, endings)
@@ -175,7 +188,20 @@ def results_of(
         model_of=np.array([number[models[one]] if one else -1 for one in trials.first.names], dtype=np.int32),
         stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],
         weight=np.ones(len(counting)),
+        soft=None if judgements.soft is None else judgements.soft[counting],
     )
+
+
+def _equal_as_ties(read: Scan) -> Scan:
+    judgements = read.judgements
+    assert judgements.soft is not None
+    ending = judgements.ending
+    undecided = np.array([not stored.startswith("{") for stored in ending.names], dtype=np.bool_)
+    equal = undecided[ending.code] & ~np.isnan(judgements.soft)
+    if not equal.any():
+        return read
+    code = np.where(equal, np.int32(len(ending.names)), ending.code).astype(np.int32)
+    return replace(read, judgements=replace(judgements, ending=Coded(names=(*ending.names, rows.verdict_text(_TIE)), code=code)))
 
 
 def ending_of(stored: str) -> Verdict | NoVerdict:

@@ -1,5 +1,6 @@
 """The trials of some studies and all judgements on them, read from the record into columns."""
 
+import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
@@ -58,6 +59,9 @@ class Judgements:
     """The verdict as stored, or the reason why there is none."""
     note: Coded
     """The notes as stored where they hold one of the telling words, else empty."""
+    soft: npt.NDArray[np.float64] | None = None
+    """How likely it was that the first shown is preferred, and half as likely as a tie; NaN where it is not known. None:
+    nobody asked."""
 
     def rows(self, kept: npt.NDArray[Any]) -> "Judgements":
         return Judgements(
@@ -66,6 +70,7 @@ class Judgements:
             trial=self.trial[kept],
             ending=self.ending.rows(kept),
             note=self.note.rows(kept),
+            soft=None if self.soft is None else self.soft[kept],
         )
 
 
@@ -76,16 +81,21 @@ class Scan:
 
 
 def scan(
-    ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None = None, as_of: AsOf | None = None
+    ledger: Ledger,
+    studies: Sequence[str],
+    *,
+    items: Collection[str] | None = None,
+    as_of: AsOf | None = None,
+    soft: bool = False,
 ) -> Scan:
-    """`items`: only what was judged on these."""
+    """`items`: only what was judged on these. `soft`: with how likely each side was."""
     with ledger.reading() as connection:
         scope = scope_of(connection, studies, items)
         if as_of is not None:
             scope = scope.until(as_of)
         rows: dict[str, int] = {}
         trials = _trials(connection, scope, rows)
-        return Scan(trials=trials, judgements=judgements_in(connection, scope, rows))
+        return Scan(trials=trials, judgements=judgements_in(connection, scope, rows, soft=soft))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,18 +176,24 @@ def _trials(connection: Connection, scope: Scope, rows: dict[str, int]) -> Trial
     )
 
 
-def judgements_in(connection: Connection, scope: Scope, rows: Mapping[str, int], *, noted: bool = True) -> Judgements:
+def judgements_in(
+    connection: Connection, scope: Scope, rows: Mapping[str, int], *, noted: bool = True, soft: bool = False
+) -> Judgements:
     """`rows`: where each trial stands, by key. Without `noted` every note is empty."""
     table = schema.judgements
     telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in _TELLING))
     notes = case((and_(table.c.notes != "{}", telling), table.c.notes), else_="") if noted else literal("")
-    query = select(table.c.seq, table.c.at, table.c.trial, func.coalesce(table.c.verdict, table.c.reason), notes)
+    ending = func.coalesce(table.c.verdict, table.c.reason)
+    query = select(table.c.seq, table.c.at, table.c.trial, ending, notes, table.c.notes if soft else literal(""))
     endings, told = Interning(), Interning()
     numbers: list[npt.NDArray[np.int64]] = []
     times: list[npt.NDArray[np.float64]] = []
     parts: list[tuple[Codes, ...]] = []
+    likely: list[npt.NDArray[np.float64]] = []
     for some in rows_where(connection, query, scope.judgements):
-        seq, at, trial, ending, note = zip(*some, strict=True)
+        seq, at, trial, ending, note, whole = zip(*some, strict=True)
+        if soft:
+            likely.append(np.array([_soft(text) for text in whole], dtype=np.float64))
         numbers.append(np.array(seq, dtype=np.int64))
         times.append(np.array(at, dtype=np.float64))
         parts.append((_at(rows, trial), endings.codes(ending), told.codes(note)))
@@ -188,6 +204,7 @@ def judgements_in(connection: Connection, scope: Scope, rows: Mapping[str, int],
         trial=trial,
         ending=Coded(names=endings.values, code=ending),
         note=Coded(names=told.values, code=note),
+        soft=np.concatenate([np.zeros(0, dtype=np.float64), *likely]) if soft else None,
     )
     found = found.rows(np.argsort(found.seq, kind="stable"))
     if scope.links is None or scope.every == len(rows):
@@ -197,6 +214,10 @@ def judgements_in(connection: Connection, scope: Scope, rows: Mapping[str, int],
         (keys,) = zip(*some, strict=True)
         linked[_at(rows, keys)] = True
     return found.rows(linked[found.trial])
+
+
+def _soft(notes: str) -> float:
+    return float(json.loads(notes)["soft"]) if '"soft"' in notes else float("nan")
 
 
 def _at(rows: Mapping[str, int], keys: Collection[str]) -> Codes:

@@ -40,6 +40,9 @@ class Votes:
     """What a showing weighs for how rarely it was drawn for people; 1 where all were drawn alike."""
     length: FloatArray
     """How many words longer model_a's answer is; NaN where it is not known."""
+    soft: FloatArray | None = None
+    """How likely model_a was to be preferred, and half as likely as a tie; NaN where it is not known. None: nobody
+    asked."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -47,7 +50,8 @@ class Votes:
     def rows(self, kept: npt.NDArray[Any]) -> "Votes":
         """`kept`: a mask, or indices in the order wanted."""
         cut = {name: getattr(self, name)[kept] for name in _COLUMNS}
-        return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), **cut)
+        soft = None if self.soft is None else self.soft[kept]
+        return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), soft=soft, **cut)
 
     @property
     def playing(self) -> tuple[str, ...]:
@@ -72,6 +76,7 @@ class Votes:
             value=self.value if (self.levels == 5).all() else None,
             length=self.length,
             probability=self._probability(),
+            soft=self.soft,
             rater=rater.code,
             raters=rater.names,
         )
@@ -125,6 +130,7 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         weight=results.weight / sharing,
         drawn=results.weight,
         length=_longer(results, lengths) * facing,
+        soft=None if results.soft is None else np.where(facing > 0, results.soft, 1 - results.soft),
     )
 
 
@@ -155,4 +161,4 @@ def together(one: Votes, other: Votes) -> Votes:
     joined = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in _COLUMNS}
     item = Coded(names=one.item.names, code=np.concatenate([one.item.code, other.item.code]))
     rater = Coded(names=one.rater.names, code=np.concatenate([one.rater.code, other.rater.code]))
-    return replace(one, item=item, rater=rater, **joined)
+    return replace(one, item=item, rater=rater, soft=None, **joined)

@@ -137,10 +137,12 @@ def judged_battles(
     items: Collection[str] | None = None,
     without: Collection[str] = (),
     as_of: AsOf | None = None,
+    soft: bool = False,
 ) -> JudgedBattles:
     """`items`: only what was judged on these. `without`: as if these models had never played. `as_of`: as the record
-    stood then, on what the studies want by now."""
-    found = _weighed(ledger, chosen, results_of(ledger, [study.key for study in chosen], items=items, as_of=as_of))
+    stood then, on what the studies want by now. `soft`: with how likely each side was."""
+    keys = [study.key for study in chosen]
+    found = _weighed(ledger, chosen, results_of(ledger, keys, items=items, as_of=as_of, soft=soft))
     everything = found.without(without) if without else found
     results = everything.rows(everything.stands)
     unasked = not_reached(ledger, chosen, results, items=items, as_of=as_of)

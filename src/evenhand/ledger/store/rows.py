@@ -205,7 +205,7 @@ def judgement_row(judgement: Judgement) -> Fields:
     return {
         "trial": judgement.trial,
         "reader": judgement.reader,
-        "verdict": None if none else _verdict_text(verdict),
+        "verdict": None if none else verdict_text(verdict),
         "reason": verdict.reason if none else None,
         "detail": verdict.detail if none else "",
         "calls": json.dumps(judgement.calls),
@@ -217,7 +217,7 @@ def judgement_row(judgement: Judgement) -> Fields:
 
 
 @lru_cache(maxsize=64)  # there are few different ones
-def _verdict_text(verdict: Verdict) -> str:
+def verdict_text(verdict: Verdict) -> str:
     return canonical_json(verdict_json(verdict))
 
 

@@ -17,11 +17,12 @@ from evenhand.ledger.submissions.store import submitted_models
 
 
 def counted_battles(
-    ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None
+    ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None, soft: bool = False
 ) -> JudgedBattles:
-    """What makes a board: without submissions that are still being judged, or were withdrawn."""
+    """What makes a board: without submissions that are still being judged, or were withdrawn. `soft`: with how likely
+    the judge was to prefer each side."""
     found = submitted_models(ledger)
-    judged = judged_battles(ledger, chosen, items=items, without=set_aside(found))
+    judged = judged_battles(ledger, chosen, items=items, without=set_aside(found), soft=soft)
     names = board_names(ledger, found)
     playing = [label for label in names if found[label].standing.published and label in judged.results.models]
     return replace(judged, names={label: names[label] for label in playing})

@@ -14,6 +14,7 @@ from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
 from evenhand.reports.board.methods import RatingMethod
 from evenhand.reports.board.people import PeopleOnBoard
+from evenhand.reports.board.soft import SoftOnBoard
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.stats.ratings.neighbours import NeighbourTest
 from evenhand.stats.reliability import Coverage, Summary
@@ -121,6 +122,8 @@ class Board(Result):
     """Each model against the next on the list; empty where there are too many to test."""
     people: PeopleOnBoard | None = None
     """Where the ratings are of a judge's verdicts corrected by people's."""
+    soft: SoftOnBoard | None = None
+    """Where the ratings are of how likely the judge was to prefer each side."""
     more: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Fields that its document has besides its own: of a ledger's board the judge's latest audits."""
 
@@ -158,7 +161,8 @@ class Board(Result):
     def notes(self) -> tuple[str, ...]:
         """Every further sentence of the board."""
         corrected = () if self.people is None else self.people.sentences
-        return (*corrected, *self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
+        soft = () if self.soft is None else self.soft.sentences
+        return (*corrected, *soft, *self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
 
     def __str__(self) -> str:
         """What `evenhand rank` prints, without colours and with parameters for flags."""
@@ -193,6 +197,7 @@ class Board(Result):
             "items": self.items,
             "clusters": self.clusters.as_json(),
             "people": None if self.people is None else self.people.as_json(),
+            "soft": None if self.soft is None else self.soft.as_json(),
             "models": [
                 {**one.as_json(), **found[one.model], **steering_json(self.steering, one.model)} for one in self.models
             ],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
+from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.methods.catalog import find_method
@@ -51,6 +52,17 @@ class Findings:
     missing: Missing | None = None
     item_name: Callable[[int], str] | None = None
     """By its number among `shown`, what an item is called. None: nobody knows."""
+    soft: bool = False
+    """Whether what was rated are soft verdicts, each told as a win and a loss that share its weight."""
+
+    @property
+    def _verdicts(self) -> Comparisons:
+        """Of which effects and bands are told."""
+        return self.rated if self.soft else self.shown
+
+    def _refuse_soft(self, what: str) -> None:
+        if self.soft:
+            raise RankError(f"{what} for soft verdicts: leave it or --soft out.", code="EH-METHOD-OPTION")
 
     @cached_property
     def plain(self) -> BradleyTerry:
@@ -60,6 +72,7 @@ class Findings:
     @cached_property
     def unclustered(self) -> BradleyTerry:
         """With intervals that take every row for independent of every other."""
+        self._refuse_soft("There are no unclustered intervals")
         ties, scale = self.scoring.ties, self.scoring.scale
         return self._fitted(lambda: bradley_terry(self.rated, ties=ties, scale=scale, clustered=False))
 
@@ -75,19 +88,20 @@ class Findings:
         from evenhand.stats.ratings.effects.order import order_effect
 
         ties = self.scoring.ties
-        return self._anchored(lambda scale: order_effect(self.shown, ties=ties, scale=scale))
+        return self._anchored(lambda scale: order_effect(self._verdicts, ties=ties, scale=scale))
 
     @cached_property
     def length_effect(self) -> "LengthEffect":
         from evenhand.stats.ratings.effects.length import length_effect
 
         ties = self.scoring.ties
-        return self._anchored(lambda scale: length_effect(self.shown, ties=ties, scale=scale))
+        return self._anchored(lambda scale: length_effect(self._verdicts, ties=ties, scale=scale))
 
     @cached_property
     def ordinal(self) -> "Ordinal":
         from evenhand.stats.ratings.effects.ordinal import ordinal
 
+        self._refuse_soft("There are no ratings from five levels")
         return self._anchored(lambda scale: ordinal(self.shown, scale=scale))
 
     def _anchored(self, found: Callable[[Scale], Found]) -> Found:
@@ -123,6 +137,7 @@ class Findings:
     @cached_property
     def fit_tests(self) -> "tuple[FitTest, ...]":
         """Whether the models behind the ratings fit: of items, of pairs and, where there are any, of five levels."""
+        self._refuse_soft("There are no tests of fit")
         from evenhand.stats.ratings.effects.level_tests import level_tests
         from evenhand.stats.ratings.fit_tests import ratings_tell_every_pair, same_on_every_item
 
@@ -140,11 +155,11 @@ class Findings:
         if self.missing is None:
             return None
         method, scoring = find_method(self.method), self.scoring
-        found = bands(self.shown, self.missing, method=method.bands, ties=scoring.ties, scale=scoring.scale)
+        found = bands(self._verdicts, self.missing, method=method.bands, ties=scoring.ties, scale=scoring.scale)
         notes = list(found.notes)
         if notes and method.about_bands:
             notes.append(method.about_bands)
-        if notes and self.rated is not self.shown:
+        if notes and self.rated is not self.shown and not self.soft:
             notes.append("Verdicts are missing, not battles: the bands are of verdicts.")
         return replace(found, notes=tuple(notes))
 
@@ -155,7 +170,7 @@ class Findings:
             return None
         from evenhand.stats.ratings.tipping import tipping_point
 
-        return tipping_point(self.shown, self.missing, method=find_method(self.method).bands, ties=self.scoring.ties)
+        return tipping_point(self._verdicts, self.missing, method=find_method(self.method).bands, ties=self.scoring.ties)
 
     @cached_property
     def missing_of_models(self) -> "Mapping[str, Lost]":
@@ -178,6 +193,7 @@ class Findings:
     @cached_property
     def elo(self) -> dict[str, float | None]:
         """One pass over the battles, by model."""
+        self._refuse_soft("There is no Elo")
         from evenhand.stats.ratings.elo.ratings import elo
 
         scale = replace(self.scoring.scale, anchor=None)
@@ -187,20 +203,27 @@ class Findings:
         """Of every verdict, ties counted as the paper of that name counts them."""
         return {one.model: one for one in win_rates(self.shown, policy=policy)}
 
+    def _by_ties(self, policy: Policy) -> dict[str, Estimate]:
+        if self.soft:
+            none = Estimate(value=None, n=0.0, reason="a soft verdict is no tie")
+            return dict.fromkeys(self.shown.models, none)
+        return {model: one.win_rate for model, one in self.win_rates(policy).items()}
+
     @property
     def few(self) -> bool:
         return len(self.shown) <= FEW_ROWS and len(self.shown.models) <= FEW_MODELS
 
     def of_models(self) -> dict[str, dict[str, Json]]:
         """Fields of each model in the JSON document."""
-        creation, visit = self.win_rates("creation"), self.win_rates("visit")
-        means = {one.model: one for one in mean_win_rates(self.shown)}
-        played: Mapping[str, float | None] = self.elo if self.few or "elo" in self.__dict__ else {}
+        creation, visit = self._by_ties("creation"), self._by_ties("visit")
+        means = {one.model: one for one in mean_win_rates(self._verdicts)}
+        told = (self.few or "elo" in self.__dict__) and not self.soft
+        played: Mapping[str, float | None] = self.elo if told else {}
         return {
             model: {
                 **means[model].win_rate.as_json("mean_win_rate"),
-                **creation[model].win_rate.as_json("win_rate_creation"),
-                **visit[model].win_rate.as_json("win_rate_visit"),
+                **creation[model].as_json("win_rate_creation"),
+                **visit[model].as_json("win_rate_visit"),
                 "elo": played.get(model),
                 **_missing_json(self.missing_of_models.get(model)),
             }
@@ -239,7 +262,7 @@ class Findings:
         return {**found.as_json(), "corrected": _ratings(found.after), "notes": list(found.notes)}
 
     def _ordinal(self) -> Json:
-        if self.shown.value is None:
+        if self.shown.value is None or self.soft:
             return None
         return {**self.ordinal.as_json(), "notes": list(self.ordinal.notes)}
 

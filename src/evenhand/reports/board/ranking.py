@@ -20,6 +20,7 @@ from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, find_method, method_names, ratings
 from evenhand.reports.board.people import OPTION, joined_board
 from evenhand.reports.board.placed import with_placed
+from evenhand.reports.board.soft import SoftRating, refuse_beside_soft, soft_rating
 from evenhand.reports.board.sources import SourceReading, Verdicts
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
@@ -63,6 +64,8 @@ class Ranking:
     """item, rater, both, or a file's column. None: both where raters have several rows, else item."""
     repeats: "Repeats" = "share"
     """Of a file, as it was read."""
+    soft: bool = False
+    """By how likely the judge was to prefer each side, not by which it preferred."""
 
 
 def rank(
@@ -78,6 +81,7 @@ def rank(
     by_cluster: str | None = None,
     repeats: "Repeats" = "share",
     with_people: "Verdicts | bool" = False,
+    soft: bool = False,
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -91,7 +95,8 @@ def rank(
     `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or of one value
     of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows of a file
     with one item, pair, rater and order share one weight, or count each. `with_people`: people's verdicts on some of
-    the pairs that a judge judged, by which its board is corrected; of a ledger True.
+    the pairs that a judge judged, by which its board is corrected; of a ledger True. `soft`: by how likely the judge
+    was to prefer each side, as a constrained readout keeps it, and a file's column `soft` tells it of model_a.
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
@@ -113,7 +118,16 @@ def rank(
         scoring=scoring or Scoring(),
         by_cluster=by_cluster,
         repeats=repeats,
+        soft=soft,
     )
+    if soft:
+        refuse_beside_soft(
+            find_method(method),
+            ranking.scoring,
+            ranking.resampling,
+            battles=unit == "battles",
+            people=with_people is not False,
+        )
     return board(_evidence(source, choice, ranking, with_people=with_people), ranking)
 
 
@@ -146,7 +160,7 @@ def _evidence(
     source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking, *, with_people: "Verdicts | bool"
 ) -> Evidence:
     cluster = None if ranking.by_cluster in (None, *WAYS) else ranking.by_cluster
-    reading = SourceReading(choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed)
+    reading = SourceReading(choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed, soft=ranking.soft)
     if with_people is False:
         return reading.evidence(source)
     _refuse_beside_people(ranking)
@@ -228,7 +242,9 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
     by, shown = clustered(evidence.shown, ranking.by_cluster if joined_with is None else None)
     rows = None if evidence.joined is None else clustered(evidence.joined, ranking.by_cluster)[1]
     evidence = replace(evidence, shown=shown, joined=rows)
-    unit, rated, battles = _units(evidence, ranking, method)
+    unit, voted, battles = _units(evidence, ranking, method)
+    soft: SoftRating | None = soft_rating(evidence, voted) if ranking.soft else None
+    rated = voted if soft is None else soft.rated
     rates = win_rates(rated)
     if joined_with is None:
         found = ratings(rated, method, scoring, ranking.resampling)
@@ -241,7 +257,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
     about_ranks = range_sentences(rated, found, tests)
     single = ranking.resampling is not None and ranking.resampling.unit == "battles"
     bounded = any(one.rating.lower is not None for one in found.models)
-    clusters = clusters_of("row" if single else by, rated, evidence.item_name, intervals=bounded)
+    clusters = clusters_of("row" if single else by, voted, evidence.item_name, intervals=bounded)
     if joined_with is not None:
         clusters = clusters_of(joined_with.by, joined_with.people, joined_with.item_name, intervals=bounded)
     return Board(
@@ -249,7 +265,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         rated_by=method,
         unit=unit,
         models=_standings(found, rates),
-        votes=len(rated) if unit == "rows" else len(shown),
+        votes=len(voted) if unit == "rows" else len(shown),
         battles=len(battles),
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
@@ -259,6 +275,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         neighbours=tests,
         remarks=evidence.notes if joined_with is None else (*joined_with.notes, *evidence.notes, *joined_with.read),
         people=None if joined_with is None else joined_with.told,
+        soft=None if soft is None else soft.told,
         settings=_settings(ranking, unit),
         findings=Findings(
             shown=shown,
@@ -268,6 +285,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
             scoring=scoring,
             missing=evidence.missing,
             item_name=evidence.item_name,
+            soft=soft is not None,
         ),
         steering=evidence.steering,
         clusters=clusters,
@@ -344,6 +362,7 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
         "shrink": scoring.shrink,
         "by_cluster": ranking.by_cluster,
         "repeats": ranking.repeats,
+        "soft": ranking.soft,
     }
 
 

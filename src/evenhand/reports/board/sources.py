@@ -24,7 +24,7 @@ _NAMED = 3
 class HasBattles(Protocol):
     """A run that was judged."""
 
-    def battles(self) -> "JudgedBattles": ...
+    def battles(self, choice: "Choice | None" = None, *, soft: bool = False) -> "JudgedBattles": ...
 
 
 Verdicts: TypeAlias = "str | Path | list[Path] | tuple[Path, ...] | Frame | HasBattles | JudgedBattles | Ledger"
@@ -40,6 +40,8 @@ class SourceReading:
     """A file's column whose rows of one value are not independent."""
     repeats: "Repeats"
     seed: int
+    soft: bool = False
+    """With how likely the judge was to prefer each side."""
 
     def evidence(self, source: Verdicts) -> Evidence:
         """Raises RankError, MixedError, ExchangeError."""
@@ -58,7 +60,7 @@ class SourceReading:
             raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
         if self.repeats != "share":
             raise RankError("Repeats in a ledger always share one weight; repeats='count' is for files and frames.")
-        return of_record(_recorded(source, self.choice), self.seed)
+        return of_record(_recorded(source, self.choice, soft=self.soft), self.seed)
 
     def with_people(self, source: Verdicts, people: "Verdicts | bool") -> Evidence:
         """The judge's, with people's beside them. Raises RankError where it is not told who is who."""
@@ -102,7 +104,7 @@ class SourceReading:
             raise RankError(
                 "A file or frame is chosen by its columns: give BattleColumns, or nothing.", code="EH-CHOICE-KIND"
             )
-        columns = self.choice or BattleColumns()
+        columns = replace(self.choice or BattleColumns(), soft=self.soft)
         return columns if self.cluster is None else replace(columns, cluster=self.cluster)
 
     def _tables(self, source: Verdicts, people: Verdicts) -> "tuple[BattleTable, BattleTable]":
@@ -197,7 +199,7 @@ def _ledger_type() -> "type[Ledger]":
     return Ledger
 
 
-def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
+def _recorded(source: object, choice: "Choice | None", *, soft: bool = False) -> "JudgedBattles":
     from evenhand.ledger.read.projection import studies
     from evenhand.ledger.read.votes import JudgedBattles
     from evenhand.ledger.store.record import Ledger
@@ -205,13 +207,13 @@ def _recorded(source: object, choice: "Choice | None") -> "JudgedBattles":
     from evenhand.reports.board.choosing import Choice, choose
 
     if isinstance(source, Ledger):
-        return counted_battles(source, choose(studies(source), choice or Choice()))
+        return counted_battles(source, choose(studies(source), choice or Choice()), soft=soft)
     if choice is not None:
         raise RankError("A choice is for a ledger; a run's battles are chosen already.", code="EH-CHOICE-KIND")
     if isinstance(source, JudgedBattles):
         return source
     if isinstance(source, HasBattles):
-        return source.battles()
+        return source.battles(soft=True) if soft else source.battles()
     raise RankError(
         f"A board is made of a path, a polars or pandas frame, a run or a ledger, not of {type(source).__name__}."
     )

@@ -155,8 +155,10 @@ def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
         console.print(unbroken(escape(sentence)), style="bold yellow")
     apart = board.about_ranks[:1] if any(one.separated for one in board.neighbours) else ()
     corrected = () if board.people is None else board.people.sentences[1:]
+    soft = () if board.soft is None else board.soft.sentences[1:]
     first = (
         *corrected,
+        *soft,
         *apart,
         *board.about_placed,
         *board.about_repeats,
@@ -183,6 +185,8 @@ def _print_heading(board: "Board", console: Console) -> None:
     console.print(f"{titled(board)} from {counted_units(board)}, {models}", style="dim")
     if board.people is not None:
         console.print(unbroken(escape(board.people.headline)), style="bold")
+    if board.soft is not None:
+        console.print(unbroken(escape(board.soft.headline)), style="bold")
     console.print()
 
 

@@ -45,6 +45,11 @@ class Comparisons:
     """How much longer model_a's answer is than model_b's, in words; NaN where it is not known."""
     probability: FloatArray | None = None
     """Of each row: how probable it was that it would be judged, where rows were drawn. None: nobody knows."""
+    soft: FloatArray | None = None
+    """How likely model_a was to be preferred, and half as likely as a tie; NaN where it is not known. None: nobody
+    asked, and the signs are what counts."""
+    vote: Codes | None = None
+    """Rows with the same number are parts of one vote. None: each row is one."""
     rater: Codes | None = None
     """Indices into `raters`. None: one rater, or nobody knows who."""
     raters: tuple[str, ...] = ()
@@ -71,6 +76,8 @@ class Comparisons:
             _none_may(
                 (np.sign(self.value) != self.sign) | (abs(self.value) > 2), "has a verdict that is not its sign's"
             )
+        if self.soft is not None:
+            _none_may((self.soft < 0) | (self.soft > 1), "has a probability that is not between 0 and 1")
         if self.weight is not None:
             _none_may(
                 ~((self.weight >= 0) & np.isfinite(self.weight)), "has a weight that is not a finite number from 0 up"
@@ -112,6 +119,8 @@ class Comparisons:
             "value": self.value,
             "length": self.length,
             "probability": self.probability,
+            "soft": self.soft,
+            "vote": self.vote,
             "rater": self.rater,
         }
         return {name: column for name, column in named.items() if column is not None}

@@ -94,6 +94,7 @@ BRADLEY_TERRY = RatingMethod(
     takes_anchor=True,
     takes_shrinking=True,
     takes_resampling=True,
+    takes_soft=True,
     with_people=_with_people,
     unclustered=True,
     places=True,

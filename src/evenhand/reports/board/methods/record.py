@@ -96,6 +96,8 @@ class RatingMethod:
     takes_anchor: bool = False
     takes_shrinking: bool = False
     takes_resampling: bool = False
+    takes_soft: bool = False
+    """Whether a vote may be told as a win and a loss that share its weight."""
     no_bootstrap: str = ""
     """A sentence in the place of the usual one, for a user who asks for resamples it does not take."""
     no_anchor: str = ""

@@ -59,6 +59,7 @@ WIN_RATE = RatingMethod(
     title="win rate",
     rate=_rate,
     shown_as="share",
+    takes_soft=True,
     no_bootstrap="Win rates have intervals without a bootstrap; it is for bradley-terry and elo.",
     no_anchor="Win rates are shares and have no anchor.",
     bands="win-rate",

@@ -72,12 +72,29 @@ def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
     table, seen = solution.grouped.table, solution.comparisons
     slopes = slopes_at(table, solution.fit)
     bread = centred_inverse(solution.fit.information, solution.structure.group)
-    independent = _by_model(table, np.einsum("ro,ro->r", table.squares, slopes.by_difference**2))
+    independent = _of_votes(solution, slopes.by_difference)
+    if independent is None:
+        independent = _by_model(table, np.einsum("ro,ro->r", table.squares, slopes.by_difference**2))
     if clustered and seen.grouped_by is not None:
         scores = cluster_scores(likelihood_cells(table, slopes), solution.grouped.cell, seen, bread)
     else:
         scores = unclustered_scores(table, slopes, bread, _rows_of(table, seen))
     return spread_of(solution, bread, scores, clustered=clustered, independent=independent)
+
+
+def _of_votes(solution: Solution, slopes: FloatArray) -> FloatArray | None:
+    """Of each model: its squared scores vote by vote, where a vote is told as several rows. None: each row is one."""
+    seen, grouped = solution.comparisons, solution.grouped
+    if seen.vote is None or seen.weight is None:
+        return None
+    votes = int(seen.vote.max(initial=-1)) + 1
+    squares = summed(seen.vote, seen.weight * slopes.ravel().take(grouped.cell), votes) ** 2
+    of_model = np.zeros(len(seen.models))
+    for side in (seen.model_a, seen.model_b):
+        who = np.zeros(votes, dtype=np.int64)
+        who[seen.vote] = side
+        of_model += summed(who, squares, len(seen.models))
+    return of_model
 
 
 def _rows_of(table: PairTable, seen: Comparisons) -> IntArray:
