@@ -151,6 +151,7 @@ def test_names_that_others_gave_are_shown_and_not_run():
     assert "&lt;script&gt;alert(1)&lt;/script&gt;{{rows}}" in made
 
 
+@pytest.mark.slow
 def test_a_page_and_pictures_are_written_whole(tmp_path: Path):
     made = document(heard(by_name))
     write_page(made, tmp_path / "card.html")

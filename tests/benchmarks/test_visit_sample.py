@@ -135,6 +135,7 @@ def test_the_length_of_a_twins_answer_does_not_give_it_away():
         assert abs(one - other) <= 2, row["twin"]
 
 
+@pytest.mark.slow
 def test_drawing_twice_gives_the_same_files(redrawn: Path, tmp_path: Path):
     draw.draw_all(draw.VISIT_BENCH, tmp_path)
     for path in redrawn.iterdir():

@@ -169,6 +169,7 @@ def test_what_is_no_sheet_is_told(tmp_path: Path):
     says(refusal(tmp_path / "x.xlsx"), "EH-DATA-FORMAT", "x.xlsx")
 
 
+@pytest.mark.slow
 def test_a_sheet_that_unpacks_to_far_more_than_it_is_long_is_refused(tmp_path: Path):
     path = sheet(tmp_path, WHOLE)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive, archive.open("bomb", "w") as member:

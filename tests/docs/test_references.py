@@ -51,6 +51,7 @@ def test_the_reference_of_settings_is_what_the_program_takes() -> None:
     assert text_of("docs/reference/settings.md") == settings_reference(), stale
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

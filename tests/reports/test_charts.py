@@ -121,7 +121,8 @@ def test_of_very_many_models_the_first_are_drawn_and_the_title_says_so(tmp_path:
 
 
 @pytest.mark.parametrize(
-    ("suffix", "opening"), [(".png", b"\x89PNG"), (".svg", b"<svg"), (".html", b"<!DOCTYPE html>")]
+    ("suffix", "opening"),
+    [(".png", b"\x89PNG"), (".svg", b"<svg"), pytest.param(".html", b"<!DOCTYPE html>", marks=pytest.mark.slow)],
 )
 def test_a_file_is_of_the_kind_its_name_says(suffix: str, opening: bytes, tmp_path: Path) -> None:
     path = tmp_path / f"chart{suffix}"

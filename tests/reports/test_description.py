@@ -99,6 +99,7 @@ def test_data_without_tasks_has_no_overview_of_them_and_asking_for_it_is_refused
         plot([bare], tmp_path / "x.svg", ["tasks"])
 
 
+@pytest.mark.slow
 def test_only_the_pictures_that_are_asked_for_are_drawn(tmp_path: Path):
     plot([described("one")], tmp_path / "tasks.svg", ["tasks"])
     drawn = (tmp_path / "tasks.svg").read_text()
@@ -213,6 +214,7 @@ def test_a_sector_too_thin_has_no_label_and_a_long_word_is_cut():
     assert long.label.endswith("…")
 
 
+@pytest.mark.slow
 def test_every_part_has_its_picture_and_names_what_it_shows():
     objects = (ObjectCount(name="dog", count=1000, images=3), ObjectCount(name="cat", count=1, images=1))
     charts = description_charts([described("one", objects=objects), described("two")])
@@ -246,6 +248,7 @@ def test_an_empty_benchmark_has_no_picture(tmp_path: Path):
     assert sheet_of(sheets([empty]), "What the data holds")["items"] == ("0",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 def test_pictures_are_written_whole(tmp_path: Path, suffix: str):
     path = tmp_path / f"x{suffix}"

@@ -145,7 +145,10 @@ def test_weights_too_far_apart_for_a_fit_leave_neighbours_untested():
     assert neighbour_tests(made, [["A", "B", "C"]]) == ()
 
 
-@pytest.mark.parametrize(("models", "items", "raters", "boards", "most"), [(2, 90, 3, 150, 0.1), (6, 60, 5, 16, 0.2)])
+@pytest.mark.parametrize(
+    ("models", "items", "raters", "boards", "most"),
+    [pytest.param(2, 90, 3, 150, 0.1, marks=pytest.mark.slow), (6, 60, 5, 16, 0.2)],
+)
 def test_raters_of_unequal_taste_separate_no_equal_models(
     models: int, items: int, raters: int, boards: int, most: float
 ):
