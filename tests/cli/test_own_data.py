@@ -11,6 +11,7 @@ from tests.benchmarks.files import write_images
 from tests.benchmarks.xlsx_files import write_xlsx
 from tests.cli.shell import Shell
 from tests.cli.test_audit_hint import hint
+from tests.refusals import says
 from tests.scripted_server import server_process
 
 MODELS = ("red", "green", "blue")
@@ -81,6 +82,21 @@ def test_a_mended_judge_is_asked_again_what_could_not_be_read_of_it(shell: Shell
     for board in (lacking, shell.run("rank")[0]):
         assert board.count("a script: its verdicts are made up") == 1
     assert "unreadable" in lacking
+
+
+def test_items_and_answers_that_are_there_twice_are_told_once_with_their_rows(shell: Shell):
+    judge = ("--judge", "openai/j")
+    shell.file("names.csv", "item,instruction", *(f"i{n // 2},Q {n}" for n in range(80)))
+    shell.file("contents.csv", "item,instruction", *(f"i{n},Q {n // 2}" for n in range(80)))
+    shell.file("fine.csv", "item,instruction", *(f"i{n},Q {n}" for n in range(8)))
+    shell.file("twice.csv", "item,model,response", *(f"i{n % 8},heron,{n}" for n in range(80)))
+    for items, told in (("names", "The item `i0` was already"), ("contents", "The item `i1` has the same content")):
+        refused = shell.refused("judge", f"{items}.csv", "--responses", "twice.csv", *judge)
+        says(refused, "EH-DATA-TWICE", "40 problems", told, "The same in rows 4, 6, 8, 10, 12 and 34 more.")
+        assert len(refused.splitlines()) == 2
+    refused = shell.refused("judge", "fine.csv", "--responses", "twice.csv", *judge)
+    says(refused, "EH-DATA-TWICE", "72 problems", "`heron` already answered item `i0`")
+    assert len(refused.splitlines()) == 2
 
 
 def test_captions_are_shown_where_items_have_nothing_else(shell: Shell):

@@ -1,6 +1,7 @@
 """A folder that a command makes again and again, among files of other people."""
 
 import json
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -144,6 +145,17 @@ def test_a_run_that_was_cut_off_is_finished_by_the_next(folder: Path):
     kept = keep(folder, {"a.html": "three", "b.html": "two"})
     assert (kept.written, kept.removed) == (("a.html", "b.html"), ("gone.html",))
     assert held(folder) == {"a.html": "three", "b.html": "two"}
+
+
+def test_what_a_killed_run_was_writing_is_removed_and_what_another_is_writing_stays(folder: Path):
+    files = {"index.html": "one", "boards/a/index.html": "two"}
+    keep(folder, files)
+    left, busy = (folder / "boards/a" / f".evenhand-{sign * 16}.unfinished" for sign in "ab")
+    for path in (left, busy):
+        path.write_text("half")
+    os.utime(left, (0, 0))
+    keep(folder, files)
+    assert (left.exists(), busy.exists()) == (False, True)
 
 
 def test_a_file_or_a_missing_parent_is_told_in_a_sentence(tmp_path: Path):

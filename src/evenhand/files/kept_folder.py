@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, cast
 
 from evenhand.files.outputs import OutputRefused, Target, refuse_way_out, write_whole
-from evenhand.files.whole import appearing
+from evenhand.files.whole import appearing, sweep
 
 Content: TypeAlias = Callable[[], bytes]
 """Of a file, made when it is needed: together they may be more than fits into memory."""
@@ -68,6 +68,8 @@ def keep_folder(folder: Target, files: Mapping[str, Content]) -> KeptFiles:
         removed = [name for name in gone if there[name] in known[name]]
         for name in removed:
             _remove(folder.path, name)
+        for parent in {(folder.path / name).parent for name in digests}:
+            sweep(parent)
         _write_list(folder, {name: [digest] for name, digest in digests.items()})
     return KeptFiles(
         written=tuple(written),

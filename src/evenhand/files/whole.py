@@ -4,6 +4,7 @@ import fcntl
 import glob
 import os
 import secrets
+import time
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,8 @@ UNFINISHED = ".unfinished"
 _PART = ".part"
 """How the name of one ends that is continued when its writer was cut off."""
 _LEFT_TO_UMASK = 0o666
+_AT_WORK = 60.0
+"""Seconds."""
 
 
 @contextmanager
@@ -35,6 +38,14 @@ def appearing(path: Path, *, rights: int | None = None) -> Generator[BinaryIO]:
         with suppress(OSError):
             unfinished.unlink()
         raise
+
+
+def sweep(folder: Path) -> None:
+    """Removes what writers left here that were cut off; one that is still at it has a file younger than a minute."""
+    for left in folder.glob(f".evenhand-{'[0-9a-f]' * 16}{UNFINISHED}"):
+        with suppress(OSError):
+            if time.time() - left.lstat().st_mtime > _AT_WORK:
+                left.unlink()
 
 
 @contextmanager

@@ -277,6 +277,7 @@ class _Collected(CollectedAnswers):
                 f"({first.place.seen_from(row.place)}); keep one of the two, or leave the item "
                 "out for this model with --allow-partial.",
                 code=TWICE,
+                kind=f"already answered by {model}",
             )
 
     def report_unknown(self) -> None:

@@ -217,12 +217,12 @@ def refuse_twice(items: Sequence[tuple[Row, Item]], problems: Problems) -> None:
         if item.label in labels:
             first = labels[item.label].place.seen_from(row.place)
             sentence = f"The item `{item.label}` was already given in {first}; each needs its own name."
-            problems.add(row.place, sentence, code=TWICE)
+            problems.add(row.place, sentence, code=TWICE, kind="the item's name")
         elif item.digest in contents:
             earlier, other = contents[item.digest]
             first = earlier.place.seen_from(row.place)
             sentence = f"The item `{item.label}` has the same content as `{other.label}` in {first}; keep one of them."
-            problems.add(row.place, sentence, code=TWICE)
+            problems.add(row.place, sentence, code=TWICE, kind="the item's content")
         labels.setdefault(item.label, row)
         contents.setdefault(item.digest, (row, item))
 
