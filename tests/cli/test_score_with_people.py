@@ -1,12 +1,22 @@
 """`score --with-people`: the figures against the baseline that people's verdicts correct, beside the paper's table."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import evenhand as eh
 from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.vote_columns import Votes
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.submitted_models import counted_battles
+from evenhand.reports.board.choosing import Choice, choose
+from evenhand.reports.board.sources import people_beside
+from evenhand.reports.papers.scores.with_people import SHARE_WON, scores_with_people
+from evenhand.stats.ratings.with_people.means import ScoredCases, joined_mean
 from tests.exchange.world import run, store_in, write_lines
 from tests.refusals import says
 
@@ -50,6 +60,43 @@ def test_the_share_won_against_the_reference_is_the_worked_mean(tmp_path: Path) 
     assert skills <= {item.category for item in load_benchmark("visit-bench-sample").items}
     found = eh.score("visit-bench-sample", ledger=store, judge="gpt", bootstrap=0, with_people=True)
     assert found.as_json()["people"] == made["people"]
+
+
+def test_what_was_drawn_rarely_for_people_weighs_more(tmp_path: Path) -> None:
+    ledger = Ledger(_recorded(tmp_path, "visit-bench-sample"), create=False)
+    judged = counted_battles(ledger, choose(studies(ledger), Choice(judge="gpt")))
+    people = people_beside(ledger, judged.study)
+    alike = scores_with_people(judged, people, "reference", (SHARE_WON,), {})
+    assert alike.as_json()["probabilities"] == "equal"
+    drawn = np.array([2.0, 1.0, 1.0, 0.5, 0.5])
+    weighed = replace(people, results=replace(people.results, weight=drawn))
+    rare = scores_with_people(judged, weighed, "reference", (SHARE_WON,), {})
+    assert rare.as_json()["probabilities"] == "given"
+    assert "probability" in rare.sentences[1]
+    number = {item: place for place, item in enumerate(judged.votes.item.in_order_of_rows().names)}
+    values = {"judge": judged.votes, "people": people.votes}
+    of = {
+        who: {votes.item.names[code]: sign for code, sign in zip(votes.item.code.tolist(), _won(votes), strict=True)}
+        for who, votes in values.items()
+    }
+    met = [people.votes.item.names[code] for code in people.votes.item.code.tolist()]
+    expected = joined_mean(
+        ScoredCases(
+            item=np.arange(len(number), dtype=np.int32),
+            judged=np.array([of["judge"][item] for item in number]),
+            case=np.array([number[item] for item in met]),
+            said=np.array([of["people"][item] for item in met]),
+            weight=drawn,
+        )
+    )
+    assert rare.models[0].found[0].mean.value == pytest.approx(expected.mean.value)
+    assert rare.models[0].found[0].mean.value != pytest.approx(alike.models[0].found[0].mean.value, abs=0.01)
+
+
+def _won(votes: Votes) -> list[float]:
+    """What v has of each, against the reference."""
+    ahead = np.array([votes.models[code] == "v" for code in votes.model_a.tolist()])
+    return ((np.where(ahead, np.sign(votes.value), -np.sign(votes.value)) + 1) / 2).tolist()
 
 
 def test_the_parts_stand_in_the_table_by_skill(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.ratings.win_rate import win_rates
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned
-from evenhand.stats.ratings.with_people.means import ScoredCases, joined_mean, mean_influence
+from evenhand.stats.ratings.with_people.means import ScoredCases, joined_mean, joined_win_rates, mean_influence
 from evenhand.stats.ratings.with_people.plan import planned
 from evenhand.stats.ratings.with_people.ratings import ResidualProducts, joined_ratings
 
@@ -272,7 +273,42 @@ def test_a_mean_without_the_judge_is_the_clustered_mean() -> None:
     alone = clustered_mean(given.said, [0, 0, 0, 1, 2, 2], weights=given.weight, crossed_with=[0, 1, 0, 1, 0, 1])
     assert joined_mean(given, lambda_=0.0).mean == alone
     near = joined_mean(given, lambda_=1e-12).mean
-    assert near.value == pytest.approx(alone.value)
+    assert (near.value, near.n) == (pytest.approx(alone.value), alone.n)
+
+
+def test_a_trace_of_the_judge_leaves_the_interval_of_a_mean_as_raters_make_it() -> None:
+    """Each rater gives one answer, so that their variance is larger than what items show."""
+    rng = np.random.default_rng(0)
+    case, rater = np.repeat(np.arange(30), 2), np.tile(np.arange(2), 30)
+    said = np.where(rater == 0, 1.0, 0.0)
+    given = ScoredCases(
+        item=np.arange(40, dtype=np.int32),
+        judged=rng.integers(0, 2, 40).astype(np.float64),
+        case=case,
+        said=said,
+        weight=np.full(60, 0.5),
+        rater=rater.astype(np.int32),
+    )
+    alone, near = joined_mean(given, lambda_=0.0).mean, joined_mean(given, lambda_=1e-9).mean
+    assert (near.lower, near.upper) == (pytest.approx(alone.lower, abs=1e-6), pytest.approx(alone.upper, abs=1e-6))
+
+
+def test_a_judge_who_agreed_on_all_of_few_cases_may_still_differ_on_others() -> None:
+    """In none of 20 seen: in up to 16 % of all (Wilson), so that no more is gained than 20 + 3.84 to 3.84."""
+    judged = np.arange(400) % 2 * 1.0
+    found = joined_mean(replace(_mean(tuple(judged), tuple(judged[:20])), judged=judged))
+    assert found.lambda_ == pytest.approx(1, abs=0.01)
+    assert 4 < found.gain <= (20 + 1.96**2) / 1.96**2
+    assert found.mean.lower is not None
+    assert 0.07 < 0.5 - found.mean.lower < 0.12
+
+
+def test_win_rates_without_the_judge_are_those_of_peoples_board() -> None:
+    given = _world(6, raters=5)
+    given = replace(given, judged=1 - given.judged, sign=np.where(np.arange(len(given.sign)) % 4, given.sign, 0))
+    found = joined_win_rates(given)
+    assert [one.lambda_ for one in found] == [0.0] * 4
+    assert [one.mean for one in found] == [one.win_rate for one in win_rates(given.people)]
 
 
 def test_a_mean_stays_within_its_range() -> None:

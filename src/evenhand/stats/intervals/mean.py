@@ -85,6 +85,7 @@ def joined_means(
     level: float = LEVEL,
     crossed: FloatArray | None = None,
     added: float = 0.0,
+    squares: float = 0.0,
 ) -> Estimate:
     """A mean or a difference of several means, of which each may be over other clusters than the next.
 
@@ -93,13 +94,16 @@ def joined_means(
     varied alike; 0 where it has none. The effective number of clusters is that of Satterthwaite, so that a mean of ten
     is not made surer by two hundred under the other. Where every mean is over the same clusters with the same weights,
     all is as in `clustered_mean`. `crossed`: the weights of clusters across these, such as raters, and `added` the
-    variance they add; of the two the fewer set the quantile.
+    variance they add; of the two the fewer set the quantile. `squares`: the variance if no two values had anything in
+    common; clusters that offset each other do not make it less than that.
     """
     sizes = [one[one > 0] for one in (spread, crossed) if one is not None]
     basis = min((Basis.of(one) for one in sizes), key=lambda one: one.effective)
     scaled = min(max((value - within.low) / within.width, 0.0), 1.0)
     variance = float(np.square(influences / within.width).sum()) + added / within.width**2
-    cases = float(basis.cases(np.array([scaled]), np.array([variance]), 0.0)[0])
+    single = scaled * (1 - scaled) * within.width**2
+    one_by_one = squares / single if single > 0 else 0.0
+    cases = float(basis.cases(np.array([scaled]), np.array([variance]), one_by_one)[0])
     bounds = _bounds(scaled, cases, basis, within)
     return estimated(value, bounds, basis, cases=cases, n=basis.clusters, level=level)
 

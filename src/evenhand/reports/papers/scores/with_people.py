@@ -74,6 +74,8 @@ class ScoresWithPeople:
     figures: tuple[Figure, ...]
     models: tuple[JoinedFigures, ...]
     parts: tuple[JoinedFigures, ...]
+    drawn: bool
+    """Whether people's study drew some more probably than others, and wrote it down; else all are taken for alike."""
 
     @property
     def verdicts(self) -> int:
@@ -87,11 +89,12 @@ class ScoresWithPeople:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        asked = f"{self.verdicts:,} were asked"
+        asked = f"{self.verdicts:,} {'was' if self.verdicts == 1 else 'were'} asked"
+        how = "each weigh by the probability of their draw" if self.drawn else "count as drawn at random"
         return (
             f"People and judge together: as sure as {counted(round(self.worth), 'verdict')} of people; {asked}.",
-            f"Against {self.baseline}: an item's verdicts of the judge are one, their mean; people's count as drawn "
-            "at random from what the judge judged. The table as the paper makes it is the judge's alone.",
+            f"Against {self.baseline}: an item's verdicts of the judge are one, their mean; people's {how} from "
+            "what the judge judged. The table as the paper makes it is the judge's alone.",
         )
 
     def sheet(self, by: str | None) -> Sheet:
@@ -117,6 +120,7 @@ class ScoresWithPeople:
         return {
             "baseline": self.baseline,
             "verdicts": self.verdicts,
+            "probabilities": "given" if self.drawn else "equal",
             "worth": self.worth,
             "models": [
                 {
@@ -166,7 +170,13 @@ def scores_with_people(
             f"No person compared an answer with {baseline}'s where the judge did: nothing corrects the table.",
             code=UNMATCHED,
         )
-    return ScoresWithPeople(baseline=baseline, figures=figures, models=tuple(models), parts=tuple(parts))
+    return ScoresWithPeople(
+        baseline=baseline,
+        figures=figures,
+        models=tuple(models),
+        parts=tuple(parts),
+        drawn=bool((people.votes.drawn != 1).any()),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -176,6 +186,8 @@ class _Said:
     item: tuple[str, ...]
     value: Signs
     weight: FloatArray
+    drawn: FloatArray
+    """What each weighs for how rarely it was drawn."""
     rater: tuple[str, ...]
 
     @classmethod
@@ -190,6 +202,7 @@ class _Said:
             item=tuple(votes.item.names[code] for code in items),
             value=np.where(forward, votes.value, -votes.value)[kept],
             weight=votes.weight[kept],
+            drawn=votes.drawn[kept],
             rater=tuple(votes.rater.names[code] for code in raters),
         )
 
@@ -231,7 +244,9 @@ def _joined(own: _Said, theirs: _Said, rows: list[int], known: Mapping[str, int]
     weight = own.weight[mine]
     judged = summed(at, weight * figure.of(own.value[mine]), len(known)) / summed(at, weight, len(known))
     case = np.array([known[theirs.item[row]] for row in rows])
-    share = theirs.weight[rows]
+    share, probability = theirs.weight[rows], 1 / theirs.drawn[rows]
+    # Two studies may differ about an item, which then has the mean.
+    probability = (summed(case, probability, len(known)) / np.maximum(summed(case, None, len(known)), 1))[case]
     raters = sorted({theirs.rater[row] for row in rows})
     number = {name: code for code, name in enumerate(raters)}
     crossed = 1 < len(raters) < len(rows)
@@ -241,7 +256,7 @@ def _joined(own: _Said, theirs: _Said, rows: list[int], known: Mapping[str, int]
             judged=judged,
             case=case,
             said=figure.of(theirs.value[rows]),
-            weight=share / summed(case, share, len(known))[case],
+            weight=share / summed(case, share, len(known))[case] / probability,
             rater=np.array([number[theirs.rater[row]] for row in rows], dtype=np.int32) if crossed else None,
         ),
         within=figure.within,

@@ -5,12 +5,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import LEVEL, clustered_mean, joined_means, left_out
+from evenhand.stats.intervals import LEVEL, UNSEEN, Basis, clustered_mean, joined_means, left_out
 from evenhand.stats.intervals.mean import UNIT, Range
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.item_blocks import crossing
 from evenhand.stats.ratings.sums import FloatArray, summed
+from evenhand.stats.ratings.win_rate import win_rates
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned
 
 
@@ -53,8 +54,8 @@ def joined_mean(
         rater = None if given.rater is None else given.rater.astype(np.int64)
         mean = clustered_mean(given.said, item, weights=weight, crossed_with=rater, within=within, level=level)
         return JoinedMean(mean=mean, lambda_=0.0, gain=1.0, judge_minus_people=found.judge - found.people)
-    raters = found.of_raters(taken)
     influence = found.influence(taken)
+    added = found.of_raters(taken) + found.unseen(taken)
     mean = joined_means(
         min(max(value, within.low), within.high),
         influence,
@@ -62,12 +63,13 @@ def joined_mean(
         within=within,
         level=level,
         crossed=None if given.rater is None else summed(given.rater, weight, 1),
-        added=raters,
+        added=added,
+        squares=found.squares(taken),
     )
     alone = float((found.influence(0.0) ** 2).sum()) + found.of_raters(0.0)
-    joined = float((influence**2).sum()) + raters
+    joined = float((influence**2).sum()) + added
     return JoinedMean(
-        mean=replace(mean, n=len(given.said)),
+        mean=replace(mean, n=float(weight.sum())),
         lambda_=taken,
         gain=alone / joined if joined > 0 else 1.0,
         judge_minus_people=found.judge - value,
@@ -75,8 +77,12 @@ def joined_mean(
 
 
 def joined_win_rates(given: PeopleAndJudge) -> tuple[JoinedMean, ...]:
-    """Of each model over all its pairs, a tie half a win."""
-    return tuple(joined_mean(_cases_of(given, code)) for code in range(len(given.models)))
+    """Of each model over all its pairs, a tie half a win; without the judge as on people's own board."""
+    found = [joined_mean(_cases_of(given, code)) for code in range(len(given.models))]
+    return tuple(
+        one if one.lambda_ else replace(one, mean=alone.win_rate)
+        for one, alone in zip(found, win_rates(given.people), strict=True)
+    )
 
 
 def _cases_of(given: PeopleAndJudge, model: int) -> ScoredCases:
@@ -151,7 +157,7 @@ class _MeanFit:
         return found + lambda_ * known * left_out(every)
 
     def of_raters(self, lambda_: float) -> float:
-        """The variance that raters across items add; not below 0."""
+        """The variance that raters across items add; not below 0, and with the items' not below the raters' alone."""
         given = self.given
         if given.rater is None:
             return 0.0
@@ -161,4 +167,19 @@ class _MeanFit:
             size = summed(group, given.weight, 1) / float(given.weight.sum())
             return float(((summed(group, residuals, 1) * left_out(size)) ** 2).sum())
 
-        return max(between(given.rater) - between(cell), 0.0)
+        raters, items = between(given.rater), float((self.influence(lambda_) ** 2).sum())
+        return max(raters - between(cell), raters - items, 0.0)
+
+    def unseen(self, lambda_: float) -> float:
+        """The variance that few items may hide: in as many as Wilson's bound of none seen allows the judge may tell
+        nothing of people. Where it happened to agree on all of people's items, no other variance is there."""
+        items = Basis.of(self._by_item(self.given.weight)).effective
+        return lambda_**2 * UNSEEN / (items + UNSEEN) * float((self.influence(0.0) ** 2).sum())
+
+    def squares(self, lambda_: float) -> float:
+        """What the variance would be if no two values had anything in common."""
+        given = self.given
+        residuals = self._residuals(lambda_)
+        known = lambda_ * (given.judged - self.judge) / len(given.judged)
+        own = summed(given.case, residuals, len(known))
+        return float((residuals**2).sum() + (known * (2 * own + known)).sum())
