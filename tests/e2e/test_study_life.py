@@ -53,7 +53,7 @@ def make(owner: Visit, inspector: Inspector | None = None) -> str:
     page.get_by_role("button", name="Count again").click()
     expect(page.locator("#counts")).to_contain_text(f"{COUNTED} comparisons, asked {2 * TASKS} times in all")
     if inspector:
-        inspector.looks_at(page, "study-new")
+        inspector.looks_at(page, "study-new-filled")
     page.get_by_role("button", name="Make the study").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(TITLE)
     return page.url
