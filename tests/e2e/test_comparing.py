@@ -340,6 +340,24 @@ def test_a_second_window_is_shown_what_the_first_one_chose(site: Site):
     assert said(site) == ["1", "0"]
 
 
+def test_a_second_window_is_told_that_the_first_took_its_choice_back(site: Site):
+    ada = at_five_levels(site)
+    ada.page.get_by_role("radio", name="Left is better").check()
+    expect(ada.page.locator("[data-judged]")).to_have_text("1")
+    other = ada.page.context.new_page()
+    other.goto(ada.page.url)
+    listens(other)
+    other.keyboard.press("u")
+    expect(other.get_by_role("status")).to_have_text("No answer yet")
+    ada.page.get_by_role("radio", name="Equally good").click()
+    expect(ada.page.get_by_role("status")).to_contain_text("you took your choice back meanwhile in another window")
+    expect(ada.page.locator("[data-judged]")).to_have_text("0")
+    expect(ada.page.locator("input[name=choice]:checked")).to_have_count(0)
+    ada.page.get_by_role("radio", name="Equally good").check()
+    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left=Right")
+    expect(ada.page.locator("[data-judged]")).to_have_text("1")
+
+
 def test_a_comparison_that_changed_under_ones_eyes_is_shown_anew_and_nothing_is_saved(site: Site):
     page = at_five_levels(site).page
     with closing(Ledger(f"sqlite:///{site.here.ledger}")) as ledger:

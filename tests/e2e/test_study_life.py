@@ -8,14 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.ledger.store.record import Ledger
 from tests.e2e.test_accessibility import Inspector
-from tests.e2e.test_comparing import CREATION, PHONE, Site, Visit, invited, listens, opened, press, stocked
-from tests.e2e.workplace import Workplace
+from tests.e2e.test_comparing import CREATION, PHONE, Site, Visit, invited, listens, press, site, stock
+
+__all__ = ["site", "stock"]
 
 pytestmark = pytest.mark.slow
 
@@ -24,19 +25,6 @@ GUIDELINE = "# What to look at\n\n1. Read the **question**.\n2. Read both answer
 KNOWN = "sample-vivid | sample-careless"
 COUNTED, TASKS = 6, 10
 """Beside what counts: one training item, one gold item, two repeats."""
-
-
-@pytest.fixture(scope="module")
-def stock(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
-    here = Workplace(tmp_path_factory.mktemp("life") / "stock")
-    stocked(here)
-    return here
-
-
-@pytest.fixture
-def site(browser: Browser, stock: Workplace, tmp_path: Path) -> Iterator[Site]:
-    with opened(browser, stock.copy(tmp_path.name)) as site:
-        yield site
 
 
 @pytest.fixture
@@ -65,7 +53,7 @@ def make(owner: Visit, inspector: Inspector | None = None) -> str:
     page.get_by_role("button", name="Count again").click()
     expect(page.locator("#counts")).to_contain_text(f"{COUNTED} comparisons, asked {2 * TASKS} times in all")
     if inspector:
-        inspector.looks_at(page, "study-new")
+        inspector.looks_at(page, "study-new-filled")
     page.get_by_role("button", name="Make the study").click()
     expect(page.get_by_role("heading", level=1)).to_contain_text(TITLE)
     return page.url
