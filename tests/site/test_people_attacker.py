@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -14,12 +15,14 @@ import numpy as np
 import pytest
 from sqlalchemy import select, update
 
+import evenhand as eh
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.released import FEWEST, TOO_FEW
 from evenhand.reports.errors import RankError
 from evenhand.site.accounts.store import Person
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
@@ -30,7 +33,7 @@ from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.quality import decide
 from evenhand.site.people.studies import make_people_study
 from tests.ledger.test_people_quality import person, say, taken
-from tests.site.house import url_in
+from tests.site.house import served, url_in
 
 MODELS = ("amber", "blue", "coral")
 SKILLS = {"counting": 9, "reading": 7, "maps": 2}
@@ -151,10 +154,13 @@ class Seen:
             for number in verdicts:
                 weights = tuple(round(dict(one).get(number, 0.0), 7) for one in sums)
                 alike.setdefault(weights, set()).add(item_of[number])
-            matrix = np.array(list(alike)).T
-            known = np.linalg.pinv(matrix, rcond=1e-9) @ matrix
-            for place, items in enumerate(alike.values()):
-                if known[place, place] > 1 - 1e-6 and len(items) < FEWEST:
+            matrix, on = np.array(list(alike)).T, list(alike.values())
+            few = [place for place, items in enumerate(on) if len(items) < FEWEST]
+            for some in (*combinations(few, 1), *combinations(few, 2)):
+                items = set[str]().union(*(on[place] for place in some))
+                # Sums of these alone follow where the others leave some of all sums untold.
+                others = np.delete(matrix, some, axis=1)
+                if len(items) < FEWEST and np.linalg.matrix_rank(others) < np.linalg.matrix_rank(matrix):
                     found.append((models, len(items)))
         return found
 
@@ -217,8 +223,8 @@ def test_no_verdict_of_a_batch_weighs_more_than_another(studies: Studies):
 def test_what_two_studies_ask_one_person_about_tells_nothing_of_that_item(studies: Studies):
     """On the board of both the two verdicts share the weight of one; on each study's own the verdict has all of it."""
     who = person(studies.ledger)
-    for most in (None, 24):
-        study = studies.make([who], each=1, most=most)
+    for _ in range(2):
+        study = studies.make([who], each=1, most=24)
         studies.judge(studies.places[-1])
         set_people_study(studies.ledger, study, "closed", on=True)
     seen = Seen(studies.ledger)
@@ -289,3 +295,43 @@ def test_a_version_of_an_earlier_evenhand_is_read_and_numbered_on(studies: Studi
     after = released_of(studies.ledger, board)
     assert (after.batches, after.version.number) == (before.batches, before.version.number + 1)
     assert released_of(studies.ledger, board).version == after.version
+
+
+def test_everybody_and_the_owner_are_told_who_goes_and_what_may_go_with_them(studies: Studies):
+    who = [person(studies.ledger, name) for name in ("Ada", "Grace")]
+    study = studies.make(who, each=2)
+    with served(studies.ledger) as house:
+        owner, visitor = house.signed_in("owner"), house.visitor()
+        for place in studies.places:
+            studies.judge(place)
+        warned = 'id="released"'
+        assert warned not in owner.get(f"/admin/studies/{study}").text
+        set_people_study(studies.ledger, study, "closed", on=True)
+        assert warned in owner.get(f"/admin/studies/{study}").text
+        (board,) = (one["board"] for one in visitor.get("/api/boards").json()["boards"])
+        told = [visitor.get(f"/api/boards/{board}").json()]
+        decide(studies.ledger, study, who[0].id, left_out=True, rule="gold", by=None)
+        told += [client.get(f"/api/boards/{board}").json() for client in (visitor, owner)]
+        open_benchmark(studies.ledger, BENCHMARK.digest, by=None)
+        assert warned not in owner.get(f"/admin/studies/{study}").text
+    assert [one["people_left_out"] for one in told] == [0, 1, 1]
+    assert [one.get("version") for one in told] == [1, 2, None]
+    board_of_all = eh.rank(studies.ledger, eh.Choice(judge="people"))
+    assert "Left out: 1 person, by the owner of their study." in board_of_all.notes
+
+
+def test_what_is_not_shown_because_its_batch_lost_some_is_not_said_to_be_too_little(studies: Studies):
+    """Two people shared the items, so each judged about half of every batch."""
+    who = [person(studies.ledger, name) for name in ("Ada", "Grace")]
+    study = studies.make(who, each=1, items=14)
+    for place in studies.places:
+        studies.judge(place)
+    set_people_study(studies.ledger, study, "closed", on=True)
+    with served(studies.ledger) as house:
+        visitor = house.visitor()
+        (board,) = (one["board"] for one in visitor.get("/api/boards").json()["boards"])
+        assert visitor.get(f"/api/boards/{board}").json()["version"] == 1
+        decide(studies.ledger, study, who[1].id, left_out=True, rule="gold", by=None)
+        said = visitor.get(f"/api/boards/{board}").json()["error"]
+    assert "lost some of their batch" in said
+    assert TOO_FEW not in said

@@ -122,6 +122,8 @@ class BoardDocument(Versioned):
     equal_length: NotRequired[bool]
     version: NotRequired[int]
     """Of what is released, where something is withheld; 0 before anything is."""
+    people_left_out: NotRequired[int]
+    """By the owner; where people judged."""
     unclustered: list[dict[str, Any]] | None
     order_effect: dict[str, Any] | None
     length_effect: dict[str, Any] | None

@@ -13,7 +13,7 @@ from evenhand.domain.verdict import NoVerdict, Preference, Reason
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.answers import word_counts
 from evenhand.ledger.read.as_of import AsOf
-from evenhand.ledger.read.people_boards import draw_weights
+from evenhand.ledger.read.people_boards import draw_weights, people_parts
 from evenhand.ledger.read.projection import JudgedTrial, PlacingBatch, StudyOnRecord, any_pictured, item_labels
 from evenhand.ledger.read.results import Results, results_of
 from evenhand.ledger.read.unasked import NotAsked, not_reached
@@ -41,6 +41,8 @@ class JudgedBattles:
     """Words of each response."""
     set_aside: int = 0
     """Results left out because of the models that play in them."""
+    people_out: int = 0
+    """Shares of people whom the owner of their study left out."""
     names: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of submitted models that are published, by the label that the record knows."""
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -155,6 +157,7 @@ def judged_battles(
         not_asked=tuple(one for one in unasked if not {*one.models} & {*without}),
         lengths=_lengths(ledger, results),
         set_aside=len(found) - len(everything),
+        people_out=_people_out(ledger, chosen),
         placings=_placings(chosen, without) if items is None and as_of is None else (),
     )
 
@@ -183,6 +186,11 @@ def _placings(chosen: Sequence[StudyOnRecord], without: Collection[str]) -> tupl
         for batches in found.values()
         if 0 in batches
     )
+
+
+def _people_out(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> int:
+    shares = {study.key for study in chosen if study.rater.kind == "human"}
+    return sum(len(one.out) for one in people_parts(ledger) if one.counting & shares) if shares else 0
 
 
 def _weighed(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) -> Results:

@@ -224,6 +224,8 @@ def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
         notes.append(f"Left out: {judged.replaced} judgements of answers that were replaced since.")
     if judged.set_aside:
         notes.append(f"Left out: {judged.set_aside} judgements of submissions that are being judged or were withdrawn.")
+    if judged.people_out:
+        notes.append(f"Left out: {counted(judged.people_out, 'person', 'people')}, by the owner of their study.")
     notes += [f"{label} is {name}." for label, name in judged.names.items()]
     if study.sample:
         notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")

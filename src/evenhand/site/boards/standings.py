@@ -157,8 +157,8 @@ def public_battles(
     studies: Sequence[StudyOnRecord] | None = None,
 ) -> JudgedBattles:
     """What makes a board, or some of its studies; that somebody is being judged, or has withdrawn, is nobody's
-    business."""
-    return replace(counted_battles(ledger, studies or on_record.studies, items=items), set_aside=0)
+    business, and how many people are left out the board says itself."""
+    return replace(counted_battles(ledger, studies or on_record.studies, items=items), set_aside=0, people_out=0)
 
 
 def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
@@ -237,17 +237,32 @@ def _judged(
         shown = whole
     else:
         parts = given.shown(whole.judged, category_of).judged
-        judged = public_battles(ledger, on_record, items=items)
-        kept = np.isin(judged.results.seq, parts.results.seq)
-        left_out = int((withheld_rows(judged, given.open_items) & ~kept).sum())
-        parted = given.shown(replace(judged, results=judged.results.rows(kept)))
+        every = public_battles(ledger, on_record, items=items)
+        kept = np.isin(every.results.seq, parts.results.seq)
+        left_out = int((withheld_rows(every, given.open_items) & ~kept).sum())
+        parted = given.shown(replace(every, results=every.results.rows(kept)))
         shown = replace(parted, left_out=left_out)
     if shown.left_out and not len(shown.judged.results):
-        raise RankError(
+        raise RankError(_why_nothing(every))
+    return shown.judged, shown.sentences
+
+
+def _why_nothing(judged: JudgedBattles) -> str:
+    """Where nothing of it may be shown to others than the owner."""
+    met: dict[frozenset[str], set[str]] = {}
+    read = judged.results.rows(judged.results.decided)
+    for item, models, _ in read.each():
+        met.setdefault(frozenset(models), set()).add(item)
+    if max(map(len, met.values()), default=0) < FEWEST:
+        return (
             f"What was judged here is on {TOO_FEW}: others than the owner see two models' verdicts once they met on "
             f"{FEWEST} items."
         )
-    return shown.judged, shown.sentences
+    return (
+        f"Nothing that was judged here is shown to others than the owner yet: verdicts count in batches of at least "
+        f"{FEWEST} items of two models, and these wait for more, reach beyond this view, or lost some of their batch, "
+        "as when somebody is left out."
+    )
 
 
 def standings(

@@ -140,10 +140,10 @@ class Service:
     async def _seen(self, asked: BoardView) -> tuple[BoardOnRecord, BoardView]:
         """With the view as everybody has it where nothing of it is the owner's alone."""
         on_record = await self.board(asked)
-        withheld = not asked.running and await self._withholds(on_record)
+        withheld = not asked.running and await self.withholds(on_record)
         return on_record, replace(asked, running=bool(on_record.running), withheld=withheld)
 
-    async def _withholds(self, on_record: BoardOnRecord) -> bool:
+    async def withholds(self, on_record: BoardOnRecord) -> bool:
         """Whether something of it is not for everybody."""
         if on_record.sample:
             return False
@@ -174,9 +174,7 @@ class Service:
         """The plain view where it is at hand, or soon, or why there is none; else it is being worked out for the next
         who looks."""
         running = bool(on_record.running)
-        asked = BoardView(
-            board=on_record.id, running=running, withheld=not running and await self._withholds(on_record)
-        )
+        asked = BoardView(board=on_record.id, running=running, withheld=not running and await self.withholds(on_record))
         try:
             work = partial(standings, on_record=on_record, asked=asked, last=self.last)
             return await self.figures.kept(
@@ -196,7 +194,7 @@ class Service:
         if paper_of_protocol(on_record.protocol) is None:
             return Markup("")
         found, category = await self.boards(), asked.category
-        withheld = not asked.running and await self._withholds(on_record)
+        withheld = not asked.running and await self.withholds(on_record)
         known = await self.figures.kept(
             ("paper", on_record.id, on_record.part, on_record.running, withheld),
             partial(_scored, board=on_record, found=found),
@@ -253,6 +251,8 @@ def _document(
     for one in document["models"]:
         if one["model"] in names:
             one["name"] = names[one["model"]]
+    if on_record.human:
+        document["people_left_out"] = on_record.people_out
     if given is None:
         return json.dumps(document)
     return json.dumps(document_supported({**document, "version": given.version.number}))

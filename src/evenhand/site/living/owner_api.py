@@ -203,7 +203,7 @@ def _document(found: GrowingBenchmark) -> GrowingDocument:
 @routes.put("/growing/{growing}", summary="Change its settings, pause it, set its budget (owner)")
 async def put_growing(
     serving: Serving,
-    owner: Owner,
+    owner: FreshOwner,
     changing: Changing,  # noqa: ARG001
     growing: Id,
     asked: Settings,

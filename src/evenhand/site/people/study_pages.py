@@ -13,6 +13,7 @@ from evenhand.ledger.read.people_boards import decisions, people_left_out
 from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Person, find_person, people
+from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.http.audit_log import LogEvent
 from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.rate_limits import line
@@ -179,7 +180,8 @@ async def followed(request: Request, serving: Serving, owner: Owner, study: str)
         "boards": await both_boards_of(serving, study),
         "names": await run_in_threadpool(names_of, serving.ledger),
         "others": [one for one in everybody if _may_compare(one) and one.id not in taken],
-        "board": board,
+        "board": None if board is None else f"/boards/{board.id}?study={study}",
+        "released": found.seen and board is not None and await serving.withholds(board),
         "more": await _more_of(serving, study),
     }
     return serving.pages.page(request, "study.html", context)
@@ -209,12 +211,9 @@ async def _figures(serving: Service, name: str, work: Callable[..., T], study: s
     return await serving.figures.kept((name, study, out), partial(work, study=study), serving.site.limits.patience)
 
 
-async def _board_of(serving: Service, study: str) -> str | None:
-    """The address of what this study alone makes; None before anything is judged."""
-    for board in await serving.every_board():
-        if board.only(study) is not None:
-            return f"/boards/{board.id}?study={study}"
-    return None
+async def _board_of(serving: Service, study: str) -> BoardOnRecord | None:
+    """What this study alone makes; None before anything is judged."""
+    return next((one for board in await serving.every_board() if (one := board.only(study)) is not None), None)
 
 
 def study_of(ledger: Ledger, study: str) -> PeopleStudy:
