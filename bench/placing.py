@@ -216,12 +216,13 @@ class Run:
     off_paper: float
     apart_paper: int
     wrong_paper: bool
-    z_paper: float
+    error_paper: float
     off: Floats
     """At each look of the precise plan."""
-    off_plain: Floats
+    error: Floats
+    """The standard error told there."""
+    error_plain: Floats
     """Likewise without the control."""
-    z: Floats
     plans: dict[str, Ended]
 
 
@@ -245,26 +246,27 @@ def once(world: World, until: Until, seed: int) -> Run:
         off_paper=paper.strength - true,
         apart_paper=int((told != 0).sum()),
         wrong_paper=bool((told * np.sign(true - founders) < 0).any()),
-        z_paper=(paper.strength - true) / paper.error,
+        error_paper=paper.error,
         off=np.array([one.placed.strength - true for one in looks if one.placed]),
-        off_plain=np.array([one.strength - true for one in without if one]),
-        z=np.array([(one.placed.strength - true) / one.placed.error for one in looks if one.placed]),
+        error=np.array([one.placed.error for one in looks if one.placed]),
+        error_plain=np.array([one.error for one in without if one]),
         plans=plans,
     )
 
 
-def calls_for(paper: Floats, off: Floats) -> float:
-    """Calls at which the mean square, a part that falls with the calls and one that does not, comes to the paper's."""
+def calls_for(paper: Floats, error: Floats) -> float:
+    """Calls at which the mean squared standard error, a part that falls with the calls and one that does not, comes to
+    the paper's. Squared errors themselves are too few to tell; that the standard errors are right, sd of z tells."""
     calls = np.array(PRECISE.borders)
-    square = (off**2).mean(axis=0)
+    square = (error**2).mean(axis=0)
     fit = np.linalg.lstsq(np.stack((1 / calls, np.ones(len(calls))), axis=1) / square[:, None], np.ones(len(calls)))[0]
     return float(fit[0] / ((paper**2).mean() - fit[1]))
 
 
-def with_error(paper: Floats, off: Floats) -> str:
+def with_error(paper: Floats, error: Floats) -> str:
     rng, runs = np.random.default_rng(0), len(paper)
-    drawn = [calls_for(paper[some], off[some]) for some in rng.integers(0, runs, (200, runs))]
-    return f"{calls_for(paper, off):.0f} ± {np.std(drawn):.0f}"
+    drawn = [calls_for(paper[some], error[some]) for some in rng.integers(0, runs, (200, runs))]
+    return f"{calls_for(paper, error):.0f} ± {np.std(drawn):.0f}"
 
 
 def share(found: Sequence[bool]) -> str:
@@ -273,17 +275,20 @@ def share(found: Sequence[bool]) -> str:
 
 
 def told(name: str, runs: Sequence[Run]) -> None:
-    paper = np.array([one.off_paper for one in runs])
-    off, plain, z = (np.stack([getattr(one, field) for one in runs]) for field in ("off", "off_plain", "z"))
+    off_paper, paper, off, error, plain = (
+        np.array([getattr(one, field) for one in runs])
+        for field in ("off_paper", "error_paper", "off", "error", "error_plain")
+    )
     apart, wrong = np.mean([one.apart_paper for one in runs]), share([one.wrong_paper for one in runs])
-    z_paper = np.std([one.z_paper for one in runs])
     print(f"\n{name}, {len(runs)} runs")
-    print(f"the paper's 1,400 calls: root mean square error {np.sqrt((paper**2).mean()):.4f},")
-    print(f"  {apart:.1f} of {MODELS} told apart, any claim wrong {wrong}, sd of z {z_paper:.3f}")
-    print(f"calls for as small an error: nearest and one order {with_error(paper, plain)},")
-    print(f"  with the control {with_error(paper, off)}")
-    deviations = ", ".join(f"{each:.3f}" for each in z.std(axis=0))
-    print(f"sd of z after {', '.join(map(str, PRECISE.borders))} calls: {deviations}\n")
+    print(f"the paper's 1,400 calls: root mean square error {np.sqrt((off_paper**2).mean()):.4f}, mean standard error")
+    print(f"  {paper.mean():.4f}, sd of z {(off_paper / paper).std():.3f}, {apart:.1f} of {MODELS} told apart,")
+    print(f"  any claim wrong {wrong}")
+    print(f"calls for its standard error: nearest and one order {with_error(paper, plain)},")
+    print(f"  with the control {with_error(paper, error)}")
+    print(f"after {', '.join(map(str, PRECISE.borders))} calls, with the control: root mean square error")
+    print("  " + ", ".join(f"{each:.4f}" for each in np.sqrt((off**2).mean(axis=0))))
+    print("  sd of z " + ", ".join(f"{each:.3f}" for each in (off / error).std(axis=0)) + "\n")
     print("| plan | calls | told apart | any claim wrong | ever missed | 1.96 ever missed | paper's calls, as told |")
     print("|---|---|---|---|---|---|---|")
     for plan in PLANS:

@@ -13,11 +13,11 @@ from evenhand.cli.main import evenhand
 REVIEWED = {
     ANY: """against all anchor assume base baseline battle_pages battles boards bootstrap by by_cluster category compare
         changes columns compare_variants descriptions_by disagreements dry_run explain family fence fit
-        flips format image_detail item item_column items join json k last length levels limit
+        flips format image_detail item item_column items join json k last length levels limit looks
         max_characters max_image_edge max_options method model_a_column model_b_column models new
         order_effect orders ordinal pairs part per_task picture plan policy prompt quiet rater_column
         readout reference reference_battles repeats require resample run sample sampling_seed scale
-        see seed shrink spreadsheet start tau temperature ties top_p unclustered unit variant winner_as
+        see seed shrink spreadsheet start tau temperature ties top_p unclustered unit until variant winner_as
         width winner_column winner_words""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
     INSIDE: "benchmark criteria data image_root protocol responses",
@@ -26,7 +26,7 @@ REVIEWED = {
 }
 REFUSED = """allow_partial allow_private api_key_env base_url detector endpoint_name every extra_body extractor
     extractor_api_key_env extractor_base_url force full go_on groups host image_kinds insecure_http
-    judge_api_key_env judge_base_url judge_endpoint_name link log max_bytes max_tokens mode name no_worker
+    judge_api_key_env judge_base_url judge_endpoint_name link log max_bytes max_calls max_tokens mode name no_worker
     once only_link out owner_link pages per_skill plot port predictions price prompts public_key public_url
     query_api_key_env query_base_url query_model reasoning_effort replace replicates replies retry_failed
     retry_reason showings stop team third_showing timeout token trust_folder unrelated version with_reference"""

@@ -56,8 +56,8 @@ MODEL = FolderRule(words="a model of a provider, or `local/smollm2`; no file of 
 STORE = FolderRule(words="a SQLite file inside the folder", fault=_other_store)
 
 # Not here, with the cause where it is not plain: `price`, `go-on` and a higher limit would undo a budget; `replicates`,
-# `showings`, `third-showing`, `prompts`, `mode`, `max-tokens`, `reasoning-effort` and `timeout` multiply what the same
-# work costs (a call cut off is billed, and asked again); `with-reference` and `replies` give away what is withheld;
+# `showings`, `third-showing`, `prompts`, `mode`, `max-tokens`, `max-calls`, `reasoning-effort` and `timeout` multiply
+# what the same work costs (a call cut off is billed, and asked again); `with-reference` and `replies` give away what is withheld;
 # `detector` is loaded and run; `public-key` says whose receipts are believed, and a forger's folder would name its own.
 MAY_SET: Mapping[str, FolderRule] = {
     **dict.fromkeys(("judge", "model"), MODEL),
@@ -68,7 +68,7 @@ MAY_SET: Mapping[str, FolderRule] = {
         (
             # Which answers, and how they are shown to a judge.
             "models", "reference", "variant", "against", "new", "pairs", "battles", "reference_battles", "orders",
-            "columns", "limit", "sample", "category", "items", "seed", "see", "readout", "fence", "image_detail",
+            "until", "looks", "columns", "limit", "sample", "category", "items", "seed", "see", "readout", "fence", "image_detail",
             "max_image_edge", "temperature", "top_p", "sampling_seed", "descriptions_by", "dry_run", "part",
             "prompt", "max_options", "max_characters", "per_task",
             # How a board is worked out.
