@@ -56,7 +56,7 @@ def test_a_judge_that_comes_to_favour_long_answers_is_found_with_since_when(shel
         for month in (1, 2, 3):
             told = shell.document("sentinel", *judge(before), "--look", f"2026-0{month}", "--require", "unchanged")
             assert (told["state"], told["since"], told["endpoint"]) == ("no sign of change", None, [])
-            assert told["asked"]["called"] == told["looks"][-1]["rows"] == 100
+            assert told["asking"]["called"] == told["looks"][-1]["rows"] == 100
         month = 3
         while told["state"] == "no sign of change":
             month += 1
@@ -73,7 +73,7 @@ def test_a_judge_that_comes_to_favour_long_answers_is_found_with_since_when(shel
         again = shell.document(
             "sentinel", *judge(after), "--look", f"2026-{month:02}", "--require", "unchanged", expect=4
         )
-        assert again["asked"]["called"] == 0
+        assert again["asking"]["called"] == 0
         assert again["shifts"] == told["shifts"]
         printed, _ = shell.run("sentinel", "--judge", "openai/j", "--rows", 0)
         lines = printed.splitlines()
@@ -89,11 +89,11 @@ def test_a_look_asks_its_rows_once_and_the_same_command_again_asks_nothing(shell
     judged(shell, server, items=3, models=MODELS[:3])
     of = ("sentinel", *judge(server), "--rows", 10, "--look", "one")
     first = shell.document(*of, "--require", "unchanged")
-    assert (first["asked"]["called"], first["rows"], first["rows_left"]) == (10, 10, 8)
+    assert (first["asking"]["called"], first["rows"], first["rows_left"]) == (10, 10, 8)
     again = shell.document(*of)
-    assert (again["asked"]["called"], again["rows"]) == (0, 10)
+    assert (again["asking"]["called"], again["rows"]) == (0, 10)
     more = shell.document("sentinel", *judge(server), "--look", "two")
-    assert (more["asked"]["called"], more["rows"], more["rows_left"]) == (8, 18, 0)
+    assert (more["asking"]["called"], more["rows"], more["rows_left"]) == (8, 18, 0)
     assert [one["look"] for one in more["looks"]] == ["one", "two"]
     shell.refuses("EH-ROWS-USED-UP", "none is asked twice", of=("sentinel", *judge(server), "--look", "three"))
     assert "Asked again, look by look" in shell.run("sentinel", "--judge", "openai/j", "--rows", 0)[0]
@@ -113,7 +113,7 @@ def test_a_dry_run_tells_the_price_and_asks_nobody(shell: Shell, server: str):
     assert told["cost_usd"] > 0
     assert shell.document("sentinel", "--judge", "openai/j", "--rows", 0)["state"] == "nothing asked again"
     stopped = shell.document("sentinel", *judge(server), *price, "--max-cost", 0.000001, expect=3)
-    assert stopped["asked"]["not_reached"] == 4
+    assert stopped["asking"]["not_reached"] == 4
 
 
 def test_where_nothing_was_asked_again_the_rule_is_not_met(shell: Shell, server: str):

@@ -52,6 +52,7 @@ WRITING: dict[tuple[str, str], tuple[str, ...]] = {
     ("export", "--out"): ("export", "--responses"),
     ("describe", "--plot"): ("describe", "visit-bench-sample"),
     ("audit", "--plot"): ("audit", "--judge", "m", *ASK),
+    ("sentinel", "--plot"): ("sentinel", "--judge", "m", *ASK),
     ("grade", "--plot"): ("grade", "--benchmark", "visit-bench-sample", "--judge", "m", *ASK),
     ("answer", "--out"): ("answer", "visit-bench-sample", "--model", "m", *ASK),
     ("describe-images", "--out"): ("describe-images", "visit-bench-sample", "--model", "m", *ASK),

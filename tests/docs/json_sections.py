@@ -180,6 +180,17 @@ DOCUMENTS = (
         says="Every two benchmarks of a table of scores, over the models that have both.",
     ),
     Document(
+        name="sentinel",
+        commands=(
+            f"evenhand sentinel {JUDGE} --rows 4 --look 2026-11 --store sqlite:///watched.db --quiet --json",
+            f"evenhand sentinel {JUDGE} --rows 0 --store sqlite:///watched.db --json",
+        ),
+        before=(f"evenhand judge visit-bench-sample {JUDGE} --limit 4 --store sqlite:///watched.db --quiet",),
+        says="Whether a judge decides as it did: [what each field means](metrics.md). `state` is `changed`, `no sign of "
+        "change` or `nothing asked again`; `toward` is `first`, `longer` or `model`. With `--dry-run` as `judge` has it.",
+        same={"asking": "the document of `judge`, or null where nobody was asked"},
+    ),
+    Document(
         name="bridge",
         commands=("evenhand bridge old.csv new.csv --json",),
         says="An old judge's board and a new one's on the old one's scale: [what each field means](metrics.md). `how`: "

@@ -22,5 +22,5 @@ def test_a_look_killed_twice_asks_its_rows_once(here: Workplace) -> None:
         assert told.code == 0, told.err
         assert (told.document["rows"], told.document["rows_left"]) == (ROWS, 80 - ROWS)
         assert stats(url)["answered"] <= board + ROWS + sum(in_flight)
-        assert here.run(*look).document["asked"]["called"] == 0
+        assert here.run(*look).document["asking"]["called"] == 0
     assert here.run("ledger", "check").code == 0

@@ -166,7 +166,7 @@ def _print(report: "SentinelReport", done: "Outcome | None", given: SentinelOpti
 
     _draw(report, given.plot)
     if given.as_json:
-        document = {**report.as_json(), "asked": None if done is None else done.document}
+        document = {**report.as_json(), "asking": None if done is None else done.document}
         click.echo(json.dumps(document, ensure_ascii=False, allow_nan=False))
     elif given.form == "table":
         print_sentinel(report, console())
