@@ -201,7 +201,9 @@ def _equal_as_ties(read: Scan) -> Scan:
     if not equal.any():
         return read
     code = np.where(equal, np.int32(len(ending.names)), ending.code).astype(np.int32)
-    return replace(read, judgements=replace(judgements, ending=Coded(names=(*ending.names, rows.verdict_text(_TIE)), code=code)))
+    return replace(
+        read, judgements=replace(judgements, ending=Coded(names=(*ending.names, rows.verdict_text(_TIE)), code=code))
+    )
 
 
 def ending_of(stored: str) -> Verdict | NoVerdict:

@@ -61,6 +61,7 @@ from evenhand.reports.papers.scores.visit_sheets import (
     part_notes,
     wide_sheet,
 )
+from evenhand.reports.papers.scores.soft import soft_scores
 from evenhand.reports.papers.scores.with_people import SHARE_WON, scores_with_people
 
 _NAME = "visit-bench"
@@ -112,6 +113,8 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         board=ranked,
         notes=chosen.notes,
     )
+    if asked.soft:
+        table = table.softly(soft_scores(ledger, chosen.studies, REFERENCE), asked)
     if not asked.with_people:
         return table
     items = {item.digest: item for item in items_of(ledger, judged.study.data)}
