@@ -46,7 +46,7 @@ def board(ledger: Ledger, softs: Sequence[float | None], *, condition: Condition
     scene.set_up(ledger, study, condition=condition)
     trials = scene.trials_of(study)
     record(ledger, trials, [says(trial, soft) for trial, soft in zip(trials, softs, strict=True)], study=study)
-    return rank(judged_battles(ledger, studies(ledger), soft=True), **{"soft": True, **how})
+    return rank(judged_battles(ledger, studies(ledger), soft=True), soft=True, **how)
 
 
 def test_a_win_rate_is_the_mean_of_what_is_likely_whichever_stood_first(ledger: Ledger):

@@ -79,7 +79,7 @@ class Results:
     weight: npt.NDArray[np.float64]
     """What a verdict counts for: above one where a study for people drew it rarely."""
     soft: npt.NDArray[np.float64] | None = None
-    """How likely it was that the first shown is preferred, and half as likely as a tie; NaN where it is not known. None:
+    """How likely the first shown was to be preferred, and half as likely as a tie; NaN where it is not known. None:
     nobody asked."""
 
     def __len__(self) -> int:

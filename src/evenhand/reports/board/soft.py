@@ -106,8 +106,8 @@ def refuse_hard(soft: FloatArray, *, readout: str | None, human: bool = False) -
         "in the file"
         if readout is None
         else (
-            "on record: the judge reasoned before it decided, or they were read before probabilities were kept, which the "
-            "same `evenhand judge` command mends without a call"
+            "on record: the judge reasoned before it decided, or they were read before probabilities were kept, which "
+            "the same `evenhand judge` command mends without a call"
         )
     )
     if hard == len(soft):

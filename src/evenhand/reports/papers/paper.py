@@ -23,8 +23,8 @@ from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.released import Released
 from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.scores.creation_score import CreationScore
-from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS, VisitScore
 from evenhand.reports.papers.scores.soft import SoftScores
+from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS, VisitScore
 from evenhand.reports.papers.scores.with_people import ScoresWithPeople
 
 if TYPE_CHECKING:

@@ -39,6 +39,7 @@ from evenhand.reports.papers.paper import (
     share_cell,
 )
 from evenhand.reports.papers.reproduce.visit_bench import tables
+from evenhand.reports.papers.scores.soft import soft_scores
 from evenhand.reports.papers.scores.visit_bench import (
     ELO_ROUNDS,
     EQUATION_1,
@@ -61,7 +62,6 @@ from evenhand.reports.papers.scores.visit_sheets import (
     part_notes,
     wide_sheet,
 )
-from evenhand.reports.papers.scores.soft import soft_scores
 from evenhand.reports.papers.scores.with_people import SHARE_WON, scores_with_people
 
 _NAME = "visit-bench"
