@@ -2,10 +2,10 @@
 
     python -m bench.soft [--items 200000] [--boards 40] [--seed 0]
 
-A steady judge: 20 models as far apart as VisIT-Bench's of August 2023, stretched; an item's own taste for each model, an
-order effect that differs by item, and logistic noise fresh for every call. Information for each item, one random pair on
-each, in the place of hard verdicts in both orders; then what a whole board of 60 items prints, and how often its
-intervals of differences hold the truth, which is the fit to 20,000 items.
+A steady judge: 20 models as far apart as VisIT-Bench's of August 2023, stretched; an item's own taste for each model,
+an order effect that differs by item, and logistic noise fresh for every call. Information for each item, one random
+pair on each, in the place of hard verdicts in both orders; then what a whole board of 60 items prints, and how often
+its intervals of differences hold the truth, which is the fit to 400,000 items.
 """
 
 import argparse

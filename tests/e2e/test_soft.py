@@ -19,9 +19,7 @@ class Desk:
         self.folder, self.url = folder, url
 
     async def run(self, *arguments: str, expect: int = 0) -> str:
-        done = await asyncio.to_thread(
-            warm.run, *arguments, cwd=self.folder, env={**os.environ, "EVENHAND_QUIET": "1"}
-        )
+        done = await asyncio.to_thread(warm.run, *arguments, cwd=self.folder, env={**os.environ, "EVENHAND_QUIET": "1"})
         assert done.returncode == expect, done.stderr
         return done.stdout if expect == 0 else done.stderr
 
@@ -30,7 +28,15 @@ class Desk:
 
     async def judge(self, readout: str, *more: str) -> dict[str, Any]:
         return await self.json(
-            "judge", "visit-bench-sample", "--judge", "openai/m", "--judge-base-url", self.url, "--readout", readout, *more
+            "judge",
+            "visit-bench-sample",
+            "--judge",
+            "openai/m",
+            "--judge-base-url",
+            self.url,
+            "--readout",
+            readout,
+            *more,
         )
 
 
@@ -68,3 +74,18 @@ async def test_free_readouts_have_no_soft_board(desk: Desk) -> None:
     told = await desk.run("rank", "--soft", expect=2)
     assert "free readout, where the judge may reason before it decides" in told
     assert "--readout constrained" in told
+
+
+async def test_a_papers_table_gets_its_soft_figures_beside_the_hard_ones(desk: Desk) -> None:
+    await desk.judge("constrained", "--limit", "6")
+    scored = await desk.json("score", "visit-bench-sample", "--soft", "--bootstrap", "0")
+    assert scored["soft"]["baseline"] == "reference"
+    for one in scored["soft"]["models"]:
+        # The script says the one of its two answers with .8 and the other with .06.
+        certain = 0.8 / 0.86
+        expected = certain * one["share_won_hard"] + (1 - certain) * (1 - one["share_won_hard"])
+        assert one["share_won"] == pytest.approx(expected, abs=1e-5)
+        assert one["share_won_lower"] < one["share_won"] < one["share_won_upper"]
+    assert "Soft verdicts against reference" in await desk.run(
+        "score", "visit-bench-sample", "--soft", "--bootstrap", "0"
+    )

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -12,7 +13,7 @@ from bench.soft import Judge, informations, one_pair_an_item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
-from evenhand.domain.verdict import NoVerdict
+from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.exchange.errors import ExchangeError
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
@@ -21,6 +22,7 @@ from evenhand.reports.board.board import Board
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.errors import RankError
+from evenhand.reports.papers.scores.soft import soft_scores
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, prefers, record
 from tests.refusals import refused
@@ -44,7 +46,7 @@ def board(ledger: Ledger, softs: Sequence[float | None], *, condition: Condition
     scene.set_up(ledger, study, condition=condition)
     trials = scene.trials_of(study)
     record(ledger, trials, [says(trial, soft) for trial, soft in zip(trials, softs, strict=True)], study=study)
-    return rank(judged_battles(ledger, studies(ledger), soft=True), **{"soft": True, **how})
+    return rank(judged_battles(ledger, studies(ledger), soft=True), soft=True, **how)
 
 
 def test_a_win_rate_is_the_mean_of_what_is_likely_whichever_stood_first(ledger: Ledger):
@@ -115,11 +117,30 @@ def test_resampled_items_keep_both_parts_of_a_vote(ledger: Ledger):
     assert all(one.rating.lower is not None and one.rating.n == pytest.approx(6) for one in made.models)
 
 
+def test_a_soft_reward_is_the_mean_of_the_values_expectation(ledger: Ledger):
+    scene.set_up(ledger, ASKED, condition=CONSTRAINED)
+    expected = (1.5, -0.5, 1.0, 0.5, -1.0, 0.25)
+    said = [
+        scene.judgement(trial, Preference(value=1, levels=5), notes={"soft": 0.6, "expected": one})
+        for trial, one in zip(TRIALS, expected, strict=True)
+    ]
+    record(ledger, TRIALS, said, study=ASKED)
+    found = soft_scores(ledger, studies(ledger), "amber")
+    (blue,) = found.models
+    signs = [1 if trial.responses[0] in BLUE else -1 for trial in TRIALS]
+    reward, share = blue.soft
+    assert reward.value == pytest.approx(50 * sum(s * e for s, e in zip(signs, expected, strict=True)) / 6)
+    assert share.value == pytest.approx(sum(0.5 + s * 0.1 for s in signs) / 6)
+    assert blue.hard[0].value == pytest.approx(50 * sum(signs) / 6)
+    assert [figure.name for figure in found.figures] == ["reward", "share_won"]
+
+
 def frame(soft: Sequence[float | None]) -> pl.DataFrame:
     winner = ["tie" if one is None else "model_a" if one > 0.5 else "model_b" for one in soft]
     pairs = (["x", "x", "y"] * len(soft))[: len(soft)], (["y", "z", "z"] * len(soft))[: len(soft)]
     return pl.DataFrame(
-        {"model_a": pairs[0], "model_b": pairs[1], "winner": winner, "soft": soft}, schema_overrides={"soft": pl.Float64}
+        {"model_a": pairs[0], "model_b": pairs[1], "winner": winner, "soft": soft},
+        schema_overrides={"soft": pl.Float64},
     )
 
 
@@ -132,7 +153,7 @@ def test_a_file_is_ranked_by_its_column(tmp_path: Path):
     with refused(ExchangeError, "soft", code="EH-DATA-COLUMN"):
         rank(file, soft=True)
     frame([0.9, 1.7, 0.6]).write_csv(file)
-    with refused(ExchangeError, "Row 2", "1.7", "0 to 1"):
+    with refused(ExchangeError, "row 2", "1.7", "0 to 1", code="EH-DATA-CELL"):
         rank(file, soft=True)
     with refused(RankError, "1 of 3 verdicts has no probabilities in the file", code="EH-SOFT-MIXED"):
         rank(frame([0.9, None, 0.6]), soft=True)
@@ -141,8 +162,6 @@ def test_a_file_is_ranked_by_its_column(tmp_path: Path):
 
 def test_information_for_each_item_is_what_was_simulated_before():
     """Of methods.md: soft in both orders 1.12, VisIT's joined battle .90, hard in both 1."""
-    import numpy as np
-
     rng = np.random.default_rng(0)
     judge = Judge()
     rows = judge.judged(rng, one_pair_an_item(rng, 60_000), 60_000, judge.kappa(rng, 100_000))

@@ -58,9 +58,9 @@ def rank(
     intervals. `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or
     of one value of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows
     of a file with one item, pair, rater and order share one weight or count each. `with_people` corrects a judge's
-    board by people's verdicts on some of its pairs: True of a ledger, of a file or frame another one. `soft` goes by how
-    likely the judge was to prefer each side, as a constrained readout keeps it and a file's column `soft` tells it of
-    model_a. A Scoring has Elo's step, the scale, an anchor, ties and the rule that joins votes:
+    board by people's verdicts on some of its pairs: True of a ledger, of a file or frame another one. `soft` goes by
+    how likely the judge was to prefer each side, as a constrained readout keeps it and a file's column `soft` tells it
+    of model_a. A Scoring has Elo's step, the scale, an anchor, ties and the rule that joins votes:
 
     >>> frame = pl.DataFrame({"model_a": ["X", "X", "Y"], "model_b": ["Y", "Z", "Z"], "winner": ["X", "Z", "tie"]})
     >>> board = eh.rank(frame, scoring=eh.Scoring(scale=eh.Scale(anchor="Z", anchor_value=1000)))

@@ -81,11 +81,13 @@ def score(
     seed: int = 0,
     groups: Mapping[str, str] | str | Path | None = None,
     with_people: bool = False,
+    soft: bool = False,
 ) -> Scored:
     """The table of a benchmark as its paper makes it, from what the ledger holds; `evenhand score` is the command.
 
     `groups` says which group each model is of, by its name or in a models file: creation-mmbench then has the gaps
-    between the groups. `with_people` adds the figures against the baseline that people's verdicts correct.
+    between the groups. `with_people` adds the figures against the baseline that people's verdicts correct, `soft` those
+    that soft verdicts give, as a constrained readout keeps them.
 
     >>> eh.score("visit-bench-sample", ledger=judged, bootstrap=0)
     visit-bench-sample as its paper scores it, judged by openai/gpt-4o
@@ -109,6 +111,7 @@ def score(
         seed=seed,
         groups=model_groups(groups),
         with_people=with_people,
+        soft=soft,
     )
     return score_of(asked, partial(ledger_at, ledger, create=False))
 
@@ -132,6 +135,8 @@ def score_of(asked: TableRequest, opened: Callable[[], Ledger]) -> Scored:
     if ledger is not None and graded and (asked.protocol in named or (paper is None and asked.protocol is None)):
         if asked.with_people:
             raise Misuse("Grades by criteria are not corrected by people's comparisons; leave out --with-people.")
+        if asked.soft:
+            raise Misuse("Grades by criteria have no soft verdicts; leave out --soft.")
         return Scored(found=rubric_table(ledger, asked, graded), ledger=ledger)
     if paper is None:
         known = {*benchmark_names(), *(one.benchmark for one in studies(ledger or opened()))}

@@ -79,6 +79,11 @@ class ScoreOptions:
         is_flag=True,
         help="Add the figures against the baseline that people's verdicts on some of the items correct.",
     )
+    soft: bool = option(
+        "--soft",
+        is_flag=True,
+        help="Add the figures against the baseline by how likely the judge was to prefer each side.",
+    )
     form: Format = options.table_format()
     explain: bool = options.explain()
     store: str = options.store()
@@ -111,6 +116,7 @@ def command(_: click.Context, given: ScoreOptions) -> None:
         seed=given.seed,
         groups=model_groups(given.groups),
         with_people=given.with_people,
+        soft=given.soft,
         form=given.form,
     )
     with waiting("Scoring"):

@@ -81,15 +81,18 @@ def print_trial(document: Mapping[str, Any]) -> None:
     for judgement in document["judgements"]:
         print_heading("Read as")
         click.echo(indented(judgement["means"] if judgement["verdict"] else lacking(judgement)))
-        notes = judgement["notes"]
-        if notes.get("log_odds") is not None:
-            click.echo(
-                indented(f"log-odds {notes['log_odds']:+.3f} for the first offered answer, mass {notes['mass']:.3f}")
-            )
-        if notes.get("offered"):
-            likely = ", ".join(f"{answer!r} {share:.3f}" for answer, share in notes["offered"].items())
-            click.echo(indented(f"probabilities among the offered: {likely}"))
+        _print_offered(judgement["notes"])
         click.echo(indented(f"by reader {judgement['reader'][:12]} in run {judgement['run']}"))
+
+
+def _print_offered(notes: Mapping[str, Any]) -> None:
+    if notes.get("log_odds") is not None:
+        click.echo(
+            indented(f"log-odds {notes['log_odds']:+.3f} for the first offered answer, mass {notes['mass']:.3f}")
+        )
+    if notes.get("offered"):
+        likely = ", ".join(f"{answer!r} {share:.3f}" for answer, share in notes["offered"].items())
+        click.echo(indented(f"probabilities among the offered: {likely}"))
 
 
 def _print_rater(document: Mapping[str, Any]) -> None:

@@ -115,8 +115,8 @@ def winners(results: Sequence[JudgedTrial]) -> dict[Battle, str]:
 
 
 def battle_row(showings: Sequence[JudgedTrial], rater: Rater, condition: Condition, *, winner: str) -> dict[str, Json]:
-    """`winner` is a model's name, or "" for a tie. The vote of a showing without a verdict is null, and so is `soft`, the
-    mean of the two orders' soft verdicts in favour of model_a, where a vote has none."""
+    """`winner` is a model's name, or "" for a tie. The vote of a showing without a verdict is null. `soft` is the mean
+    of the two orders' soft verdicts in favour of model_a; null where a vote has none."""
     model_a, model_b = showings[0].models
     signs = [_sign(one, model_a) for one in showings]
     return {

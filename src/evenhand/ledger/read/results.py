@@ -79,7 +79,7 @@ class Results:
     weight: npt.NDArray[np.float64]
     """What a verdict counts for: above one where a study for people drew it rarely."""
     soft: npt.NDArray[np.float64] | None = None
-    """How likely it was that the first shown is preferred, and half as likely as a tie; NaN where it is not known. None:
+    """How likely the first shown was to be preferred, and half as likely as a tie; NaN where it is not known. None:
     nobody asked."""
 
     def __len__(self) -> int:
@@ -201,7 +201,9 @@ def _equal_as_ties(read: Scan) -> Scan:
     if not equal.any():
         return read
     code = np.where(equal, np.int32(len(ending.names)), ending.code).astype(np.int32)
-    return replace(read, judgements=replace(judgements, ending=Coded(names=(*ending.names, rows.verdict_text(_TIE)), code=code)))
+    return replace(
+        read, judgements=replace(judgements, ending=Coded(names=(*ending.names, rows.verdict_text(_TIE)), code=code))
+    )
 
 
 def ending_of(stored: str) -> Verdict | NoVerdict:

@@ -60,7 +60,7 @@ class Judgements:
     note: Coded
     """The notes as stored where they hold one of the telling words, else empty."""
     soft: npt.NDArray[np.float64] | None = None
-    """How likely it was that the first shown is preferred, and half as likely as a tie; NaN where it is not known. None:
+    """How likely the first shown was to be preferred, and half as likely as a tie; NaN where it is not known. None:
     nobody asked."""
 
     def rows(self, kept: npt.NDArray[Any]) -> "Judgements":

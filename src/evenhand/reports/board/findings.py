@@ -170,7 +170,9 @@ class Findings:
             return None
         from evenhand.stats.ratings.tipping import tipping_point
 
-        return tipping_point(self._verdicts, self.missing, method=find_method(self.method).bands, ties=self.scoring.ties)
+        return tipping_point(
+            self._verdicts, self.missing, method=find_method(self.method).bands, ties=self.scoring.ties
+        )
 
     @cached_property
     def missing_of_models(self) -> "Mapping[str, Lost]":

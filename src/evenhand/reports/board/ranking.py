@@ -160,7 +160,9 @@ def _evidence(
     source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking, *, with_people: "Verdicts | bool"
 ) -> Evidence:
     cluster = None if ranking.by_cluster in (None, *WAYS) else ranking.by_cluster
-    reading = SourceReading(choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed, soft=ranking.soft)
+    reading = SourceReading(
+        choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed, soft=ranking.soft
+    )
     if with_people is False:
         return reading.evidence(source)
     _refuse_beside_people(ranking)

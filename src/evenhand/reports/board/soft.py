@@ -10,6 +10,7 @@ from evenhand.format.words import counted
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.soft import Gain, soft_gain, soft_rows
+from evenhand.stats.ratings.sums import FloatArray
 
 if TYPE_CHECKING:
     from evenhand.reports.board.evidence import Evidence
@@ -83,31 +84,36 @@ def refuse_beside_soft(
 
 def soft_rating(evidence: "Evidence", votes: Comparisons) -> SoftRating:
     """`votes`: what is rated. Raises RankError where not all of them are soft."""
-    _refuse_hard(evidence, votes)
+    soft = np.full(len(votes), np.nan) if votes.soft is None else votes.soft
+    refuse_hard(soft, readout=evidence.origin.readout, human=evidence.origin.human)
     rated = soft_rows(votes)
     told = SoftOnBoard(votes=len(votes), gain=soft_gain(evidence.shown, votes))
     return SoftRating(rated=rated, told=told)
 
 
-def _refuse_hard(evidence: "Evidence", votes: Comparisons) -> None:
-    readout = evidence.origin.readout
-    if evidence.origin.human or readout not in (None, "constrained"):
-        said = "people" if evidence.origin.human else f"{readout} readout, where the judge may reason before it decides"
+def refuse_hard(soft: FloatArray, *, readout: str | None, human: bool = False) -> None:
+    """`soft`: NaN where it is not known; `readout`: None of a file. Raises RankError."""
+    if human or readout not in (None, "constrained"):
+        said = "people" if human else f"{readout} readout, where the judge may reason before it decides"
         raise RankError(
             f"These verdicts are of {said}: none is soft. `evenhand judge --readout constrained` asks for soft ones.",
             code=NONE,
         )
-    hard = len(votes) if votes.soft is None else int(np.isnan(votes.soft).sum())
+    hard = int(np.isnan(soft).sum())
     if not hard:
         return
-    again = "in the file" if readout is None else (
-        "on record: the judge reasoned before it decided, or they were read before probabilities were kept, which the "
-        "same `evenhand judge` command mends without a call"
+    again = (
+        "in the file"
+        if readout is None
+        else (
+            "on record: the judge reasoned before it decided, or they were read before probabilities were kept, which "
+            "the same `evenhand judge` command mends without a call"
+        )
     )
-    if hard == len(votes):
+    if hard == len(soft):
         raise RankError(f"No verdict has its probabilities {again}.", code=NONE)
     raise RankError(
-        f"{hard:,} of {counted(len(votes), 'verdict')} {'has' if hard == 1 else 'have'} no probabilities {again}. Soft "
+        f"{hard:,} of {counted(len(soft), 'verdict')} {'has' if hard == 1 else 'have'} no probabilities {again}. Soft "
         "and hard verdicts never make one board.",
         code=MIXED,
     )

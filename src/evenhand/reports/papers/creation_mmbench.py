@@ -65,6 +65,7 @@ from evenhand.reports.papers.scores.creation_variants import (
     variant_differences,
     variants_sheet,
 )
+from evenhand.reports.papers.scores.soft import soft_scores
 from evenhand.reports.papers.scores.with_people import REWARD, WIN_RATE, scores_with_people
 
 _TITLE = "Reward, Win Rate and Visual Factuality"
@@ -96,6 +97,8 @@ def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         board=ranked,
         notes=board_notes(runs, [one for one in chosen.everything if one.condition.protocol in fixed]),
     )
+    if asked.soft:
+        table = table.softly(soft_scores(ledger, chosen.preference, evidence.baseline), asked)
     return _with_people(ledger, table, evidence, asked) if asked.with_people else table
 
 
@@ -121,7 +124,12 @@ def _sheets(score: CreationScore, asked: TableRequest) -> tuple[Sheet, ...]:
 
 
 def _variants(ledger: Ledger, asked: TableRequest) -> ScoredTable:
-    for flag, given in (("variant", asked.variant), ("by", asked.by), ("with-people", asked.with_people)):
+    for flag, given in (
+        ("variant", asked.variant),
+        ("by", asked.by),
+        ("with-people", asked.with_people),
+        ("soft", asked.soft),
+    ):
         if given:
             raise RankError(f"--compare-variants compares all variants overall; leave out --{flag}.")
     evidence = {variant: creation_evidence(ledger, one) for variant, one in _chosen_variants(ledger, asked).items()}

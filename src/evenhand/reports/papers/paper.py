@@ -23,6 +23,7 @@ from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.released import Released
 from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.scores.creation_score import CreationScore
+from evenhand.reports.papers.scores.soft import SoftScores
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS, VisitScore
 from evenhand.reports.papers.scores.with_people import ScoresWithPeople
 
@@ -59,6 +60,8 @@ class TableRequest:
     """Which group each model is of, where the gaps between them are wanted."""
     with_people: bool = False
     """Whether people's verdicts are to correct the judge's."""
+    soft: bool = False
+    """Whether figures from soft verdicts are to stand beside."""
     form: Literal["table", "csv", "md", "latex"] = "table"
 
 
@@ -97,6 +100,16 @@ class ScoredTable:
             sentences=(*found.sentences, *self.sentences),
             asked=(*found.sentences[:1], *self.asked),
             explaining=(*found.sentences[1:], *self.explaining),
+        )
+
+    def softly(self, found: SoftScores, asked: TableRequest) -> "ScoredTable":
+        """With the figures of soft verdicts; a CSV file, which is one table, has those alone."""
+        return replace(
+            self,
+            document={**self.document, "soft": found.as_json()},
+            sheets=(found.sheet(),) if asked.form == "csv" else (*self.sheets, found.sheet()),
+            sentences=(*found.sentences, *self.sentences),
+            asked=(*found.sentences, *self.asked),
         )
 
 

@@ -39,6 +39,7 @@ from evenhand.reports.papers.paper import (
     share_cell,
 )
 from evenhand.reports.papers.reproduce.visit_bench import tables
+from evenhand.reports.papers.scores.soft import soft_scores
 from evenhand.reports.papers.scores.visit_bench import (
     ELO_ROUNDS,
     EQUATION_1,
@@ -112,6 +113,8 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         board=ranked,
         notes=chosen.notes,
     )
+    if asked.soft:
+        table = table.softly(soft_scores(ledger, chosen.studies, REFERENCE), asked)
     if not asked.with_people:
         return table
     items = {item.digest: item for item in items_of(ledger, judged.study.data)}

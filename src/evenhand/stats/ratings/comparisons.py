@@ -66,8 +66,8 @@ class Comparisons:
         _none_may(self.model_a == self.model_b, "compares a model with itself")
         _none_may((self.sign < -1) | (self.sign > 1), "has a sign that is not 1, 0 or -1")
         for number in (self.item, self.cluster, self.crossed):
-            if number is not None:
-                _none_may(number < 0, "has an item number below 0")
+            _none_may(_beyond(number, None), "has an item number below 0")
+        _none_may(_beyond(self.soft, 1.0), "has a probability that is not between 0 and 1")
         if self.rater is not None:
             _none_may((self.rater < 0) | (self.rater >= len(self.raters)), "has a rater without a name")
         if self.first is not None:
@@ -76,8 +76,6 @@ class Comparisons:
             _none_may(
                 (np.sign(self.value) != self.sign) | (abs(self.value) > 2), "has a verdict that is not its sign's"
             )
-        if self.soft is not None:
-            _none_may((self.soft < 0) | (self.soft > 1), "has a probability that is not between 0 and 1")
         if self.weight is not None:
             _none_may(
                 ~((self.weight >= 0) & np.isfinite(self.weight)), "has a weight that is not a finite number from 0 up"
@@ -178,6 +176,13 @@ class Comparisons:
         return cls(
             models=named.names, model_a=first, model_b=second, sign=sign, item=items, weight=weight, self_battles=alone
         )
+
+
+def _beyond(column: npt.NDArray[Any] | None, most: float | None) -> npt.NDArray[np.bool_]:
+    """Where it lies below 0, or above the most it may be."""
+    if column is None:
+        return np.zeros(0, dtype=np.bool_)
+    return column < 0 if most is None else (column < 0) | (column > most)
 
 
 def _none_may(wrong: npt.NDArray[np.bool_], fault: str) -> None:

@@ -43,17 +43,17 @@ class Gain:
 def soft_gain(hard: Comparisons, soft: Comparisons) -> Gain | None:
     """By the variance of differences in win rate, hard by soft, both on the hard scale; of the same models and items.
 
-    Of win rates, for they are linear in the verdicts: a judge that is half as sure of each verdict gains and loses
-    nothing. What the differences have by chance is taken off before the scale is read from them. None where chance could
-    make up most of them, so that there is no scale.
+    Of win rates, for they are linear in the verdicts: a judge that is half as sure of each gains and loses nothing.
+    What the differences have by chance is taken off before the scale is read from them. None where chance could make up
+    most of them, so that there is no scale.
     """
     assert soft.soft is not None
     models = len(hard.models)
     one, other = _Shares.of(hard, (hard.sign + 1) / 2), _Shares.of(soft, soft.soft)
-    seen, by_chance = one.products(one, models), one.chance(one, models)
+    seen, by_chance = one.products(one), one.chance(one, models)
     if not seen > _LEAST * by_chance > 0:
         return None
-    scale = (one.products(other, models) - one.chance(other, models)) / (seen - by_chance)
+    scale = (one.products(other) - one.chance(other, models)) / (seen - by_chance)
     return Gain(times=scale**2 * by_chance / other.chance(other, models), scale=scale)
 
 
@@ -79,7 +79,7 @@ class _Shares:
         added = weights * (scores - share[who]) / n[who]
         return cls(share=share, cell=cell, deviation=summed(place.ravel(), added, len(cell)))
 
-    def products(self, other: "_Shares", models: int) -> float:
+    def products(self, other: "_Shares") -> float:
         """Of the differences of every two models' win rates, here and there, the sum."""
         known = np.isfinite(self.share) & np.isfinite(other.share)
         one, two = self.share[known], other.share[known]
