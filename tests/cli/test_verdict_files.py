@@ -157,7 +157,8 @@ def test_a_dry_run_says_what_was_understood_alike_and_makes_nothing(shell: Shell
 
 def test_of_several_files_each_without_raters_is_one_raters_in_a_dry_run_too(shell: Shell):
     rows = ("item,model_a,model_b,winner", *(f"{item},X,Y,model_a" for item in range(4)))
-    shell.file("ann.csv", *rows), shell.file("bob.csv", *rows)
+    for name in ("ann.csv", "bob.csv"):
+        shell.file(name, *rows)
     for command in ("rank", "align", "report"):
         made = shell.document(command, "ann.csv", "bob.csv", "--dry-run")
         assert [one["rows"][0]["rater"] for one in made["files"]] == ["ann", "bob"]

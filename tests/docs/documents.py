@@ -46,7 +46,8 @@ PARTS = {
 """Shapes that several documents share: fields that tell them, and what they are."""
 
 OPEN = {
-    "reasons", "no_verdict", "failed", "answers_left_out", "coverage_by_protocol", "values", "computed", "published",
+    "reasons", "no_verdict", "known_no_verdict", "failed", "answers_left_out", "coverage_by_protocol", "values",
+    "computed", "published",
     "difference", "flagged", "described_by", "adapted", "asked_with", "outcome", "left_out", "asked",
     "not_applicable",
 }  # fmt: skip

@@ -86,7 +86,8 @@ DOCUMENTS = (
         ),
         says="What a run did, in trials: planned = known + called + not_reached; `elsewhere` are those that "
         "another run has claimed. `requests` are HTTP requests, retries and extraction included. `verdicts` are "
-        "this run's own, called or reread; those on record before are among `known`. `no_verdict` counts "
+        "this run's own, called or reread; those on record before are among `known`, and "
+        "without a decision in `known_no_verdict`. `no_verdict` counts "
         "replies without a decision, `failed` calls without a reply, each by reason. `reread`: read "
         "anew without a call. `adapted`: what the endpoint made us leave out. `describe-images` and `answer` "
         "print the same.",
