@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.stats.intervals import UNSEEN, Basis
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, structure
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -258,3 +259,10 @@ def tuned(alpha: FloatArray, beta: FloatArray) -> float:
     """The share of the judge with the least variance, from 0 to 1, by what people and judge move the estimate."""
     square = float((beta**2).sum())
     return min(max(-float((alpha * beta).sum()) / square, 0.0), 1.0) if square > 0 else 0.0
+
+
+def unseen(item: Codes, weight: FloatArray) -> float:
+    """The share of people's items, by Wilson's bound of none seen, in which the judge may tell nothing of people though
+    it agreed with them on all that they judged."""
+    items = Basis.of(summed(item, weight, 1)).effective
+    return UNSEEN / (items + UNSEEN)
