@@ -22,12 +22,14 @@ from typing import Protocol
 
 import numpy as np
 
-from bench.coverage_designs import World, true_strengths
+from bench.coverage_designs import Found, World, true_strengths
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.win_rate import win_rates
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
+from evenhand.stats.ratings.with_people.means import joined_win_rates
 from evenhand.stats.ratings.with_people.plan import planned
 from evenhand.stats.ratings.with_people.ratings import joined_ratings
 
@@ -132,10 +134,13 @@ class Repetition:
     lambda_: float
     worth: float
     left_out: int
-    """Models that people alone cannot place."""
+    """Models that cannot be placed."""
+    rates: np.ndarray
+    """Of people alone and both together: how often the intervals of win rates hold the truth; NaN: it is not known."""
 
 
-def _looked(given: PeopleAndJudge, truth: np.ndarray) -> Repetition:
+def _looked(given: PeopleAndJudge, truth: np.ndarray, rates: np.ndarray | None = None) -> Repetition:
+    held_rates = np.full(2, np.nan) if rates is None else _rates_held(given, rates)
     every, given = given.models, given.placed().given
     kept = np.isin(every, given.models)
     truth = truth[kept]
@@ -158,11 +163,20 @@ def _looked(given: PeopleAndJudge, truth: np.ndarray) -> Repetition:
     return Repetition(
         held=np.array(held), half=np.array(half), off=np.array(off), lambda_=joined.lambda_,
         worth=joined.worth / len(given.pair), left_out=int((~kept).sum()),
+        rates=held_rates,
     )  # fmt: skip
 
 
+def _rates_held(given: PeopleAndJudge, truth: np.ndarray) -> np.ndarray:
+    both, alone = [one.mean for one in joined_win_rates(given)], [one.win_rate for one in win_rates(given.people)]
+    return np.array([np.nanmean(Found.of(some, truth).held) for some in (alone, both)])
+
+
 def made(judged: Judged, seed: int) -> Repetition:
-    return _looked(judged.drawn(np.random.default_rng(seed)), true_strengths(judged.world))
+    world = judged.world
+    # Against every other model alike; with itself a model would be level.
+    rates = (world.won().sum(axis=1) - 0.5) / (world.models - 1)
+    return _looked(judged.drawn(np.random.default_rng(seed)), true_strengths(world), rates)
 
 
 @cache
@@ -257,6 +271,10 @@ def _designs() -> Iterator[tuple[str, Once]]:
     few = replace(BOARD, models=4)
     for asked in (30, 60):
         yield f"agreement 0.8, 4 models, {asked} pairs", partial(_made_at, 0.8, {"asked": asked}, few)
+    for models, items, asked in ((2, 1000, 30), (3, 1000, 30), (4, 1000, 60), (8, 500, 150)):
+        hidden = replace(BOARD, models=models, items=items)
+        name = f"nearly people's, {models} models, {asked} pairs"
+        yield name, partial(made, Judged(world=hidden, asked=asked, copies=0.95, bias=0.2))
     yield "agreement 0.8, uneven items with known probabilities", partial(_made_at, 0.8, {"skew": 0.8})
     rated = replace(BOARD, raters=20, rater_spread=0.4, item_spread=2.0)
     yield "agreement 0.8, 3 of 20 raters a pair", partial(_made_at, 0.8, {"times": 3, "asked": 200}, rated)
@@ -279,11 +297,11 @@ def told(name: str, found: list[Repetition], vain: int) -> str:
     narrower = f"{(half[:, 1] / half[:, 0]).mean():.3f}"
     lambdas, worth = np.mean([one.lambda_ for one in found]), np.median([one.worth for one in found])
     marks = [] if held.mean(axis=0)[1] + 2 * error[1] >= LEAST else ["BELOW 93 %"]
-    left = float(np.mean([one.left_out for one in found]))
+    left, rates = float(np.mean([one.left_out for one in found])), np.stack([one.rates for one in found]).mean(axis=0)
     marks += [f"{left:.1f} models not placed by people, on average"] if left >= 0.05 else []
     marks += [f"no finite fit in {vain} of {vain + len(found)}"] if vain else []
     cells = [name, *covered, f"{half[:, 0].mean():.1f}", narrower, f"{worth:.2f}", f"{off[1] / off[0]:.3f}",
-             f"{lambdas:.2f}", "; ".join(marks)]  # fmt: skip
+             f"{lambdas:.2f}", " and ".join(f"{one:.1%}" for one in rates), "; ".join(marks)]  # fmt: skip
     return f"| {' | '.join(cells)} |"
 
 
@@ -295,9 +313,9 @@ def main() -> None:
     chosen = options.parse_args()
     print(f"{chosen.repetitions} repetitions of each, seed {chosen.seed}\n")
     heads = ("world", "people hold", "together hold", "judge holds", "half-width of people", "narrower", "worth",
-             "error", "lambda", "")  # fmt: skip
+             "error", "lambda", "win rates: people and together hold", "")  # fmt: skip
     print(f"| {' | '.join(heads)} |")
-    print("|---|---|---|---|---|---|---|---|---|---|", flush=True)
+    print("|---|---|---|---|---|---|---|---|---|---|---|", flush=True)
     began = time.process_time()
     for name, once in _designs():
         if not any(part in name for part in chosen.only):

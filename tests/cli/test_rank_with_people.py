@@ -264,6 +264,33 @@ def test_people_who_were_not_drawn_alike_are_told(tmp_path: Path) -> None:
     assert any("People judged D on 120 of 360" in note and "`probability`" in note for note in made["notes"])
 
 
+def test_people_who_were_asked_where_the_judge_is_unsure_are_told(tmp_path: Path) -> None:
+    judge = [
+        {"item": f"i{number}", "model_a": a, "model_b": b, "winner": (a, b, a, "tie", b)[(number * 7 + place) % 5]}
+        for number in range(200)
+        for place, (a, b) in enumerate(PAIRS)
+    ]
+    of_judge = file(tmp_path / "j.csv", judge)
+    for kept, told in (([row for row in judge if row["winner"] == "tie"], True), (judge[::5], False)):
+        said = [{**row, "winner": row["model_a" if number % 2 else "model_b"]} for number, row in enumerate(kept)]
+        made = run("rank", of_judge, "--with-people", file(tmp_path / "p.csv", said), "--json").document
+        assert any("the judge is less often decided" in note for note in made["notes"]) is told
+
+
+def test_people_on_items_that_suit_a_model_are_told(tmp_path: Path) -> None:
+    judge = [
+        {"item": f"i{number}", "model_a": a, "model_b": b, "winner": a if (number + place) % 3 else b}
+        for number in range(200)
+        for place, (a, b) in enumerate(PAIRS)
+    ]
+    said = [row for row in judge if row["model_a"] != "A" or row["winner"] == "A" or int(row["item"][1:]) % 10 == 0]
+    said = [{**row, "winner": row["winner"] if number % 3 else "tie"} for number, row in enumerate(said)]
+    made = run(
+        "rank", file(tmp_path / "j.csv", judge), "--with-people", file(tmp_path / "p.csv", said), "--json"
+    ).document
+    assert any("the judge gives A more" in note for note in made["notes"])
+
+
 BENCHMARK = "visit-bench-sample"
 ITEMS = [f"s{number:02}" for number in range(1, 7)]
 MODELS = {"A": "sample-brief", "B": "sample-careful", "C": "sample-rambling"}

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import clustered_mean
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
@@ -126,6 +127,21 @@ def test_a_judge_who_says_what_people_say_is_worth_all_its_pairs() -> None:
     assert found.lambda_ == 1.0
     assert [one.judge_minus_people.value for one in found.bias] == pytest.approx([0] * 4, abs=5)
     assert found.worth == pytest.approx(len(given.judged), rel=0.25)
+
+
+def test_the_bias_of_a_judge_who_happened_to_agree_is_not_known_for_sure() -> None:
+    """Agreeing on all of 25 items, it may differ on 13 % of the others (Wilson)."""
+    given = _world(5)
+    echo = replace(given, sign=(2 * given.judged[given.pair] - 1).astype(np.int8))
+    alone = bradley_terry(echo.people).models
+    for one, other in zip(joined_ratings(echo).bias, alone, strict=True):
+        assert _half(one.judge_minus_people) > 0.99 * (1.96**2 / (25 + 1.96**2)) ** 0.5 * _half(other.rating)
+
+
+def _half(found: Estimate) -> float:
+    assert found.upper is not None
+    assert found.value is not None
+    return found.upper - found.value
 
 
 def test_a_judge_who_says_the_opposite_is_left_out() -> None:

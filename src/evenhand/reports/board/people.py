@@ -12,9 +12,10 @@ from evenhand.reports.board.clusters import clustered
 from evenhand.reports.board.evidence import Evidence
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.errors import RankError
+from evenhand.stats.intervals import reach
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, Unplaced, not_among, pairs_on_items
+from evenhand.stats.ratings.with_people.matched import DrawCheck, PeopleAndJudge, Unplaced, not_among, pairs_on_items
 from evenhand.stats.ratings.with_people.means import JoinedMean, joined_win_rates
 from evenhand.stats.ratings.with_people.ratings import JudgeBias
 
@@ -22,6 +23,8 @@ UNMATCHED, TOO_FEW, OPTION = "EH-PEOPLE-UNMATCHED", "EH-PEOPLE-FEW", "EH-METHOD-
 _NAMED = 3
 _FAR = 4.5
 """Standard errors from what a random draw gives each model: beyond, it is told."""
+_HARDLY = 1 - 6e-5
+"""So often a random draw gives less: beyond, it is told."""
 
 _UNSEEN = "people have no verdict on {}"
 _UNPLACED: Mapping[Unplaced, str] = {
@@ -160,7 +163,11 @@ def joined_board(evidence: Evidence, method: RatingMethod, scoring: Scoring, by_
             bias=rated.bias,
             unit="points",
         ),
-        notes=(*notes, *(() if people.shown.probability is not None else _uneven(rated.given))),
+        notes=(
+            *notes,
+            *(() if people.shown.probability is not None else _uneven(rated.given)),
+            *_chosen(rated.given),
+        ),
         read=tuple(f"Of people: {note}" for note in (*people.notes, *_in_vain(people))),
     )
 
@@ -323,6 +330,22 @@ def _uneven(given: PeopleAndJudge) -> tuple[str, ...]:
         f"People judged {given.models[most]} on {drawn[most]:,.0f} of {every[most]:,.0f} pairs, which a random draw "
         f"of {100 * share:.0f} % hardly ever gives: if pairs were not drawn alike, give each its `probability` in a "
         "column of people's file, or the ratings lean to what was drawn more often.",
+    )
+
+
+def _chosen(given: PeopleAndJudge) -> tuple[str, ...]:
+    """A sentence where the judge's own verdicts say that people's pairs are not a random part of its pairs."""
+    found, far = DrawCheck.of(given), reach(given.items_by_people, _HARDLY)
+    most = int(np.abs(found.models).argmax())
+    if abs(found.decided) > far:
+        what = f"is {'less' if found.decided < 0 else 'more'} often decided"
+    elif abs(float(found.models[most])) > far:
+        what = f"gives {given.models[most]} {'less' if found.models[most] < 0 else 'more'}"
+    else:
+        return ()
+    return (
+        f"On people's pairs the judge {what} than on its other items with the same two models, which a random draw "
+        "hardly ever gives: if people were asked about chosen items, the board is about items like those.",
     )
 
 

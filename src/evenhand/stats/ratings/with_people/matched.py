@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.stats.intervals import UNSEEN, Basis
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, structure
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import count_of, crossing
 from evenhand.stats.ratings.sums import FloatArray, summed
-from evenhand.stats.ratings.table import PairTable
+from evenhand.stats.ratings.table import WIN, PairTable
 
 Unplaced: TypeAlias = Literal["apart", "people", "judge"]
 """Why a model is not rated beside the others: people never set it beside them, or all that people, or the judge, said
@@ -191,6 +192,38 @@ def _largest_group(table: PairTable) -> tuple[BoolArray, BoolArray]:
     return best, found.component == found.component[best][0]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class DrawCheck:
+    """How far the judge's verdicts on people's pairs lie from its others on the same two models, in standard errors
+    that count items: where people's pairs were drawn at random, by chance alone."""
+
+    decided: float
+    """Above 0: on people's pairs it ties less often, or its orders and replicates differ less."""
+    models: FloatArray
+    """Above 0: on people's pairs it gives the model more."""
+
+    @classmethod
+    def of(cls, given: PeopleAndJudge) -> "DrawCheck":
+        weight = summed(given.pair, given.weight, len(given.judged))
+        asked = weight > 0
+        item, first, second = (one[asked].astype(np.int64) for one in (given.item, given.first, given.second))
+        items, models = int(given.item.max(initial=-1)) + 1, len(given.models)
+
+        def off(values: FloatArray) -> FloatArray:
+            """Of each of people's pairs: from the judge's mean on all items with these two models."""
+            table, place = given.table(np.arange(len(values)), values, np.ones(len(values)))
+            return (weight * (values - (table.counts[:, WIN] / table.counts.sum(axis=1))[place]))[asked]
+
+        given_more = off(given.judged)
+        moved = summed(item * models + first, given_more, items * models)
+        moved -= summed(item * models + second, given_more, items * models)
+        decided = summed(item, off(np.abs(2 * given.judged - 1)), items)
+        moved = np.column_stack((decided, moved.reshape(items, models)))
+        error = np.sqrt((moved**2).sum(axis=0))
+        found = np.divide(moved.sum(axis=0), error, out=np.zeros(models + 1), where=error > 0)
+        return cls(decided=float(found[0]), models=found[1:])
+
+
 def pairs_on_items(rows: Comparisons) -> npt.NDArray[np.int64]:
     """Of each row a number that is the same for one pair of models on one item. Raises ValueError without items."""
     if rows.item is None:
@@ -209,7 +242,7 @@ def _parts(people: Comparisons, pair: IntArray) -> FloatArray | None:
         return None
     first = np.ones(len(people), dtype=np.int8) if people.first is None else people.first
     first = np.where(people.model_a < people.model_b, first, -first)
-    showing = crossing(crossing(pair, people.rater), (first > 0).astype(np.int32))
+    showing = crossing(crossing(pair.astype(np.int32), people.rater), (first > 0).astype(np.int32))
     times = np.bincount(showing)
     return None if (times == 1).all() else 1 / times[showing]
 
@@ -226,3 +259,10 @@ def tuned(alpha: FloatArray, beta: FloatArray) -> float:
     """The share of the judge with the least variance, from 0 to 1, by what people and judge move the estimate."""
     square = float((beta**2).sum())
     return min(max(-float((alpha * beta).sum()) / square, 0.0), 1.0) if square > 0 else 0.0
+
+
+def unseen(item: Codes, weight: FloatArray) -> float:
+    """The share of people's items, by Wilson's bound of none seen, in which the judge may tell nothing of people though
+    it agreed with them on all that they judged."""
+    items = Basis.of(summed(item, weight, 1)).effective
+    return UNSEEN / (items + UNSEEN)

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import LEVEL, UNSEEN, Basis, clustered_mean, joined_means, left_out
+from evenhand.stats.intervals import LEVEL, clustered_mean, joined_means, left_out
 from evenhand.stats.intervals.mean import UNIT, Range
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.item_blocks import crossing
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.win_rate import win_rates
-from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned, unseen
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,10 +171,9 @@ class _MeanFit:
         return max(raters - between(cell), raters - items, 0.0)
 
     def unseen(self, lambda_: float) -> float:
-        """The variance that few items may hide: in as many as Wilson's bound of none seen allows the judge may tell
-        nothing of people. Where it happened to agree on all of people's items, no other variance is there."""
-        items = Basis.of(self._by_item(self.given.weight)).effective
-        return lambda_**2 * UNSEEN / (items + UNSEEN) * float((self.influence(0.0) ** 2).sum())
+        """The variance that few items hide: where the judge agreed on all of people's, no other is there."""
+        given = self.given
+        return lambda_**2 * unseen(given.item[given.case], given.weight) * float((self.influence(0.0) ** 2).sum())
 
     def squares(self, lambda_: float) -> float:
         """What the variance would be if no two values had anything in common."""

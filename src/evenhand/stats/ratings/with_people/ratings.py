@@ -29,7 +29,7 @@ from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable, pair_table
-from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned
+from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned, unseen
 
 _NOTHING = 1e-12
 """So much of the judge is none."""
@@ -102,7 +102,7 @@ def joined_ratings(
         rated=sandwich_board(solution, around, scale=scale, level=level),
         lambda_=taken,
         worth=given.verdicts * _gain(without, around),
-        bias=_bias(fitted, scale, level),
+        bias=_bias(fitted, without, scale, level),
         influence=fitted.alpha + taken * fitted.beta,
         residuals=alone.residuals,
     )
@@ -271,13 +271,14 @@ def _gain(without: Covariance, around: Covariance) -> float:
     return float(np.exp(2 * np.log(known).mean())) if known.size else 1.0
 
 
-def _bias(fitted: _JoinedFit, scale: Scale, level: float) -> tuple[JudgeBias, ...]:
+def _bias(fitted: _JoinedFit, without: Covariance, scale: Scale, level: float) -> tuple[JudgeBias, ...]:
     given, judge, seen, scores = fitted.given, fitted.judge, fitted.given.people, fitted.scores
     apart = fitted.judge_scores @ judge.inverse - fitted.item_table @ fitted.inverse
     cell = np.arange(len(seen), dtype=np.int32)
     alone = replace(scores, product=np.zeros_like(scores.product))
     of_raters = with_crossed(alone, fitted.cells, cell, seen, fitted.inverse).product
     variance = (apart**2).sum(axis=0) + np.diagonal(fitted.inverse @ of_raters @ fitted.inverse)
+    variance += fitted.lambda_**2 * unseen(given.item[given.pair], given.weight) * np.diagonal(without.covariance)
     half = np.sqrt(variance) * reaches(scores.effective[: len(given.models)], level) * scale.unit
     value = (judge.strength - fitted.fit.strength) * scale.unit
     return tuple(
