@@ -26,6 +26,7 @@ from evenhand.site.accounts.store import Invite, Person, invite, join
 from evenhand.site.people import comparisons as comparing
 from evenhand.site.people.agreement import agreement
 from evenhand.site.people.changes import finished_studies, give_back, renew_answers, replaced_answers
+from evenhand.site.people.checks import Known
 from evenhand.site.people.comparisons import (
     ChosenAnswer,
     ComparisonTask,
@@ -39,7 +40,7 @@ from evenhand.site.people.comparisons import (
     undo,
 )
 from evenhand.site.people.export import study_table
-from evenhand.site.people.forms import AskedStudy, Conduct, Known, Pairs, Sharing
+from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.plan import PeopleStudyError
 from evenhand.site.people.quality import (
     PersonQuality,

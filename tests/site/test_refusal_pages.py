@@ -64,7 +64,7 @@ def test_a_page_that_is_refused_does_not_lead_to_itself(house: House):
 def test_everybody_is_led_to_their_own_start(house: House):
     owner, annotator, team = (house.signed_in(role, role) for role in ("owner", "annotator", "team"))
     for who, path, status, start in (
-        (annotator, "/admin", 403, "/grow"),
+        (annotator, "/admin", 403, "/compare"),
         (team, "/grow", 403, "/submit"),
         (owner, "/admin/growing/none", 404, "/admin"),
         (annotator, "/compare/none", 404, "/compare"),
@@ -74,5 +74,7 @@ def test_everybody_is_led_to_their_own_start(house: House):
         content = refused.text.partition('<div class="empty">')[2].partition("</div>")[0]
         assert f'href="{start}"' in content, path
         assert who.get(start).status_code == 200
+    planted(house)
+    assert 'href="/grow"' in annotator.get("/admin").text.partition('<div class="empty">')[2]
     content = house.visitor().get("/none").text.partition('<div class="empty">')[2].partition("</div>")[0]
     assert content.count("href") == 1

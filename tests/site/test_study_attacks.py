@@ -9,14 +9,16 @@ from random import Random
 import httpx2 as httpx
 import pytest
 
+import evenhand as eh
+from evenhand.ledger.read.people_boards import decisions, people_left_out
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.people.changes import give_back
 from evenhand.site.people.forms import Conduct
-from evenhand.site.people.quality import said_tasks
+from evenhand.site.people.quality import decide, said_tasks
 from evenhand.site.people.studies import make_people_study, people_votes, progress, take_place
-from tests.ledger.test_people_quality import KNOWN, asked, person, say, stock, taken
+from tests.ledger.test_people_quality import KNOWN, asked, person, say, stock, taken, with_faulty_people
 from tests.site.house import SCRIPT, fill, form_token, refusal_of, served
 from tests.site.test_compare import Stocked, choose, filled, start
 
@@ -266,3 +268,19 @@ def test_every_comparison_is_judged_by_as_many_whoever_leaves_and_nothing_beside
     assert len(battles.votes) == len(people_votes(ledger, study)) == 60
     assert not known & {vote.item for vote in people_votes(ledger, study)}
     assert {one.kind for one in said_tasks(ledger, study) if one.number == 1} == {"training"}
+
+
+def test_gold_repeats_and_those_left_out_reach_no_command(ledger: Ledger):
+    stock(ledger)
+    study, ids = with_faulty_people(ledger)
+    for name in ("random", "always left", "as the judge"):
+        decide(ledger, study, ids[name], left_out=True, rule="as planted", by=None)
+    counting = [
+        one for one in people_votes(ledger, study) if one.rater not in people_left_out(decisions(ledger, study))
+    ]
+    assert len(counting) == 3 * 40
+    assert json.loads(eh.rank(ledger, eh.Choice(judge="people")).to_json())["battles"] == 120
+    joined = json.loads(eh.rank(ledger, eh.Choice(judge="openai/judge"), with_people=True).to_json())["people"]
+    assert (joined["verdicts"], joined["items"]) == (120, len({one.item for one in counting}))
+    aligned = json.loads(eh.align(ledger=ledger).to_json())["humans"]["raters"]
+    assert {one["rater"] for one in aligned} == {f"person-{one.rater}" for one in counting}

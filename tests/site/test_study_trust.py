@@ -27,7 +27,7 @@ from evenhand.site.people.studies import make_people_study
 from tests.ledger.test_people_quality import NAMES, asked, person, say, stock, taken, with_faulty_people
 from tests.site.desk import words_of
 from tests.site.garden import planted
-from tests.site.house import MODELS, SCRIPT, House, fill, form_token, refusal_of, served
+from tests.site.house import GENEROUS, MODELS, SCRIPT, House, fill, form_token, refusal_of, served
 from tests.site.test_compare import FORCED, Stocked, choose, filled, start
 from tests.site.test_owner import signed_in_long_ago
 
@@ -539,3 +539,14 @@ def test_what_is_left_of_a_batch_counts_in_no_skill_while_the_batch_is_whole(led
     assert len(both.shown(every, skills).judged.results) == 0
     alone = replace(every, results=every.results.rows(np.isin(every.results.seq, rest.judgements)))
     assert len(both.shown(alone, skills).judged.results) == FEWEST
+
+
+def test_after_a_decision_nobody_is_shown_the_figures_before_it(ledger: Ledger):
+    """Even where they take so long that earlier ones are shown meanwhile."""
+    study, ids = judged_study(ledger, people=3, each=3, most=30, ended=False)
+    with served(ledger, limits=replace(GENEROUS, moment=0, long=0)) as house:
+        owner = house.signed_in("owner", "Olive")
+        before = owner.get(f"/api/studies/{study}").json()
+        decide(ledger, study, ids[0], left_out=True, rule="gold", by=None)
+        after = owner.get(f"/api/studies/{study}").json()
+        assert before["alpha_n"] - after["alpha_n"] == 30

@@ -55,7 +55,7 @@ from evenhand.site.openapi import Described
 from evenhand.site.owner import pages as admin_pages
 from evenhand.site.people import api as compare_api
 from evenhand.site.people import pages as compare_pages
-from evenhand.site.people import study_pages
+from evenhand.site.people import study_api, study_pages
 from evenhand.site.submissions import api as submit_api
 from evenhand.site.submissions import data_requests
 from evenhand.site.submissions import owner_api as submission_admin_api
@@ -83,6 +83,7 @@ ROUTERS = (
     submission_admin.pages,
     api.routes,
     judge_pages.routes,
+    study_api.routes,
     compare_api.routes,
     grow_api.routes,
     writing_api.routes,

@@ -17,7 +17,8 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.read.lookup import LABEL
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.people.forms import SIGNS, SKIP, Conduct, QuestionForm, conduct_of
+from evenhand.site.people.checks import SIGNS
+from evenhand.site.people.forms import SKIP, Conduct, QuestionForm, conduct_of
 
 READER = "form"
 LONGEST_SECONDS = 30 * 86_400

@@ -16,18 +16,15 @@ from evenhand.ledger.read.results import results_of
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import kept_back, may_be_shown
+from evenhand.site.people.checks import Known, KnownAnswers, PlannedTask, with_checks
 from evenhand.site.people.forms import (
     AskedStudy,
     Comparison,
     Drawn,
-    Known,
-    KnownAnswers,
-    PlannedTask,
     ShownComparison,
     comparisons,
     divided,
     drawn_items,
-    with_checks,
 )
 
 MOST_TASKS = 200_000

@@ -27,7 +27,7 @@ from evenhand.reports.board.board import BoardRow
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.errors import RankError
 from evenhand.site.people.agreement import among
-from evenhand.site.people.forms import SIGNS
+from evenhand.site.people.checks import SIGNS
 from evenhand.site.people.plan import PeopleStudyError, model_studies
 from evenhand.site.people.studies import find_people_study, people_votes
 from evenhand.stats.intervals import clustered_share

@@ -13,7 +13,8 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY, PREFERENCE
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import SentFields
-from evenhand.site.people.forms import AskedStudy, Conduct, FormName, Known, Pairs, Sharing, Who
+from evenhand.site.people.checks import Known
+from evenhand.site.people.forms import AskedStudy, Conduct, FormName, Pairs, Sharing, Who
 from evenhand.site.people.plan import (
     PlannedStudy,
     SampleOnRecord,
