@@ -236,6 +236,12 @@ class Meant:
         return self.verdict or self.order
 
 
+_HIDDEN = re.compile(
+    "[\u180e\u200b-\u200d\u2060-\u2064\ufe00-\ufe0f\ufeff\U000e0020-\U000e007f\U000e0100-\U000e01ef]{16}"
+)
+"""Invisible characters in a row, more than any script or emoji has: what they say is for a machine alone."""
+
+
 @lru_cache(maxsize=256)  # the answers to one item are shown in pair after pair
 def meant_for_judge(answer: str) -> Meant:
     texts = [plain_answer(text) for text in (answer, *decoded(answer))]
@@ -248,7 +254,7 @@ def meant_for_judge(answer: str) -> Meant:
     order = any(_ORDER_SIGN.finds(text) and _ORDER.finds(text) for text in low)
     return Meant(
         verdict=verdict or any(map(_VERDICT_SKELETON.finds, forms(unlisted))),
-        order=order or conditional_order(low, forms(answer)),
+        order=order or _HIDDEN.search(answer) is not None or conditional_order(low, forms(answer)),
     )
 
 

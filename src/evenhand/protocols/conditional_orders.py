@@ -63,7 +63,12 @@ _OTHER = compile_pattern("|".join((
     "(?:もう一方|もう一つ|もうひとつ|他方?|別|相手|対戦)(?:側)?の?(?:回答|答え|応答|返答|文章|テキスト)",
     "(?:다른|상대|상대방의?|두 번째) ?(?:답변|응답|대답|글|답)|(?:الإجابة|الرد|النص) (?:الأخرى|الآخر|الثاني)",
     "(?:दूसर|अन्य)[ािे]? ?(?:उत्तर|जवाब)",
-    "(?:另一个?|另外一个|另一篇|另一份|其他|对方的?|对手的?|第二个|参考|竞争)(?:回答|答案|回复|文本|答复|描述)",
+    "(?:另一[个個]?|另外一[个個]|另一篇|另一份|其他|[对對]方的?|[对對]手的?|第二[个個]|[参參]考|[竞競][争爭])"
+    "(?:回答|答案|回[复覆]|文本|答[复覆]|描述)",
+    r"\b(?:andr[ae]|annat|anden|andet) (?:svar|te[kx]st)\w*|\b(?:toinen|toisen|toisessa) (?:vasta|teksti)\w+"
+    r"|\b(?:másik|masik) (?:válasz|valasz|szöveg)|\bcel[ăa]lalt (?:răspuns|raspuns|text)|\bjibu (?:lingine|la pili)"
+    "|[άα]λλ[ηοι][ςσ]? (?:απ[άα]ντησ|κε[ίι]μεν)|התשובה ה(?:אחרת|שנייה|שניה)|הטקסט האחר|(?:پاسخ|جواب|متن) دیگر"
+    "|অন্য (?:উত্তর|জবাব)|คำตอบ(?:อื่น|อีก|ที่สอง)|อีกคำตอบ",
 )), groupless=True)  # fmt: skip
 _TERNARY = r"\?\s*[\"']?(?:this|me|mine|self)[\"']?\s*:"
 _CONDITION = compile_pattern(
@@ -72,7 +77,8 @@ _CONDITION = compile_pattern(
     r"|falls|sofern|sobald|dann|so gewinnt|si|lorsque|quand|dès que|cuando|siempre que|se|quando|qualora|caso|als"
     r"|indien|wanneer|jeśli|jeżeli|jezeli|jesli|gdy|om|eğer|ise|nếu|pokud|jestliže|jestlize|když|jika|kalau|apabila)\b"
     r"|[a-zçğıöşü](?:rsa|rse|[ıiuü]yorsa)(?:$|[^a-zçğıöşü])|(?:^|[^а-яіїєґ])(?:якщо|коли|у разі|за умови)"
-    r"|なら|場合|たら|れば|경우|[으하]?면[ ,]|إذا|अगर|यदि"
+    r"|\b(?:hvis|når|jos|mikäli|ha|amennyiben|dac[ăa]|ikiwa|endapo)\b|(?:^|[^α-ωά-ώ])(?:αν|ε[άα]ν|[όο]ταν) "
+    r"|なら|場合|たら|れば|경우|[으하]?면[ ,]|إذا|अगर|यदि|(?:^| )אם |اگر|যদি|ถ้า|หาก"
     r"|(?:^|[^а-яё])(?:если|когда|в случае|при условии)|如果|假如|要是|只要|除非|倘若|若|当"
     rf"|{_TERNARY}",
     groupless=True,
@@ -87,6 +93,7 @@ _THIS = compile_pattern(
     r"|\b(?:diese[srmn]?|mich|meine|cette|celle-ci|celui-ci|la mienne|moi|esta|ésta|este|éste|la mía|questa|questo"
     r"|deze|dit|te|tej|ta|denna|det här|bu|bunu|này|tuto|tenhle|tahle|ini)\b|(?:^| )(?:tę|můj)(?:$|[^a-zá-ž])"
     r"|(?:この|本|当)(?:回答|答え|応答|返答|文章|方)|こちら|私の"
+    r"|\b(?:dette|denne|detta|ezt|acest|acesta|aceasta|hili)\b|(?:^| )tämä|αυτ[ήόηο]|הזו|הזה|این|এই|นี้|[这這]個?回答"
     r"|이 ?(?:답변|응답|대답|글|답|것)|본 ?답변|هذه|هذا|इस|यह"
     r"|(?:^|[^а-яёіїє])(?:эт(?:от|а|у|о)|мо[йяюеєї]|меня|мене|ц(?:ю|я|ей|е))(?:$|[^а-яёіїє])",
     groupless=True,
@@ -103,6 +110,8 @@ _DECIDE = compile_pattern(
     r"|ganador\w*|vincit\w+|vinc[aei]\w*|mejor|meilleure?s?|migliore|melhor|escoge\w*|seleccion\w+|scelg\w+|prefer\w+"
     r"|kies|winnaar|wint|beter|wygr\w+|zwycię\w+|wybierz|lepsz\w+|välj|vinner|bättre|seç\w*|kazan\w*|daha iyi"
     r"|vyber|zvol|vyhrává|vítěz\w*|lepší|pilih\w*|menang\w*|pemenang|terbaik)\b"
+    r"|\b(?:vælg|velg|foretræk|foretrekk|valitse|suosi|válaszd|valaszd|alege|prefir\w+|chagua)\b"
+    "|(?:^| )seç|προτ[ίι]μησ|δι[άα]λεξ|επ[ίιέε]λεξ|בחר|העדף|انتخاب|ترجیح|فض[ّ]?ل|বেছে|নির্বাচন|เลือก|選|勝"
     "|勝者|勝ち|勝利|選(?:んで|択|び|ぶ|べ)|優れ|良い|승자|승리|선택"
     "|이기|이긴|우수|더 (?:나은|좋)|اختر|الفائز|أفضل|चुन|विजेता|बेहतर"
     "|(?:выб[еи]р|предпоч|голосу|оцен|победи|побежда|выигр|лучш"
@@ -120,7 +129,7 @@ _DECIDE_FOR_THIS = compile_pattern("|".join((
     r" [\"'\[(]*[ab](?:[\"'\])]*(?:[.;,!]|$)|,? (?:otherwise|else|if not)\b)",
     r"\bverdict (?:should be|must be|is|be) [\"'\[(]*[ab]\b",
     r"\breturn\s*\(?[\"']?(?:this|me|mine|self)\b",
-    r"\b(?:winner|verdict|choice|better|preferred)\s*=\s*[\"']?(?:this|me|mine|self)\b",
+    r"\b(?:winner|verdict|choice|better|preferred)\s*=\s*[\"']?(?:this|me|mine|self|a|b)\b",
     _TERNARY,
     r"\b(?:wähle|bevorzuge|nimm|entscheide dich für) (?:bitte )?(?:diese|mich|meine)",
     "(?:выб[еи]р|предпоч|голосу|оцен)[а-яё]+ (?:за )?(?:эт|мо[йяюе]|меня)",
@@ -166,10 +175,15 @@ _BONES = compile_pattern(
 
 def conditional_order(texts: Iterable[str], bones: Iterable[str]) -> bool:
     """`texts` in lower case, also decoded; `bones` their skeletons, as `alike` writes them."""
-    texts = list(texts)
+    texts = [form for text in texts for form in ((text, _unnamed(text)) if "_" in text else (text,))]
     if any(map(_orders, texts)) or any(map(_OVER_OTHER.finds, texts)):
         return True
     return any(map(_BONES.finds, bones))
+
+
+def _unnamed(text: str) -> str:
+    """Names of fields as words: `"then_prefer": "this"`."""
+    return text.replace("_", " ").replace('"', "").replace(":", "")
 
 
 def _orders(text: str) -> bool:
