@@ -49,6 +49,7 @@ def rank(
     by_cluster: str | None = None,
     repeats: "Repeats" = "share",
     with_people: "bool | str | Path | Frame" = False,
+    anytime: bool = False,
 ) -> "Board":
     """The board of a run, a ledger, a battles file or several, or a frame; of the usual ledger by default.
 
@@ -57,7 +58,8 @@ def rank(
     intervals. `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or
     of one value of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows
     of a file with one item, pair, rater and order share one weight or count each. `with_people` corrects a judge's
-    board by people's verdicts on some of its pairs: True of a ledger, of a file or frame another one. A Scoring has
+    board by people's verdicts on some of its pairs: True of a ledger, of a file or frame another one. `anytime` gives
+    intervals that hold at all times together, for a board that is looked at every day while it grows. A Scoring has
     Elo's step, the scale, an anchor, ties and the rule that joins votes:
 
     >>> frame = pl.DataFrame({"model_a": ["X", "X", "Y"], "model_b": ["Y", "Z", "Z"], "winner": ["X", "Z", "tie"]})
@@ -85,6 +87,7 @@ def rank(
         by_cluster=by_cluster,
         repeats=repeats,
         with_people=with_people,
+        anytime=anytime,
     )
     ledger = _ledger_of(found)
     return board if ledger is None or board.origin.judge is None else replace(board, more=audits_of(ledger, board))

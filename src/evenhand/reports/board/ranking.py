@@ -78,6 +78,7 @@ def rank(
     by_cluster: str | None = None,
     repeats: "Repeats" = "share",
     with_people: "Verdicts | bool" = False,
+    anytime: bool = False,
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -91,7 +92,8 @@ def rank(
     `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or of one value
     of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows of a file
     with one item, pair, rater and order share one weight, or count each. `with_people`: people's verdicts on some of
-    the pairs that a judge judged, by which its board is corrected; of a ledger True.
+    the pairs that a judge judged, by which its board is corrected; of a ledger True. `anytime` gives intervals that
+    hold at all times together, for a board that grows and is looked at every day.
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
@@ -114,7 +116,12 @@ def rank(
         by_cluster=by_cluster,
         repeats=repeats,
     )
-    return board(_evidence(source, choice, ranking, with_people=with_people), ranking)
+    made = board(_evidence(source, choice, ranking, with_people=with_people), ranking)
+    if not anytime:
+        return made
+    from evenhand.reports.board.anytime import at_all_times
+
+    return at_all_times(made)
 
 
 def _refuse_unknown(name: str, value: object, known: Collection[str]) -> None:
@@ -268,6 +275,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
             scoring=scoring,
             missing=evidence.missing,
             item_name=evidence.item_name,
+            came=evidence.came,
         ),
         steering=evidence.steering,
         clusters=clusters,
