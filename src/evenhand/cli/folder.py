@@ -70,8 +70,8 @@ MAY_SET: Mapping[str, FolderRule] = {
             # Which answers, and how they are shown to a judge.
             "models", "reference", "variant", "against", "new", "pairs", "battles", "reference_battles", "orders",
             "until", "looks", "columns", "limit", "sample", "category", "items", "seed", "see", "readout", "fence",
-            "image_detail", "max_image_edge", "temperature", "top_p", "sampling_seed", "descriptions_by", "dry_run", "part",
-            "prompt", "max_options", "max_characters", "per_task",
+            "image_detail", "max_image_edge", "temperature", "top_p", "sampling_seed", "descriptions_by", "dry_run",
+            "part", "prompt", "max_options", "max_characters", "per_task",
             # How a board is worked out.
             "method", "unit", "join", "ties", "k", "scale", "base", "start", "anchor", "bootstrap", "resample",
             "unclustered", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline", "by", "anytime",
