@@ -310,7 +310,7 @@ def main() -> None:
     chosen = options.parse_args()
     began = time.process_time()
     for name in chosen.world:
-        until = Until.read(chosen.until)
+        until = Until.from_text(chosen.until)
         runs: list[Run] = []
         for run in range(chosen.runs):
             runs.append(once(WORLDS[name], until, chosen.seed * 1_000_003 + run))

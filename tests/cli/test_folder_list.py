@@ -11,8 +11,8 @@ from evenhand.cli.main import evenhand
 # Looked at one by one: may a stranger choose this for somebody who did not type it? Whoever adds a flag to a command,
 # or to the list, answers that question here.
 REVIEWED = {
-    ANY: """against all anchor assume base baseline battle_pages battles boards bootstrap by by_cluster category compare
-        changes columns compare_variants descriptions_by disagreements dry_run explain family fence fit
+    ANY: """against all anchor anytime assume base baseline battle_pages battles boards bootstrap by by_cluster category
+        compare changes columns compare_variants descriptions_by disagreements dry_run explain family fence fit
         flips format image_detail item item_column items join json k last length levels limit looks
         max_characters max_image_edge max_options method model_a_column model_b_column models new
         order_effect orders ordinal pairs part per_task picture plan policy prompt quiet rater_column

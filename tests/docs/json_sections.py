@@ -55,6 +55,10 @@ FILES = {
 JUDGE = "--judge openai/gpt-4o"
 
 
+_JOINED = f"evenhand judge visit-bench-sample {JUDGE} --store sqlite:///joined.db"
+_NEAREST = "--new sample-planted --pairs nearest --until rank=1 --looks 4 --max-calls 44"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     name: str
@@ -99,6 +103,7 @@ DOCUMENTS = (
             f"evenhand rank --benchmark visit-bench-sample {JUDGE} --json",
             "evenhand rank battles.csv --order-effect --length --ordinal --compare X,Y --baseline Z --json",
             "evenhand rank drawn.csv --raters one --with-people drawn.csv --json",
+            "evenhand rank battles.csv --compare X,Y --anytime --json",
         ),
         says="A board: [what each field means](rank.md). `audit` is null, or the document of `audit`.",
     ),
@@ -201,6 +206,20 @@ DOCUMENTS = (
         name="bridge --dry-run",
         commands=("evenhand bridge old.csv --dry-run --width 500 --json",),
         says="Which models of the old board the new judge should rate; `chosen` is the cheapest within the width.",
+    ),
+    Document(
+        name="judge --pairs nearest",
+        before=(f"{_JOINED} --models sample-careful --models sample-brief --models sample-rambling --json --quiet",),
+        commands=(f"{_JOINED} {_NEAREST} --json --quiet",),
+        says="As `judge`, with what each placing has come to: `look` of `looks`, the `calls` it is of, of "
+        "`calls_made`; `calls_at_random` is what the paper's way would have taken for as small an error; `stopped` is settled (the "
+        "rule is met), looks-taken, or null where it goes on. A board's row of such a model has `placed`.",
+    ),
+    Document(
+        name="judge --pairs nearest --dry-run",
+        commands=(f"{_JOINED} {_NEAREST} --dry-run --json",),
+        says="What each rule took where models of the board were placed again: calls on average, and of how many it "
+        "was met.",
     ),
     Document(
         name="read",

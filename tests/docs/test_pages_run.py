@@ -71,6 +71,12 @@ def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: st
     assert (tmp_path / made).stat().st_size > 0
 
 
+def test_the_page_on_placing_ends_with_a_repeated_interval(tmp_path: Path) -> None:
+    said = run(commands_of(text_of("docs/how-to/placing.md")), tmp_path, judge="by-quality", started=True)
+    assert "--until rank=1 (as asked): about" in next(words for one, words in said.items() if one.endswith("--dry-run"))
+    assert "The interval of sample-planted is the repeated one" in " ".join(said["evenhand rank"].split())
+
+
 def test_the_script_that_stands_in_for_a_judge_is_read_on_items_of_ones_own(tmp_path: Path) -> None:
     write_files_of(text_of("docs/how-to/rank-my-models.md"), tmp_path)
     program = re.findall(r"```python stand_in.py\n(.*?)```", text_of("docs/how-to/add-a-provider.md"), flags=re.DOTALL)[

@@ -43,7 +43,7 @@ class Newcomer:
 
     def __post_init__(self) -> None:
         """Raises Misuse."""
-        Until.read(self.until)
+        Until.from_text(self.until)
         if not 2 <= self.looks <= MOST_LOOKS:
             raise Misuse(f"Looks are 2 to {MOST_LOOKS}, not {self.looks}.")
 
@@ -369,7 +369,7 @@ def _settled(found: _OnRecord, wish: Newcomer, answered: Answered) -> PlacingOnR
     """As it was begun, else as it is wished. Raises Misuse where the two differ: looks cannot be changed afterwards."""
     begun, most = found.begun, min(wish.max_calls, calls_there_are(answered))
     record = int(found.board.results.seq.max(initial=0)) if begun is None else begun.plan.record
-    plan = LookPlan(new=wish.model, until=Until.read(wish.until), looks=wish.looks, max_calls=most, record=record)
+    plan = LookPlan(new=wish.model, until=Until.from_text(wish.until), looks=wish.looks, max_calls=most, record=record)
     if most < wish.looks:
         raise Misuse(f"{counted(most, 'call')} can be asked of these answers, too few for {wish.looks} looks.")
     if begun is None:

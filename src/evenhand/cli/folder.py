@@ -57,8 +57,9 @@ STORE = FolderRule(words="a SQLite file inside the folder", fault=_other_store)
 
 # Not here, with the cause where it is not plain: `price`, `go-on` and a higher limit would undo a budget; `replicates`,
 # `showings`, `third-showing`, `prompts`, `mode`, `max-tokens`, `max-calls`, `reasoning-effort` and `timeout` multiply
-# what the same work costs (a call cut off is billed, and asked again); `with-reference` and `replies` give away what is withheld;
-# `detector` is loaded and run; `public-key` says whose receipts are believed, and a forger's folder would name its own.
+# what the same work costs (a call cut off is billed, and asked again); `with-reference` and `replies` give away what
+# is withheld; `detector` is loaded and run; `public-key` says whose receipts are believed, and a forger's folder would
+# name its own.
 MAY_SET: Mapping[str, FolderRule] = {
     **dict.fromkeys(("judge", "model"), MODEL),
     **dict.fromkeys(("benchmark", "criteria", "data", "image_root", "responses", "protocol"), INSIDE),
@@ -68,12 +69,12 @@ MAY_SET: Mapping[str, FolderRule] = {
         (
             # Which answers, and how they are shown to a judge.
             "models", "reference", "variant", "against", "new", "pairs", "battles", "reference_battles", "orders",
-            "until", "looks", "columns", "limit", "sample", "category", "items", "seed", "see", "readout", "fence", "image_detail",
-            "max_image_edge", "temperature", "top_p", "sampling_seed", "descriptions_by", "dry_run", "part",
-            "prompt", "max_options", "max_characters", "per_task",
+            "until", "looks", "columns", "limit", "sample", "category", "items", "seed", "see", "readout", "fence",
+            "image_detail", "max_image_edge", "temperature", "top_p", "sampling_seed", "descriptions_by", "dry_run",
+            "part", "prompt", "max_options", "max_characters", "per_task",
             # How a board is worked out.
             "method", "unit", "join", "ties", "k", "scale", "base", "start", "anchor", "bootstrap", "resample",
-            "unclustered", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline", "by",
+            "unclustered", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline", "by", "anytime",
             "by_cluster", "repeats", "compare_variants", "levels", "disagreements", "plan", "changes", "policy",
             "require", "assume", "family", "run", "item", "tau", "width",
             "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column",

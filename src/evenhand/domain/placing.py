@@ -26,7 +26,7 @@ class Until:
     """Of above: better than this one, or not."""
 
     @classmethod
-    def read(cls, text: str) -> "Until":
+    def from_text(cls, text: str) -> "Until":
         """`rank=3`, `tier`, `above=NAME` or `width=W`. Raises Misuse."""
         kind, _, value = text.partition("=")
         if text == "tier":
@@ -89,7 +89,7 @@ class LookPlan:
     def from_json(cls, fields: Mapping[str, Json]) -> "LookPlan":
         return cls(
             new=str(fields["new"]),
-            until=Until.read(str(fields["until"])),
+            until=Until.from_text(str(fields["until"])),
             looks=cast("int", fields["looks"]),
             max_calls=cast("int", fields["max_calls"]),
             record=cast("int", fields["record"]),

@@ -147,6 +147,12 @@ class RankOptions:
     compare: tuple[str, ...] = option(
         "--compare", multiple=True, help="A,B: a paired test of two models, item by item; repeatable."
     )
+    anytime: bool = option(
+        "--anytime",
+        is_flag=True,
+        help="Intervals that hold at all times together, for a board that grows and is looked at every day; with "
+        "--compare, bets that may be looked at after every item.",
+    )
     baseline: str | None = option("--baseline", help="Win rates against this model too.")
     plot: tuple[Target, ...] = options.plot(
         "Draw the ratings and the win matrix to this .svg, .png or .html; repeatable."

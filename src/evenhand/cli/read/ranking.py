@@ -53,6 +53,7 @@ def ranked(given: "RankOptions") -> Board:
         by_cluster=given.by_cluster,
         repeats=given.repeats,
         soft=given.soft,
+        anytime=given.anytime,
     )
     if given.files:
         return ranking(given.files, battle_columns(given), with_people=given.with_people or False)
@@ -143,8 +144,10 @@ def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None
 def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
     more = beside(board, given)
     paired = [one.document["paired"] for one in more if "paired" in one.document]
+    bets = [one.document["betting"] for one in more if "betting" in one.document]
     asked = {name: value for one in more for name, value in one.document.items()}
-    return {**board.as_json(), **asked, **({"paired": paired} if paired else {})}
+    several = {**({"paired": paired} if paired else {}), **({"betting": bets} if bets else {})}
+    return {**board.as_json(), **asked, **several}
 
 
 def written_board(board: Board, given: "RankOptions") -> str:
@@ -195,6 +198,10 @@ def beside(board: Board, given: "RankOptions") -> list[BoardColumn]:
     found = [column(board) for wanted, column in asked if wanted]
     if given.baseline:
         found.append(against(board, given.baseline))
+    if given.anytime:
+        from evenhand.reports.board.anytime import bet_on
+
+        return [*found, *(bet_on(board, pair) for pair in given.compare)]
     found += [compared(board, pair, given.baseline) for pair in given.compare]
     several = len(given.compare) > 1
     return [*found, several_compared(len(given.compare))] if several else found

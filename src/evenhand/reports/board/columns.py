@@ -231,7 +231,7 @@ def compared(board: "Board", pair: str, baseline: str | None) -> BoardColumn:
     from evenhand.stats.ratings.paired import paired, paired_through
 
     shown = board.findings.shown
-    one, other = _two_models(pair, shown.models)
+    one, other = two_models(pair, shown.models)
     test = paired(shown, one, other)
     if test.difference.value is None and baseline is not None and baseline not in (one, other):
         test = paired_through(shown, one, other, baseline)
@@ -280,7 +280,7 @@ def _apart(one: str, other: str, gap: Estimate) -> str:
     return f"By all battles (Bradley-Terry) {one} is rated {gap.value:+.0f} points against {other}{bounds}."
 
 
-def _two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
+def two_models(pair: str, models: Sequence[str]) -> tuple[str, str]:
     """A model's own name may hold a comma."""
     parts = pair.split(",")
     cuts = [(",".join(parts[:cut]).strip(), ",".join(parts[cut:]).strip()) for cut in range(1, len(parts))]

@@ -94,6 +94,8 @@ class Evidence:
     """Of a file whose rows each join several of `shown`: its rows, which are rated. None: the rows are `shown`."""
     each_counted: Comparisons | None = None
     """Of a file some of whose rows share a weight: `shown` if each counted in full."""
+    came: npt.NDArray[np.intp] | None = None
+    """Of each row of `shown`: its place in the order of the record. None: the rows are in the order they came."""
     founders: "Evidence | None" = None
     """Where models were placed at looks planned beforehand: the same without them, by which the others are rated."""
     placed: Callable[[], tuple["PlacedModel", ...]] = tuple
@@ -183,6 +185,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         item_name=[judged.labels.get(item, item) for item in votes.item.in_order_of_rows().names].__getitem__,
         item_names=lambda: dict(enumerate(votes.item.in_order_of_rows().names)),
         asked_in_vain=lambda: asked_in_vain(judged),
+        came=order,
         founders=of_record(judged.without(newcomers), seed) if newcomers else None,
         placed=lambda: tuple(placed_model(judged, one, newcomers) for one in placings),
     )

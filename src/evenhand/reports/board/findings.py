@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
@@ -52,6 +53,8 @@ class Findings:
     missing: Missing | None = None
     item_name: Callable[[int], str] | None = None
     """By its number among `shown`, what an item is called. None: nobody knows."""
+    came: "npt.NDArray[np.intp] | None" = None
+    """Of each row of `shown`: its place in the order of the record. None: the rows are in the order they came."""
     soft: bool = False
     """Whether what was rated are soft verdicts, each told as a win and a loss that share its weight."""
 

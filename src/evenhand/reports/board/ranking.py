@@ -82,6 +82,7 @@ def rank(
     repeats: "Repeats" = "share",
     with_people: "Verdicts | bool" = False,
     soft: bool = False,
+    anytime: bool = False,
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -97,6 +98,7 @@ def rank(
     with one item, pair, rater and order share one weight, or count each. `with_people`: people's verdicts on some of
     the pairs that a judge judged, by which its board is corrected; of a ledger True. `soft`: by how likely the judge
     was to prefer each side, as a constrained readout keeps it, and a file's column `soft` tells it of model_a.
+    `anytime` gives intervals that hold at all times together, for a board that grows and is looked at every day.
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
@@ -128,7 +130,12 @@ def rank(
             battles=unit == "battles",
             people=with_people is not False,
         )
-    return board(_evidence(source, choice, ranking, with_people=with_people), ranking)
+    made = board(_evidence(source, choice, ranking, with_people=with_people), ranking)
+    if not anytime:
+        return made
+    from evenhand.reports.board.anytime import at_all_times
+
+    return at_all_times(made)
 
 
 def _refuse_unknown(name: str, value: object, known: Collection[str]) -> None:
@@ -288,6 +295,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
             missing=evidence.missing,
             item_name=evidence.item_name,
             soft=soft is not None,
+            came=evidence.came,
         ),
         steering=evidence.steering,
         clusters=clusters,

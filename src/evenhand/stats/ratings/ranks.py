@@ -337,7 +337,7 @@ def _ranges(models: Sequence[str], component: IntArray, judged: JudgedDifference
     separated = judged.separated
     played = component >= 0
     size = np.bincount(component[played], minlength=1)[np.where(played, component, 0)]
-    better, worse, tier = separated.sum(axis=0), separated.sum(axis=1), _tiers(separated)
+    better, worse, tier = separated.sum(axis=0), separated.sum(axis=1), tiers_of(separated)
     own_better, own_worse = judged.own_below.sum(axis=1), judged.own_above.sum(axis=1)
     ranges = tuple(
         RankRange(
@@ -354,7 +354,7 @@ def _ranges(models: Sequence[str], component: IntArray, judged: JudgedDifference
     return RankRanges(ranges=ranges, separated=separated, level=judged.level, notes=_notes(judged), judged=judged)
 
 
-def _tiers(separated: BoolArray) -> IntArray:
+def tiers_of(separated: BoolArray) -> IntArray:
     tier = np.zeros(len(separated), dtype=np.int64)
     left = np.ones(len(separated), dtype=np.bool_)
     number = 0
