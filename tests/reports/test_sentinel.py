@@ -1,7 +1,9 @@
 """Claims about looks at a judge on record: what they draw, what they leave alone, and what they find."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evenhand.domain.errors import Misuse
@@ -11,6 +13,8 @@ from evenhand.ledger.read.asked_again import asked_rows, looks_at
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.judges.gathering import judges_of_ledger
+from evenhand.reports.judges.sentinel import Look, SentinelReport
+from evenhand.stats.reliability.judge_change import Direction, Moves
 from tests.refusals import refused
 from tests.reports.watched_judge import Watched, months, watched
 
@@ -101,6 +105,35 @@ def test_before_the_first_look_nobody_can_say(world: Watched):
     report = world.report()
     assert (report.state, report.unchanged, report.looks) == ("nothing asked again", False, ())
     assert report.as_json()["evidence"] is None
+
+
+def test_a_page_for_others_names_no_model_that_a_judge_has_come_to_favour():
+    rows = 60
+    shown = np.arange(rows, dtype=np.int32) % 3
+    told = Moves(
+        moved=np.where(shown == 0, 1.0, np.where(shown == 2, -1.0, 0.0)),
+        look=np.zeros(rows, dtype=np.int32),
+        item=np.arange(rows),
+        first=shown,
+        second=(shown + 1) % 3,
+        longer=np.zeros(rows),
+        models=("secret-1", "other-2", "other-3"),
+    )
+    report = SentinelReport(
+        judge="openai/j",
+        benchmark="watched",
+        protocol="visit_pairwise",
+        see="caption",
+        variant="",
+        looks=(Look(name="one", at=0.0, no_verdict=0, moves=told, evidence=float(told.worth[-1])),),
+        moves=told,
+        left=0,
+        endpoint=(),
+    )
+    assert report.leading[0] == Direction(toward="model", model="secret-1")
+    assert "toward secret-1" in report.headline
+    public = replace(report, names_models=False)
+    assert "secret" not in " ".join((public.headline, *public.sentences))
 
 
 def test_rows_judged_before_the_first_look_are_asked_first(world: Watched):
