@@ -128,6 +128,20 @@ def test_another_endpoint_than_the_one_on_record_is_refused_with_the_flags_that_
     shell.refuses("EH-CHOOSE-NOTHING", "openai/j", of=("sentinel", "--judge", "openai/k", "--judge-base-url", server))
 
 
+def test_of_a_judge_at_two_endpoints_one_run_says_which_is_meant(shell: Shell, server: str):
+    judged(shell, server, items=1, models=MODELS[:2])
+    files = ("--data", "items.jsonl", "--responses", "answers.jsonl")
+    newer = ("--judge", "openai/j", "--judge-base-url", server, "--endpoint-name", "newer")
+    run = shell.document("judge", "visit-bench", *files, *newer, "--quiet")["run"]
+    shell.refuses("EH-CHOOSE-SEVERAL", "--run", of=("sentinel", *newer))
+    told = shell.document("sentinel", *newer, "--run", run, "--look", "one")
+    assert (told["asking"]["called"], told["rows_left"]) == (2, 0)
+    (other,) = {one["run"] for one in shell.document("runs")["runs"] if one["command"] == "judge"} - {run}
+    beside = shell.document("sentinel", "--judge", "openai/j", "--rows", 0, "--run", other)
+    assert (beside["state"], beside["rows_left"]) == ("nothing asked again", 2)
+    shell.refuses("EH-MISUSE", "not by openai/k", of=("sentinel", "--judge", "openai/k", "--rows", 0, "--run", run))
+
+
 def test_an_audit_before_and_after_does_not_take_these_replies_for_its_own(shell: Shell, server: str):
     """The rows that an audit asks twice are asked a third time by a look, and the audit's own repeats stay its own."""
     judged(shell, server, items=3, models=MODELS[:3])

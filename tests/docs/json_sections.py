@@ -192,8 +192,9 @@ DOCUMENTS = (
             f"evenhand sentinel {JUDGE} --rows 0 --store sqlite:///watched.db --json",
         ),
         before=(f"evenhand judge visit-bench-sample {JUDGE} --limit 4 --store sqlite:///watched.db --quiet",),
-        says="Whether a judge decides as it did: [what each field means](metrics.md). `state` is `changed`, `no sign of "
-        "change` or `nothing asked again`; `toward` is `first`, `longer` or `model`. With `--dry-run` as `judge` has it.",
+        says="Whether a judge decides as it did: [what each field means](metrics.md). `state` is `changed`, `no sign "
+        "of change` or `nothing asked again`; `toward` is `first`, `longer` or `model`. With `--dry-run` as `judge` "
+        "has it.",
         same={"asking": "the document of `judge`, or null where nobody was asked"},
     ),
     Document(

@@ -1,18 +1,23 @@
 """Claims about looks at a judge on record: what they draw, what they leave alone, and what they find."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.response import Response
-from evenhand.engine.tasks.asking_again import draw_rows
+from evenhand.engine.tasks.as_judged import Spoken
+from evenhand.engine.tasks.asking_again import draw_rows, prepare_again
 from evenhand.ledger.read.asked_again import asked_rows, looks_at
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.judges.gathering import judges_of_ledger
+from evenhand.reports.judges.sentinel import Look, SentinelReport
+from evenhand.stats.reliability.judge_change import Direction, Moves
 from tests.refusals import refused
-from tests.reports.watched_judge import Watched, months, watched
+from tests.reports.watched_judge import PROTOCOL, Watched, months, watched
 
 
 @pytest.fixture
@@ -87,7 +92,7 @@ def test_replies_without_a_verdict_are_counted_and_move_nothing(world: Watched):
 def test_an_answer_that_was_replaced_is_not_asked_again_and_its_earlier_rows_stay(world: Watched):
     world.look("one", 30)
     before = world.report()
-    item = world.board[0].data and next(iter(draw_rows(world.ledger, world.board, look="two", rows=1)))[0]
+    ((item, _, _),) = draw_rows(world.ledger, world.board, look="two", rows=1)
     world.ledger.add_responses([Response(item=item, model="model-0", text="Another.")], replace=True)
     after = world.report()
     assert len(after.moves) == len(before.moves)
@@ -103,13 +108,44 @@ def test_before_the_first_look_nobody_can_say(world: Watched):
     assert report.as_json()["evidence"] is None
 
 
+def test_a_page_for_others_names_no_model_that_a_judge_has_come_to_favour():
+    rows = 60
+    shown = np.arange(rows, dtype=np.int32) % 3
+    told = Moves(
+        moved=np.where(shown == 0, 1.0, np.where(shown == 2, -1.0, 0.0)),
+        look=np.zeros(rows, dtype=np.int32),
+        item=np.arange(rows),
+        first=shown,
+        second=(shown + 1) % 3,
+        longer=np.zeros(rows),
+        models=("secret-1", "other-2", "other-3"),
+    )
+    report = SentinelReport(
+        judge="openai/j",
+        benchmark="watched",
+        protocol="visit_pairwise",
+        see="caption",
+        variant="",
+        looks=(Look(name="one", at=0.0, no_verdict=0, moves=told, evidence=float(told.worth[-1])),),
+        moves=told,
+        left=0,
+        endpoint=(),
+    )
+    assert report.leading[0] == Direction(toward="model", model="secret-1")
+    assert "toward secret-1" in report.headline
+    public = replace(report, names_models=False)
+    assert "secret" not in " ".join((public.headline, *public.sentences))
+
+
 def test_rows_judged_before_the_first_look_are_asked_first(world: Watched):
     world.look("one", 10)
-    old = {shown for shown, _ in draw_rows(world.ledger, world.board, look="two", rows=1000).items()}
-    newest = max(row.at for row in draw_rows(world.ledger, world.board, look="two", rows=1000).values())
     began = min(row.at for row in asked_rows(world.ledger, looks_at(world.ledger, world.board)))
-    assert newest < began
-    assert len(old) == 110
+    item = next(iter(draw_rows(world.ledger, world.board, look="two", rows=1)))[0]
+    world.join(item, "late")
+    every = draw_rows(world.ledger, world.board, look="two", rows=1000)
+    late = [row.at >= began for row in every.values()]
+    assert sum(late) == 2 * 4
+    assert late == sorted(late)
 
 
 @pytest.mark.slow
@@ -146,3 +182,18 @@ def test_judges_that_change_in_the_fourth_month_are_found_with_since_when_and_wh
         found.append(report.moves.alarm + 1)
         world.ledger.close()
     assert sorted(found)[2] <= 7
+
+
+def test_a_judge_that_cannot_be_asked_in_the_same_way_is_not_asked(world: Watched):
+    drawn = draw_rows(world.ledger, world.board, look="one", rows=5)
+
+    def asked_with(prompt_hash: str) -> None:
+        (one,) = world.board
+        board = [replace(one, condition=replace(one.condition, prompt_hash=prompt_hash))]
+        spoken = Spoken(judge="j", extractor="j")
+        prepare_again(world.ledger, board, drawn, look="one", protocol=PROTOCOL, spoken=spoken)
+
+    with refused(Misuse, "imported"):
+        asked_with("")
+    with refused(Misuse, "visit_pairwise", code="EH-PROTOCOL-CHANGED"):
+        asked_with("b" * 64)

@@ -51,14 +51,19 @@ class Watched:
             for number, item in enumerate(items)
             for place in range(self.models)
         ]
+        self._benchmark = benchmark
         self.ledger.register_benchmark(benchmark)
+        self._judge()
+
+    def _judge(self) -> None:
+        """All answers against all, as far as it is not on record."""
         self.ledger.add_responses(self._responses)
         self._texts = {one.digest: one.text for one in self._responses}
         self.put(
             prepare(
-                benchmark,
+                self._benchmark,
                 self._responses,
-                items=items,
+                items=self._benchmark.items,
                 judge=JUDGE,
                 model="j",
                 showing=Showing(protocol=PROTOCOL),
@@ -66,6 +71,11 @@ class Watched:
                 fence_secret=self.ledger.fence_secret(),
             )
         )
+
+    def join(self, item: str, model: str) -> None:
+        """A model that answers this item alone."""
+        self._responses.append(Response(item=item, model=model, text=f"world {self.seed} {model}"))
+        self._judge()
 
     @property
     def board(self) -> list[StudyOnRecord]:

@@ -19,7 +19,7 @@ from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.prices import Price
 from evenhand.protocols.protocol import Protocol
-from evenhand.reports.board.choosing import Choice, choose
+from evenhand.reports.board.choosing import Choice, choose_of_run
 from evenhand.reports.judges.sentinel import SentinelReport, sentinel_report
 
 ROWS = 100
@@ -75,16 +75,23 @@ class JudgeOnRecord:
         return JudgingJob(ledger=ledger, benchmark=benchmark, asked=asked, prepared=prepared, settings=settings)
 
 
-def judge_on_record(ledger: Ledger, choice: Choice, *, protocol: str | None = None) -> JudgeOnRecord:
+def judge_on_record(
+    ledger: Ledger, choice: Choice, *, run: str | None = None, protocol: str | None = None
+) -> JudgeOnRecord:
     """`protocol`: its name or folder. Raises MixedError where one board must be chosen, Misuse where it cannot be asked
     again."""
-    board = board_of(ledger, choice)
+    board = board_of(ledger, choice, run=run)
     judged = as_judged(board)
     return JudgeOnRecord(board=tuple(board), judged=judged, protocol=judged.protocol(protocol))
 
 
-def board_of(ledger: Ledger, choice: Choice) -> Sequence[StudyOnRecord]:
-    return choose([one for one in studies(ledger) if one.rater.kind == "model"], choice)
+def board_of(ledger: Ledger, choice: Choice, *, run: str | None = None) -> Sequence[StudyOnRecord]:
+    """`run`: one of the board's, where the judge alone does not tell which."""
+    among = [one for one in studies(ledger) if one.rater.kind == "model"]
+    board = choose_of_run(ledger, choice, run, among=among).studies
+    if board[0].rater.name != choice.judge:
+        raise Misuse(f"Run {run} was judged by {board[0].rater.name}, not by {choice.judge}.")
+    return board
 
 
 def _same(one: Rater, other: Rater) -> bool:
@@ -118,6 +125,7 @@ async def sentinel_async(
     variant: str | None = None,
     protocol: str | None = None,
     see: See | None = None,
+    run: str | None = None,
     base_url: str | None = None,
     api_key_env: str | None = None,
     max_cost: float | None = None,
@@ -130,7 +138,7 @@ async def sentinel_async(
 
     Each `look` draws `rows` rows of the board that no look has drawn, and is called by the month unless it is named;
     the same look again asks only what is missing. With `rows` 0 nobody is asked, and the looks on record are told.
-    `benchmark`, `variant`, `protocol` and `see` choose one of the judge's boards. The replies count on no board.
+    `benchmark`, `variant`, `protocol`, `see` and `run` choose one of the judge's boards. The replies count on no board.
 
     >>> seen = eh.sentinel("openai/gpt-4o", rows=4, look="2026-11", ledger=judged, base_url=server)
     >>> seen.state
@@ -153,8 +161,8 @@ async def sentinel_async(
     asker = NotebookAsker.of(named, terms, ledger=ledger, settings=None)
     choice = Choice(benchmark=benchmark, judge=judge, protocol=protocol, variant=variant, see=see)
     if not rows:
-        return sentinel_report(asker.ledger, board_of(asker.ledger, choice))
-    found = judge_on_record(asker.ledger, choice)
+        return sentinel_report(asker.ledger, board_of(asker.ledger, choice, run=run))
+    found = judge_on_record(asker.ledger, choice, run=run)
     asked = asker.asked_again(judge, found.judge, found.explicit, found.other)
     job = found.job(asker.ledger, asked, rows=rows, look=look or this_month(), settings={"judge": judge})
     finished(await carry_out_all([job], command="sentinel (Python)"))

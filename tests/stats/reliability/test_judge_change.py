@@ -30,7 +30,7 @@ def moves(moved: object, *, look: object = None, first: object = None, second: o
     return Moves(
         moved=given,
         look=codes(look, 0),
-        item=np.arange(rows, dtype=np.int32),
+        item=np.arange(rows),
         first=codes(first, 0),
         second=codes(second, 1),
         longer=np.zeros(rows) if longer is None else np.asarray(longer, dtype=np.float64),

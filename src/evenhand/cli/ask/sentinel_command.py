@@ -51,6 +51,7 @@ class SentinelOptions:
     variant: str | None = option("--variant", help="On which variant of the answers.")
     protocol: str | None = option("--protocol", help="By which protocol; its folder, where it is one of your own.")
     see: See | None = options.see()
+    run: str | None = option("--run", help="The board that this run is part of, where the judge has several.")
     plot: tuple[Target, ...] = options.plot("Draw the looks over time to this .svg, .png or .html; repeatable.")
     form: Format = options.table_format("How the tables are written.")
     asking: AskingAgainOptions
@@ -89,7 +90,7 @@ def command(ctx: click.Context, given: SentinelOptions) -> None:
     else:
         from evenhand.api.sentinel import board_of
 
-        board = board_of(ledger, choice)
+        board = board_of(ledger, choice, run=given.run)
     report = sentinel_report(ledger, board)
     _print(report, done, given)
     if done is not None:
@@ -114,7 +115,7 @@ def _choice(given: SentinelOptions) -> "Choice":
 def _found(ledger: "Ledger", choice: "Choice", given: SentinelOptions) -> "JudgeOnRecord":
     from evenhand.api.sentinel import judge_on_record
 
-    return judge_on_record(ledger, choice, protocol=given.protocol)
+    return judge_on_record(ledger, choice, run=given.run, protocol=given.protocol)
 
 
 def _job(ctx: click.Context, ledger: "Ledger", found: "JudgeOnRecord", given: SentinelOptions) -> "JudgingJob":

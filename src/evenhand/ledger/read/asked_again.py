@@ -72,21 +72,21 @@ def recorded_rows(ledger: Ledger, board: Sequence[StudyOnRecord]) -> dict[Shown,
     results = results_of(ledger, [one.key for one in board])
     kept = results.rows(results.pair & preferring(results) & (results.attempt == 0))
     words = word_counts(ledger, filter(None, kept.responses), items=kept.item.names)
-    columns = (kept.item.code, kept.first, kept.second, kept.ending, kept.seq, kept.at, kept.stands)
     found: dict[Shown, RecordedRow] = {}
-    for item, first, second, ending, seq, at, stands in zip(*(one.tolist() for one in columns), strict=True):
+    for place in range(len(kept)):
+        first, second = int(kept.first[place]), int(kept.second[place])
         answers = kept.responses[first], kept.responses[second]
-        verdict = kept.endings[ending]
+        verdict = kept.endings[int(kept.ending[place])]
         assert isinstance(verdict, Preference)
         row = RecordedRow(
-            models=(kept.models[kept.model_of[first]], kept.models[kept.model_of[second]]),
+            models=(kept.models[int(kept.model_of[first])], kept.models[int(kept.model_of[second])]),
             sign=verdict.sign,
             longer=float(words[answers[0]] - words[answers[1]]),
-            seq=seq,
-            at=at,
-            stands=stands,
+            seq=int(kept.seq[place]),
+            at=float(kept.at[place]),
+            stands=bool(kept.stands[place]),
         )
-        found.setdefault((kept.item.names[item], *answers), row)
+        found.setdefault((kept.item.names[int(kept.item.code[place])], *answers), row)
     return found
 
 

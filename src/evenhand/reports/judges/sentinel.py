@@ -277,10 +277,11 @@ def _whom(direction: Direction, shift: float) -> str:
 
 
 def _between(mean: Estimate) -> str:
+    """The interval of its size, whichever way it goes."""
     if mean.value is None or mean.lower is None or mean.upper is None:
         return ""
-    ends = sorted((mean.lower, mean.upper), key=lambda end: end * (1 if mean.value >= 0 else -1))
-    return f" ({' to '.join(f'{end if mean.value >= 0 else -end:.3f}' for end in ends)})"
+    low, high = (mean.lower, mean.upper) if mean.value >= 0 else (-mean.upper, -mean.lower)
+    return f" ({low:.3f} to {high:.3f})"
 
 
 def sentinel_report(ledger: Ledger, board: Sequence[StudyOnRecord]) -> SentinelReport:
@@ -317,7 +318,7 @@ def _moves(compared: Sequence[AskedRow], record: Mapping[Shown, RecordedRow], or
     return Moves(
         moved=np.array([(_sign(one) - before.sign) / 2 for one, before in rows], dtype=np.float64),
         look=np.array([order.index(one.look) for one, _ in rows], dtype=np.int32),
-        item=np.array([items[one.shown[0]] for one, _ in rows], dtype=np.int32),
+        item=np.array([items[one.shown[0]] for one, _ in rows], dtype=np.int64),
         first=shown[:, 0],
         second=shown[:, 1],
         longer=np.array([before.longer for _, before in rows], dtype=np.float64),

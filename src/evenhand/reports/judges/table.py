@@ -55,7 +55,7 @@ def _asked_again(report: JudgesReport) -> tuple[Sheet, ...]:
     known = [(name, one.sentinel) for one, name in zip(report.judges, report.names, strict=True) if one.sentinel]
     sheet = Sheet(
         title="Asked again over time",
-        headings=("judge", "looks", "rows", "last look", "evidence of a change", "changed"),
+        headings=("judge", "times", "rows", "last look", "evidence of a change", "changed"),
         rows=tuple(
             (
                 name,

@@ -79,7 +79,7 @@ class Moves:
     """Toward the answer shown first."""
     look: Codes
     """Numbers from 0 up that never fall."""
-    item: Codes
+    item: npt.NDArray[np.int64]
     first: Codes
     """The model shown first, an index into `models`."""
     second: Codes
