@@ -208,20 +208,21 @@ def learner(bench: Bench) -> Callable[[Bench], FloatArray]:
 
 
 def by_people(bench: Bench) -> FloatArray:
-    """Weights of 0 or more that add up to 1, by least squares of people's verdicts on what the judges say."""
+    """Weights that add up to 1, by least squares of people's verdicts on what the judges say; who would have less than
+    0 is left out, the lowest first."""
     known = bench.asked
     said, people = np.nan_to_num(bench.said[:, known]), bench.people[known]
     squares, products = said @ said.T, said @ people
     # A hair of evenness, so that judges who say the same share their weight.
     squares += np.eye(len(said)) * max(1e-3 * float(np.trace(squares)) / len(said), 1e-12)
-    weights = np.full(len(said), 1 / len(said))
-    for _ in range(_STEPS):
-        before = weights.copy()
-        for judge in range(len(weights)):
-            rest = products[judge] - squares[judge] @ weights + squares[judge, judge] * weights[judge]
-            weights[judge] = max(rest / squares[judge, judge], 0.0)
-        if float(np.abs(weights - before).max()) < _SETTLED:
+    held = np.arange(len(said))
+    weights = np.zeros(len(said))
+    while len(held):
+        weights[:] = 0.0
+        weights[held] = np.linalg.solve(squares[np.ix_(held, held)], products[held])
+        if (weights >= 0).all():
             break
+        held = held[held != int(np.argmin(weights))]
     return _as_shares(weights)
 
 
