@@ -1,4 +1,4 @@
-"""A board of several judges as one jury: who sits on it, what their weights are, and whether it beats the best of them."""
+"""A board of several judges as one jury: who sits on it, with what weights, and whether it beats the best of them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -50,8 +50,8 @@ class JuryOnBoard:
         gain, single = found.gain, f"the best single judge, {_most(found.chosen)}"
         if not found.by_people:
             return (
-                f"{who}: by the judges' own agreement, which flatters a jury, right in {per_cent(found.jury.value)}, and "
-                f"{single}, in {per_cent(found.single.value)}. Only people's verdicts can tell whether it is better."
+                f"{who}: by the judges' own agreement, which flatters a jury, right in {per_cent(found.jury.value)}, "
+                f"and {single}, in {per_cent(found.single.value)}. Only people's verdicts can tell whether it is better."
             )
         sure = gain.lower is not None and gain.upper is not None and (gain.lower > 0 or gain.upper < 0)
         than = "more often" if (gain.value or 0) > 0 else "less often"
