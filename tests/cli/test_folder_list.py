@@ -29,7 +29,8 @@ REFUSED = """allow_partial allow_private api_key_env base_url detector endpoint_
     judge_api_key_env judge_base_url judge_endpoint_name link log max_bytes max_tokens mode name no_worker
     once only_link out owner_link pages per_skill plot port predictions price prompts public_key public_url
     query_api_key_env query_base_url query_model reasoning_effort replace replicates replies retry_failed
-    retry_reason same_family showings stop team third_showing timeout token trust_folder unrelated version with_reference"""
+    retry_reason same_family showings stop
+    team third_showing timeout token trust_folder unrelated version with_reference"""
 
 
 def _all() -> list[tuple[str, click.Option]]:

@@ -1,6 +1,6 @@
 """A board of several judges as one jury: who sits on it, with what weights, and whether it beats the best of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from evenhand.format.words import listed, per_cent
 from evenhand.reports.board.evidence import Evidence
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.jury import HeldOut, JuryVotes, Way, bench_of, held_out, jury_votes, shared_errors
+from evenhand.stats.ratings.jury import HeldOut, IntArray, JuryVotes, Way, bench_of, held_out, jury_votes, shared_errors
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.reliability.families import Families
 
@@ -51,7 +51,7 @@ class JuryOnBoard:
         if not found.by_people:
             return (
                 f"{who}: by the judges' own agreement, which flatters a jury, right in {per_cent(found.jury.value)}, "
-                f"and {single}, in {per_cent(found.single.value)}. Only people's verdicts can tell whether it is better."
+                f"and {single}, in {per_cent(found.single.value)}. Only people's verdicts can tell if it is better."
             )
         sure = gain.lower is not None and gain.upper is not None and (gain.lower > 0 or gain.upper < 0)
         than = "more often" if (gain.value or 0) > 0 else "less often"
@@ -157,7 +157,7 @@ def jury_board(evidence: Evidence, way: Way, *, same_family: bool, seed: int) ->
             joined=None,
             each_counted=None,
             missing=None,
-            item_name=None if name_of is None else lambda code: name_of(int(items[code])),
+            item_name=None if name_of is None else _renumbered(name_of, items),
             item_names=None
             if names is None
             else lambda: {place: names()[int(code)] for place, code in enumerate(items)},
@@ -166,6 +166,13 @@ def jury_board(evidence: Evidence, way: Way, *, same_family: bool, seed: int) ->
         verdicts=len(votes),
         told=told,
     )
+
+
+def _renumbered(name_of: Callable[[int], str], items: IntArray) -> Callable[[int], str]:
+    def name(code: int) -> str:
+        return name_of(int(items[code]))
+
+    return name
 
 
 def _one_family(judges: Sequence[str], *, same_family: bool) -> str | None:
@@ -188,7 +195,8 @@ def _correlated(jury: JuryVotes) -> str:
     if found is None:
         return ""
     apart = found[np.triu_indices(len(found), 1)]
-    return f" Their deviations from people's verdicts correlate by {float(np.mean(apart)):.2f}, what is people's own doubt included."
+    mean = float(np.mean(apart))
+    return f" Their deviations from people's verdicts correlate by {mean:.2f}, people's own doubt included."
 
 
 def _matched(evidence: Evidence, people: Evidence) -> Comparisons:
@@ -219,8 +227,8 @@ def stacked(parts: Sequence[tuple[str, Evidence]]) -> Evidence:
     first = parts[0][1]
     models = sorted({name for _, one in parts for name in one.shown.models})
     number = {name: code for code, name in enumerate(models)}
-    named = [one.item_names() if one.item_names else {} for _, one in parts]
-    items = list(dict.fromkeys(name for some in named for name in some.values()))
+    named: list[Mapping[int, str]] = [{} if one.item_names is None else one.item_names() for _, one in parts]
+    items: list[str] = list(dict.fromkeys(name for some in named for name in some.values()))
     place = {name: code for code, name in enumerate(items)}
     rows = [one.shown for _, one in parts]
     codes = [np.array([number[name] for name in one.models], dtype=np.int32) for one in rows]
@@ -249,7 +257,7 @@ def stacked(parts: Sequence[tuple[str, Evidence]]) -> Evidence:
         missing=None,
         waiting=None,
         steering={},
-        item_name=lambda code: labels.get(items[code], items[code]),
+        item_name=[labels.get(name, name) for name in items].__getitem__,
         item_names=lambda: dict(enumerate(items)),
         asked_in_vain=frozenset,
     )

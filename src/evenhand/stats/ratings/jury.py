@@ -140,7 +140,7 @@ def bench_of(votes: Comparisons, people: Comparisons | None) -> Bench:
         people=asked,
         order=order,
     )
-    return found.cases(~np.isnan(said).all(axis=0))
+    return found.cases(np.asarray((~np.isnan(said)).any(axis=0)))
 
 
 def _cases(rows: Comparisons) -> tuple[IntArray, FloatArray]:
@@ -321,7 +321,7 @@ def held_out(jury: JuryVotes, *, folds: int = FOLDS, seed: int = 0) -> HeldOut |
 
 def _merits(bench: Bench) -> FloatArray:
     truth = np.where(bench.people == 0, np.nan, (np.sign(bench.people) + 1) / 2)
-    return np.array([np.nanmean(_right(np.nan_to_num(own), truth)) for own in bench.said])
+    return np.array([np.nanmean(_right(np.nan_to_num(own), truth)) for own in bench.said], dtype=np.float64)
 
 
 def _right(score: FloatArray, truth: FloatArray) -> FloatArray:
@@ -334,4 +334,4 @@ def shared_errors(bench: Bench) -> FloatArray | None:
     known = bench.asked & ~np.isnan(bench.said).any(axis=0)
     if int(known.sum()) < GROUPS:
         return None
-    return np.corrcoef(bench.said[:, known] - bench.people[known])
+    return np.atleast_2d(np.corrcoef(bench.said[:, known] - bench.people[known]))
