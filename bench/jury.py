@@ -44,8 +44,7 @@ class World:
         parts: list[tuple[int, int, FloatArray]] = []
         for judge in range(self.judges):
             own = gap + COMMON[judge] * common + NOISE[judge] * rng.normal(size=len(item))
-            for side in (1, -1):
-                parts.append((judge, side, own + side * ORDER[judge] + 0.5 * rng.logistic(size=len(item))))
+            parts += [(judge, side, own + side * ORDER[judge] + 0.5 * rng.logistic(size=len(item))) for side in (1, -1)]
         names = tuple(f"m{place}" for place in range(models))
         votes = Comparisons(
             models=names,

@@ -17,7 +17,7 @@ REVIEWED = {
         max_characters max_image_edge max_options method model_a_column model_b_column models new
         order_effect orders ordinal pairs part per_task picture plan policy prompt quiet rater_column
         readout reference reference_battles repeats require resample run sample sampling_seed scale
-        see seed shrink spreadsheet start tau temperature ties top_p unclustered unit until variant winner_as
+        jury see seed shrink soft spreadsheet start tau temperature ties top_p unclustered unit until variant winner_as
         width winner_column winner_words""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
     INSIDE: "benchmark criteria data image_root protocol responses",
@@ -29,7 +29,8 @@ REFUSED = """allow_partial allow_private api_key_env base_url detector endpoint_
     judge_api_key_env judge_base_url judge_endpoint_name link log look max_bytes max_calls max_tokens mode name no_worker
     once only_link out owner_link pages per_skill plot port predictions price prompts public_key public_url
     query_api_key_env query_base_url query_model reasoning_effort replace replicates replies retry_failed
-    retry_reason rows showings stop team third_showing timeout token trust_folder unrelated version with_reference"""
+    retry_reason rows same_family showings stop
+    team third_showing timeout token trust_folder unrelated version with_reference"""
 
 
 def _all() -> list[tuple[str, click.Option]]:

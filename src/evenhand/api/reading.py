@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evenhand.reports.bridging import BridgedBoard, BridgePlan
     from evenhand.reports.judges.report import JudgesReport
     from evenhand.reports.run_changes import RunChanges
+    from evenhand.stats.ratings.jury import Way
     from evenhand.stats.ratings.resampling import Unit as Resampled
 
 
@@ -51,6 +52,8 @@ def rank(
     with_people: "bool | str | Path | Frame" = False,
     soft: bool = False,
     anytime: bool = False,
+    jury: "Way | None" = None,
+    same_family: bool = False,
 ) -> "Board":
     """The board of a run, a ledger, a battles file or several, or a frame; of the usual ledger by default.
 
@@ -61,8 +64,9 @@ def rank(
     of a file with one item, pair, rater and order share one weight or count each. `with_people` corrects a judge's
     board by people's verdicts on some of its pairs: True of a ledger, of a file or frame another one. `soft` goes by
     how likely the judge was to prefer each side, as a constrained readout keeps it and a file's column `soft` tells it
-    of model_a. `anytime` gives intervals that hold at all times together, for a board that is looked at every day while
-    it grows. A Scoring has Elo's step, the scale, an anchor, ties and the rule that joins votes:
+    of model_a. `jury` makes several judges one, by "majority", "mean" or "learned" weights; `same_family` lets all of
+    them be of one maker. `anytime` gives intervals that hold at all times together, for a board that is looked at every
+    day while it grows. A Scoring has Elo's step, the scale, an anchor, ties and the rule that joins votes:
 
     >>> frame = pl.DataFrame({"model_a": ["X", "X", "Y"], "model_b": ["Y", "Z", "Z"], "winner": ["X", "Z", "tie"]})
     >>> board = eh.rank(frame, scoring=eh.Scoring(scale=eh.Scale(anchor="Z", anchor_value=1000)))
@@ -91,8 +95,10 @@ def rank(
         with_people=with_people,
         soft=soft,
         anytime=anytime,
+        jury=jury,
+        same_family=same_family,
     )
-    ledger = _ledger_of(found)
+    ledger = None if jury else _ledger_of(found)
     return board if ledger is None or board.origin.judge is None else replace(board, more=audits_of(ledger, board))
 
 

@@ -74,8 +74,9 @@ MAY_SET: Mapping[str, FolderRule] = {
             "part", "prompt", "max_options", "max_characters", "per_task",
             # How a board is worked out.
             "method", "unit", "join", "ties", "k", "scale", "base", "start", "anchor", "bootstrap", "resample",
-            "unclustered", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline", "by", "anytime",
-            "by_cluster", "repeats", "compare_variants", "levels", "disagreements", "plan", "changes", "policy",
+            "unclustered", "soft", "jury", "order_effect", "length", "ordinal", "fit", "shrink", "compare", "baseline",
+            "by", "anytime", "by_cluster", "repeats", "compare_variants", "levels", "disagreements", "plan", "changes",
+            "policy",
             "require", "assume", "family", "run", "item", "tau", "width",
             "model_a_column", "model_b_column", "winner_column", "winner_as", "winner_words", "item_column",
             "rater_column", "picture",

@@ -118,6 +118,8 @@ class BoardDocument(Versioned):
     items: int | None
     clusters: dict[str, Any]
     people: dict[str, Any] | None
+    soft: dict[str, Any] | None
+    jury: dict[str, Any] | None
     models: list[BoardModel]
     equal_length: NotRequired[bool]
     version: NotRequired[int]

@@ -126,6 +126,15 @@ class RankOptions:
         help="By how likely the judge was to prefer each side, as a constrained readout keeps it and the column `soft` "
         "of FILES tells it of model_a.",
     )
+    jury: Literal["majority", "mean", "learned"] | None = option(
+        "--jury",
+        type=click.Choice(["majority", "mean", "learned"]),
+        help="Several judges as one: most votes, their mean, or weights learned from people's verdicts (--with-people) "
+        "or from how three or more of them agree.",
+    )
+    same_family: bool = option(
+        "--same-family", is_flag=True, help="Let all judges of a --jury be of one maker, whose errors they share."
+    )
     unclustered: bool = option(
         "--unclustered", is_flag=True, help="Also the intervals that treat every row as independent."
     )
@@ -223,7 +232,7 @@ def _print(given: RankOptions) -> None:
         return
     terminal = console()
     print_ranked(board, given, terminal)
-    if not given.files:
+    if not given.files and not given.jury:
         print_audit_of(board, given.store, terminal, explain=given.explain)
 
 
@@ -261,6 +270,8 @@ def _refuse_idle(ctx: click.Context, given: RankOptions) -> None:
     """Flags that would change nothing; a document is spared most, for it holds every method's findings."""
     if _typed(ctx, "resample") and not given.bootstrap:
         raise WrongUse("--resample says what a bootstrap draws: give --bootstrap N too.")
+    if given.same_family and not given.jury:
+        raise WrongUse("--same-family is about a jury: give --jury too, or leave it out.")
     if given.soft and _typed(ctx, "join"):
         raise WrongUse("--join makes battles of votes, and soft verdicts make none: leave --join or --soft out.")
     if given.as_json:

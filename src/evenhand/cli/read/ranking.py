@@ -54,6 +54,8 @@ def ranked(given: "RankOptions") -> Board:
         repeats=given.repeats,
         soft=given.soft,
         anytime=given.anytime,
+        jury=given.jury,
+        same_family=given.same_family,
     )
     if given.files:
         return ranking(given.files, battle_columns(given), with_people=given.with_people or False)
@@ -61,6 +63,10 @@ def ranked(given: "RankOptions") -> Board:
     from evenhand.ledger.submissions.submitted_models import counted_battles
 
     ledger = Ledger(given.store, create=False)
+    if given.jury:
+        if given.choosing.run or given.choosing.judge:
+            raise WrongUse("A jury is of every judge on record: leave --judge and --run out.")
+        return ranking(ledger, choice_of(given.choosing), with_people=given.with_people is not None)
     judged = counted_battles(ledger, studies_chosen(ledger, given.choosing), soft=given.soft)
     if given.with_people is None:
         return ranking(judged)
@@ -136,7 +142,7 @@ def _scale(given: "RankOptions") -> Scale:
 
 
 def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None:
-    audited = given.explain and not given.files and audited_on_record(board, given.store)
+    audited = given.explain and not given.files and not given.jury and audited_on_record(board, given.store)
     more = beside(board, given)
     print_board(board, console, more=more, everything=given.everything, explain=given.explain, audited=audited)
 
@@ -178,7 +184,7 @@ def print_audit_of(board: Board, store: str, console: "Console", *, explain: boo
 
 
 def audit_document(board: Board, given: "RankOptions") -> dict[str, Json]:
-    if given.files or board.origin.judge is None:
+    if given.files or given.jury or board.origin.judge is None:
         return {}
     from evenhand.api.reading import audits_of
     from evenhand.ledger.store.record import Ledger

@@ -12,6 +12,7 @@ from evenhand.format.result import PRINTED, Result
 from evenhand.reports.board.clusters import Clusters
 from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.board.findings import Findings
+from evenhand.reports.board.jury import JuryOnBoard
 from evenhand.reports.board.methods import RatingMethod
 from evenhand.reports.board.people import PeopleOnBoard
 from evenhand.reports.board.soft import SoftOnBoard
@@ -124,6 +125,8 @@ class Board(Result):
     """Where the ratings are of a judge's verdicts corrected by people's."""
     soft: SoftOnBoard | None = None
     """Where the ratings are of how likely the judge was to prefer each side."""
+    jury: JuryOnBoard | None = None
+    """Where several judges are one."""
     more: Mapping[str, Json] = field(default_factory=dict[str, Json])
     """Fields that its document has besides its own: of a ledger's board the judge's latest audits."""
 
@@ -162,7 +165,8 @@ class Board(Result):
         """Every further sentence of the board."""
         corrected = () if self.people is None else self.people.sentences
         soft = () if self.soft is None else self.soft.sentences
-        return (*corrected, *soft, *self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
+        jury = () if self.jury is None else self.jury.sentences
+        return (*corrected, *soft, *jury, *self.about_missing, *self.about_repeats, *self.basis, *self.remarks)
 
     def __str__(self) -> str:
         """What `evenhand rank` prints, without colours and with parameters for flags."""
@@ -198,6 +202,7 @@ class Board(Result):
             "clusters": self.clusters.as_json(),
             "people": None if self.people is None else self.people.as_json(),
             "soft": None if self.soft is None else self.soft.as_json(),
+            "jury": None if self.jury is None else self.jury.as_json(),
             "models": [
                 {**one.as_json(), **found[one.model], **steering_json(self.steering, one.model)} for one in self.models
             ],

@@ -175,6 +175,29 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
     return left
 
 
+def jury_of(ledger: Ledger, choice: Choice | None) -> dict[str, list[StudyOnRecord]]:
+    """By judge, the studies of all models that judged the same data in one way. Raises MixedError."""
+    choice = choice or Choice()
+    left = [one for one in studies(ledger) if one.rater.kind == "model"]
+    left = left if choice.protocol else boards_among(left)
+    left = _with_verdicts(fitting(left, choice), undecided=False)
+    names = sorted({one.rater.name for one in left})
+    if len(names) < 2:
+        raise MixedError(
+            f"A jury has two judges at least, and the ledger holds verdicts of {', '.join(names) or 'none'}.",
+            code="EH-CHOOSE-NOTHING",
+        )
+    found = {name: choose(left, replace(choice, judge=name)) for name in names}
+    ways = {(some[0].data, some[0].variant, some[0].condition.protocol) for some in found.values()}
+    if len(ways) > 1:
+        raise MixedError(
+            "These judges judged different data or under different protocols; choose with --benchmark, --variant and "
+            "--protocol.",
+            code="EH-CHOOSE-SEVERAL",
+        )
+    return found
+
+
 def fitting(studies: Sequence[StudyOnRecord], choice: Choice) -> list[StudyOnRecord]:
     """All that fit what was named, of however many boards; raises MixedError where none does."""
     left = list(studies)

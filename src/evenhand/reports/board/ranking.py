@@ -16,7 +16,9 @@ from evenhand.reports.board.board import Board, BoardRow, Unit
 from evenhand.reports.board.clusters import WAYS, clustered, clusters_of
 from evenhand.reports.board.evidence import Evidence
 from evenhand.reports.board.findings import Findings
+from evenhand.reports.board.jury import JuryBoard, jury_board, refuse_beside_jury
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
+from evenhand.reports.board.methods.bradley_terry import rate_jury
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, find_method, method_names, ratings
 from evenhand.reports.board.people import OPTION, joined_board
 from evenhand.reports.board.placed import with_placed
@@ -28,10 +30,12 @@ from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.ratings import Rated
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.jury import Way
 from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests, with_neighbours
 from evenhand.stats.ratings.placing import NoBoard
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.resampling import Unit as Resampled
+from evenhand.stats.ratings.soft import soft_rows
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Summary, trust
@@ -66,6 +70,10 @@ class Ranking:
     """Of a file, as it was read."""
     soft: bool = False
     """By how likely the judge was to prefer each side, not by which it preferred."""
+    jury: Way | None = None
+    """How several judges make one verdict; None: there is no jury."""
+    same_family: bool = False
+    """Whether all of a jury may be of one maker."""
 
 
 def rank(
@@ -83,6 +91,8 @@ def rank(
     with_people: "Verdicts | bool" = False,
     soft: bool = False,
     anytime: bool = False,
+    jury: Way | None = None,
+    same_family: bool = False,
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -97,7 +107,9 @@ def rank(
     of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows of a file
     with one item, pair, rater and order share one weight, or count each. `with_people`: people's verdicts on some of
     the pairs that a judge judged, by which its board is corrected; of a ledger True. `soft`: by how likely the judge
-    was to prefer each side, as a constrained readout keeps it, and a file's column `soft` tells it of model_a.
+    was to prefer each side, as a constrained readout keeps it, and a file's column `soft` tells it of model_a. `jury`:
+    several judges as one, by majority, by mean, or by learned weights, from people's verdicts where `with_people` gives
+    some; `same_family` lets all of them be of one maker.
     `anytime` gives intervals that hold at all times together, for a board that grows and is looked at every day.
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
@@ -121,7 +133,12 @@ def rank(
         by_cluster=by_cluster,
         repeats=repeats,
         soft=soft,
+        jury=jury,
+        same_family=same_family,
     )
+    if jury is not None:
+        _refuse_unknown("jury", jury, get_args(Way))
+        refuse_beside_jury(find_method(method), ranking.scoring, ranking.resampling, unit=unit, soft=soft)
     if soft:
         refuse_beside_soft(
             find_method(method),
@@ -170,6 +187,8 @@ def _evidence(
     reading = SourceReading(
         choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed, soft=ranking.soft
     )
+    if ranking.jury is not None:
+        return reading.jury(source, with_people)
     if with_people is False:
         return reading.evidence(source)
     _refuse_beside_people(ranking)
@@ -246,6 +265,8 @@ def _in_first_tier(made: Board) -> list[str]:
 
 def _board(evidence: Evidence, ranking: Ranking) -> Board:
     method, scoring = find_method(ranking.method), replace(ranking.scoring, seed=ranking.seed)
+    jury = _jury(evidence, ranking)
+    evidence = evidence if jury is None else jury.evidence
     joined_with = None if evidence.people is None else joined_board(evidence, method, scoring, ranking.by_cluster)
     evidence = evidence if joined_with is None else joined_with.evidence
     by, shown = clustered(evidence.shown, ranking.by_cluster if joined_with is None else None)
@@ -254,8 +275,13 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
     unit, voted, battles = _units(evidence, ranking, method)
     soft: SoftRating | None = soft_rating(evidence, voted) if ranking.soft else None
     rated = voted if soft is None else soft.rated
+    if jury is not None:
+        rated = soft_rows(voted)
     rates = win_rates(rated)
-    if joined_with is None:
+    if jury is not None:
+        # The paired tests would take the weights for known.
+        found, tests = _of_jury(rated, scoring, jury), ()
+    elif joined_with is None:
         found = ratings(rated, method, scoring, ranking.resampling)
         tests = _neighbours(rated, found, ranking.seed)
         found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
@@ -274,7 +300,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         rated_by=method,
         unit=unit,
         models=_standings(found, rates),
-        votes=len(voted) if unit == "rows" else len(shown),
+        votes=jury.verdicts if jury is not None else len(voted) if unit == "rows" else len(shown),
         battles=len(battles),
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
@@ -285,6 +311,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         remarks=evidence.notes if joined_with is None else (*joined_with.notes, *evidence.notes, *joined_with.read),
         people=None if joined_with is None else joined_with.told,
         soft=None if soft is None else soft.told,
+        jury=None if jury is None else jury.told,
         settings=_settings(ranking, unit),
         findings=Findings(
             shown=shown,
@@ -294,12 +321,25 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
             scoring=scoring,
             missing=evidence.missing,
             item_name=evidence.item_name,
-            soft=soft is not None,
+            soft=soft is not None or jury is not None,
             came=evidence.came,
         ),
         steering=evidence.steering,
         clusters=clusters,
     )
+
+
+def _jury(evidence: Evidence, ranking: Ranking) -> JuryBoard | None:
+    if ranking.jury is None:
+        return None
+    return jury_board(evidence, ranking.jury, same_family=ranking.same_family, seed=ranking.seed)
+
+
+def _of_jury(rated: Comparisons, scoring: Scoring, jury: JuryBoard) -> Ratings:
+    try:
+        return rate_jury(rated, scoring, jury.added)
+    except ValueError as error:
+        raise RankError(str(error)) from error
 
 
 def _neighbours(rated: Comparisons, found: Ratings, seed: int) -> tuple[NeighbourTest, ...]:
@@ -373,12 +413,16 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
         "by_cluster": ranking.by_cluster,
         "repeats": ranking.repeats,
         "soft": ranking.soft,
+        "jury": ranking.jury,
+        "same_family": ranking.same_family,
     }
 
 
 def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[Unit, Comparisons, Comparisons]:
     """What is rated, under its name; and the battles, which a file's rows are unless asked otherwise."""
     shown, asked = evidence.shown, ranking.unit
+    if ranking.jury is not None:
+        return "battles", shown, shown
     if evidence.joined is not None and asked != "battles":
         return ("rows", evidence.joined, evidence.joined) if asked is None else ("votes", shown, evidence.joined)
     if evidence.origin.source is not None and asked != "battles":

@@ -90,6 +90,40 @@ class SourceReading:
             )
         return replace(of_record(judged, self.seed), people=of_record(people, self.seed))
 
+    def jury(self, source: Verdicts, people: "Verdicts | bool") -> Evidence:
+        """Of several judges, with people's verdicts beside them where there are any. Raises RankError, MixedError."""
+        from evenhand.exchange.battles_file import joined_tables, read_battle_files, read_battles
+        from evenhand.exchange.rater_choice import MODELS, PEOPLE, of_raters
+
+        if not (_is_file(source) or _is_frame(source)):
+            return self._recorded_jury(source, people)
+        if people is not False:
+            return self.with_people(source, people)
+        columns = self._columns()
+        if isinstance(source, str | Path | list | tuple):
+            table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
+        else:
+            table = read_battles(source, columns=columns, repeats=self.repeats)
+        told = set(table.kinds.values()) == {"human", "model"}
+        judges = of_file(of_raters(table, columns.raters or ((MODELS,) if told else ())))
+        return replace(judges, people=of_file(of_raters(table, (PEOPLE,)))) if told else judges
+
+    def _recorded_jury(self, source: object, people: "Verdicts | bool") -> Evidence:
+        from evenhand.ledger.submissions.submitted_models import counted_battles
+        from evenhand.reports.board.choosing import jury_of
+        from evenhand.reports.board.jury import stacked
+
+        ledger = source if isinstance(source, _ledger_type()) else getattr(source, "ledger", None)
+        if ledger is None:
+            raise RankError("A jury is made of a ledger, a file or a frame.", code="EH-CHOICE-KIND")
+        judges = jury_of(ledger, self._choice())
+        parts = [(name, of_record(counted_battles(ledger, some), self.seed)) for name, some in judges.items()]
+        whole = stacked(parts)
+        if people is False:
+            return whole
+        first = next(iter(judges.values()))[0]
+        return replace(whole, people=of_record(people_beside(ledger, first), self.seed))
+
     def _choice(self) -> "Choice | None":
         from evenhand.exchange.battles_file import BattleColumns
 

@@ -139,6 +139,10 @@ def _few_verdicts(board: "Board") -> tuple[str, ...]:
 
 def print_trust(board: "Board", console: Console) -> None:
     """Whether the judge can be trusted and how far it favours a position, on one line."""
+    if board.jury is not None:
+        for sentence in board.jury.sentences[1:]:
+            console.print(unbroken(escape(sentence)))
+        return
     summary = board.reliability
     told = _unknown(board) if summary is None else f"{summary.reading[0]} {position_shortly(summary.order)}".rstrip()
     console.print(unbroken(escape(f"Can this judge be trusted? {told}")), style=_style(board))
@@ -156,9 +160,11 @@ def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
     apart = board.about_ranks[:1] if any(one.separated for one in board.neighbours) else ()
     corrected = () if board.people is None else board.people.sentences[1:]
     soft = () if board.soft is None else board.soft.sentences[1:]
+    jury = () if board.jury is None else board.jury.sentences[1:]
     first = (
         *corrected,
         *soft,
+        *jury,
         *apart,
         *board.about_placed,
         *board.about_repeats,
@@ -187,6 +193,8 @@ def _print_heading(board: "Board", console: Console) -> None:
         console.print(unbroken(escape(board.people.headline)), style="bold")
     if board.soft is not None:
         console.print(unbroken(escape(board.soft.headline)), style="bold")
+    if board.jury is not None:
+        console.print(unbroken(escape(board.jury.headline)), style="bold")
     console.print()
 
 
@@ -359,6 +367,8 @@ def _some(sentences: Sequence[str]) -> Iterable[str]:
 
 def print_reliability(board: "Board", console: Console, *, audited: bool = False) -> None:
     """`audited`: what an audit of the judge found is printed below."""
+    if board.jury is not None:
+        return
     console.print("[bold]Can this judge be trusted?[/bold]")
     summary = board.reliability
     if summary is None:

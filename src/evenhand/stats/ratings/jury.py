@@ -140,7 +140,7 @@ def bench_of(votes: Comparisons, people: Comparisons | None) -> Bench:
         people=asked,
         order=order,
     )
-    return found.cases(~np.isnan(said).all(axis=0))
+    return found.cases(np.asarray((~np.isnan(said)).any(axis=0)))
 
 
 def _cases(rows: Comparisons) -> tuple[IntArray, FloatArray]:
@@ -208,20 +208,21 @@ def learner(bench: Bench) -> Callable[[Bench], FloatArray]:
 
 
 def by_people(bench: Bench) -> FloatArray:
-    """Weights of 0 or more that add up to 1, by least squares of people's verdicts on what the judges say."""
+    """Weights that add up to 1, by least squares of people's verdicts on what the judges say; who would have less than
+    0 is left out, the lowest first."""
     known = bench.asked
     said, people = np.nan_to_num(bench.said[:, known]), bench.people[known]
     squares, products = said @ said.T, said @ people
     # A hair of evenness, so that judges who say the same share their weight.
     squares += np.eye(len(said)) * max(1e-3 * float(np.trace(squares)) / len(said), 1e-12)
-    weights = np.full(len(said), 1 / len(said))
-    for _ in range(_STEPS):
-        before = weights.copy()
-        for judge in range(len(weights)):
-            rest = products[judge] - squares[judge] @ weights + squares[judge, judge] * weights[judge]
-            weights[judge] = max(rest / squares[judge, judge], 0.0)
-        if float(np.abs(weights - before).max()) < _SETTLED:
+    held = np.arange(len(said))
+    weights = np.zeros(len(said))
+    while len(held):
+        weights[:] = 0.0
+        weights[held] = np.linalg.solve(squares[np.ix_(held, held)], products[held])
+        if (weights >= 0).all():
             break
+        held = held[held != int(np.argmin(weights))]
     return _as_shares(weights)
 
 
@@ -320,7 +321,7 @@ def held_out(jury: JuryVotes, *, folds: int = FOLDS, seed: int = 0) -> HeldOut |
 
 def _merits(bench: Bench) -> FloatArray:
     truth = np.where(bench.people == 0, np.nan, (np.sign(bench.people) + 1) / 2)
-    return np.array([np.nanmean(_right(np.nan_to_num(own), truth)) for own in bench.said])
+    return np.array([np.nanmean(_right(np.nan_to_num(own), truth)) for own in bench.said], dtype=np.float64)
 
 
 def _right(score: FloatArray, truth: FloatArray) -> FloatArray:
@@ -333,4 +334,4 @@ def shared_errors(bench: Bench) -> FloatArray | None:
     known = bench.asked & ~np.isnan(bench.said).any(axis=0)
     if int(known.sum()) < GROUPS:
         return None
-    return np.corrcoef(bench.said[:, known] - bench.people[known])
+    return np.atleast_2d(np.corrcoef(bench.said[:, known] - bench.people[known]))

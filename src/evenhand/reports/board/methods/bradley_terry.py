@@ -1,13 +1,19 @@
 """Bradley-Terry: strengths that explain all verdicts best, whatever their order."""
 
+from dataclasses import replace
+
 from evenhand.format.near_names import hint
 from evenhand.reports.board.methods.record import RatingMethod, Ratings, RatingsWithPeople, Scoring
+from evenhand.stats.intervals import LEVEL
+from evenhand.stats.ratings.bradley_terry.covariance import spread
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.notes import NO_ITEMS, NOT_CLUSTERED
-from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, sandwich_board
+from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
+from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
 from evenhand.stats.ratings.with_people.ratings import joined_ratings
 
@@ -34,6 +40,18 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
         fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
         return _of_fit(fitted, fitted.notes, scoring, resampling)
     fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
+    bounded = any(one.rating.lower is not None for one in fitted.models)
+    notes = (_SANDWICH.format(100 * fitted.level), *fitted.notes) if bounded else fitted.notes
+    return _of_fit(fitted, notes, scoring)
+
+
+def rate_jury(comparisons: Comparisons, scoring: Scoring, added: FloatArray) -> Ratings:
+    """With what `added` says the strengths vary more than the rows show. Raises ValueError as `rate` does."""
+    solution = solve(comparisons)
+    around = spread(solution)
+    covariance = around.covariance.copy()
+    covariance[: len(added), : len(added)] += added
+    fitted = sandwich_board(solution, replace(around, covariance=covariance), scale=scoring.scale, level=LEVEL)
     bounded = any(one.rating.lower is not None for one in fitted.models)
     notes = (_SANDWICH.format(100 * fitted.level), *fitted.notes) if bounded else fitted.notes
     return _of_fit(fitted, notes, scoring)
