@@ -14,14 +14,16 @@ VISIT, CREATION = "visit-bench-sample", "creation-mmbench-sample"
 FORCED, FIVE_LEVELS = "Following instructions", "Creative writing"
 
 
-def with_other_judges(here: Workplace) -> None:
-    """Two more on some items, with prices, and people: what a board of judges shows."""
+def with_other_judges(here: Workplace, *, items: int = 10, verdicts: int | None = None) -> None:
+    """Two more on some items, with prices, and people: what a board of judges shows. `verdicts`: of people, at most."""
     for name, rule, price in (("longest", "prefers-longer", 2), ("first", "always-first", 1)):
         with server_process("--judge", rule) as url:
             who = ("--judge", f"scripted/{name}", "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
-            ran = here.run("judge", VISIT, *who, "--price", f"input={price},output={price}", "--limit", "10")
+            ran = here.run("judge", VISIT, *who, "--price", f"input={price},output={price}", "--limit", str(items))
             assert ran.code == 0, ran.err
-    people(here.folder / "people.jsonl")
+    told = here.folder / "people.jsonl"
+    people(told)
+    told.write_text("".join(told.read_text(encoding="utf-8").splitlines(keepends=True)[:verdicts]), encoding="utf-8")
     ran = here.run("import", "people.jsonl", "--judgements", "--benchmark", VISIT)
     assert ran.code == 0, ran.err
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Request, expect
 
 from evenhand.ledger.store.record import Ledger
-from tests.e2e.showroom import furnished
+from tests.e2e.showroom import furnished, with_other_judges
 from tests.e2e.test_accessibility import Inspector, inspector
 from tests.e2e.workplace import Workplace
 from tests.hosting import hosting
@@ -57,14 +57,16 @@ class Reader:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two samples that are open, and a benchmark of which everything is withheld that can be."""
+    """Two samples that are open, of one the judges compared, and a benchmark of which everything is withheld that can
+    be."""
     here = Workplace(tmp_path_factory.mktemp("published") / "show")
     furnished(here)
+    with_other_judges(here, items=2, verdicts=80)
     with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger:
         fill(ledger)
     ran = here.run("publish", "site", "--json")
     assert ran.code == 0, ran.err
-    assert ran.document["kinds"]["boards"] == 3
+    assert ran.document["kinds"]["boards"] == 6
     again = here.run("publish", "site", "--json")
     assert (again.document["written"], again.document["removed"]) == ([], [])
     return here.folder / "site"
@@ -144,6 +146,20 @@ def test_a_board_is_sorted_and_its_figures_lead_to_the_battles_behind_them(reade
     expect(page.get_by_role("heading", name="Verdicts")).to_be_visible()
     page.get_by_role("link", name="The item").click()
     expect(page.get_by_role("heading", name="Reference answer")).to_be_visible()
+    assert reader.trouble == []
+
+
+def test_the_judges_that_were_compared_are_a_page_with_a_chart_and_a_document(reader: Reader, site: Path):
+    reader.opens("index.html").get_by_role("link", name="Which of these judges to pay").click()
+    page = reader.page
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Judges of visit-bench-sample")
+    expect(page.locator("h1 .badge", has_text="scripted judge")).to_be_visible()
+    rows = page.get_by_role("row").filter(has_text="scripted/longest")
+    assert rows.count() >= 2
+    assert page.locator("figure svg:visible, figure img:visible").count()
+    assert page.get_by_role("link", name="JSON").get_attribute("href") in {
+        f"../../{path.relative_to(site)}" for path in site.glob("api/benchmarks/*/judges.json")
+    }
     assert reader.trouble == []
 
 
