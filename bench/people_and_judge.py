@@ -142,6 +142,8 @@ class Repetition:
 def _looked(given: PeopleAndJudge, truth: np.ndarray, rates: np.ndarray | None = None) -> Repetition:
     held_rates = np.full(2, np.nan) if rates is None else _rates_held(given, rates)
     every, given = given.models, given.placed().given
+    if len(given.models) < 2:
+        raise NoFiniteFit("People's verdicts rate nobody.")
     kept = np.isin(every, given.models)
     truth = truth[kept]
     judge = Comparisons(
@@ -298,7 +300,7 @@ def told(name: str, found: list[Repetition], vain: int) -> str:
     lambdas, worth = np.mean([one.lambda_ for one in found]), np.median([one.worth for one in found])
     marks = [] if held.mean(axis=0)[1] + 2 * error[1] >= LEAST else ["BELOW 93 %"]
     left, rates = float(np.mean([one.left_out for one in found])), np.stack([one.rates for one in found]).mean(axis=0)
-    marks += [f"{left:.1f} models not placed by people, on average"] if left >= 0.05 else []
+    marks += [f"{left:.1f} models not placed, on average"] if left >= 0.05 else []
     marks += [f"no finite fit in {vain} of {vain + len(found)}"] if vain else []
     cells = [name, *covered, f"{half[:, 0].mean():.1f}", narrower, f"{worth:.2f}", f"{off[1] / off[0]:.3f}",
              f"{lambdas:.2f}", " and ".join(f"{one:.1%}" for one in rates), "; ".join(marks)]  # fmt: skip
