@@ -26,8 +26,9 @@ def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]]) -> JudgedBatt
     deal = _Deal(judged.results, judged.lengths)
     for rows in batches:
         deal.batch(sorted(rows))
-    # A placing is told by which items were shown.
-    return replace(judged, results=deal.results(), placings=())
+    # A placing is told by which items were shown, so that it cannot be followed any more.
+    placings = tuple(replace(one, batches=()) for one in judged.placings)
+    return replace(judged, results=deal.results(), placings=placings)
 
 
 class _Deal:
