@@ -107,6 +107,17 @@ def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_th
     assert ranked(here, "--method", "elo")["gus"]["placed"] is None
 
 
+def test_a_placed_model_that_is_judged_otherwise_too_is_one_like_any_other(here: Path, server: str) -> None:
+    asked(here, server, answers(here, "gus"), *placing("gus"))
+    assert ranked(here)["gus"]["placed"] is not None
+    both = asked(here, server, None, "--models", "gus", "--models", "ada")
+    assert both.code == 0, both.err
+    done = run("rank", "--store", store_in(here), "--json")
+    (gus,) = [row for row in done.document["models"] if row["model"] == "gus"]
+    assert (gus["placed"], gus["rating_n"]) == (None, 100 + both.document["called"])
+    assert "Placed at looks planned beforehand, here with the usual interval: gus." in done.document["notes"]
+
+
 def test_the_same_command_asks_nothing_more_and_other_looks_are_refused(here: Path, server: str) -> None:
     first = asked(here, server, answers(here, "gus"), *placing("gus"))
     again = asked(here, server, None, *placing("gus"))

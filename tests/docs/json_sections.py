@@ -213,8 +213,8 @@ DOCUMENTS = (
         before=(f"{_JOINED} --models sample-careful --models sample-brief --models sample-rambling --json --quiet",),
         commands=(f"{_JOINED} {_NEAREST} --json --quiet",),
         says="As `judge`, with what each placing has come to: `look` of `looks`, the `calls` it is of, of "
-        "`calls_made`; `calls_at_random` is what the paper's way would have taken for as small an error; `stopped` is settled (the "
-        "rule is met), looks-taken, or null where it goes on. A board's row of such a model has `placed`.",
+        "`calls_made`; `calls_at_random` is what the paper's way would have taken for as small an error; `stopped` is "
+        "settled (the rule is met), looks-taken, or null where it goes on. A board's row of such a model has `placed`.",
     ),
     Document(
         name="judge --pairs nearest --dry-run",

@@ -32,8 +32,9 @@ def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]], kept: Mask) -
         deal.batch(rows)
     results = deal.results()
     weight = _level(results, some, kept, human=judged.study.rater.kind == "human")
-    # A placing is told by which items were shown.
-    return replace(judged, results=replace(results, weight=weight).rows(kept), placings=())
+    # A placing is told by which items were shown, so that it cannot be followed any more.
+    placings = tuple(replace(one, batches=()) for one in judged.placings)
+    return replace(judged, results=replace(results, weight=weight).rows(kept), placings=placings)
 
 
 def _level(results: Results, batches: Iterable[Sequence[int]], kept: Mask, *, human: bool) -> FloatArray:

@@ -12,7 +12,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.rater import Rater, is_scripted
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import Choice, Grades, Reason
-from evenhand.format.words import counted
+from evenhand.format.words import counted, listed
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.rank_bounds import Missing
@@ -179,7 +179,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         shown=shown,
         missing=_missing(first, second, shown.models),
         coverage=judged.coverage,
-        notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles))),
+        notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles)), *_as_usual(judged, newcomers)),
         waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
         steering=steering_of([judged]),
         item_name=[judged.labels.get(item, item) for item in votes.item.in_order_of_rows().names].__getitem__,
@@ -197,6 +197,14 @@ def asked_in_vain(judged: "JudgedBattles") -> frozenset[tuple[str, frozenset[str
     unread = showings.rows(showings.pair & ~showings.decided)
     found = {(item, frozenset(models)) for item, models, _ in unread.each()}
     return frozenset(found | {(one.item, frozenset(one.models)) for one in judged.not_asked})
+
+
+def _as_usual(judged: "JudgedBattles", placed: Sequence[str]) -> tuple[str, ...]:
+    """Of models that were placed at planned looks and are rated like any other here."""
+    names = [one.plan.new for one in judged.placings if one.plan.new not in placed]
+    if not names:
+        return ()
+    return (f"Placed at looks planned beforehand, here with the usual interval: {listed(names, most=len(names))}.",)
 
 
 def _waiting_notes(battles: int) -> tuple[str, ...]:
