@@ -86,7 +86,7 @@ class World:
             lead = middle - board.strength
             fits = (1 / (1 + np.exp(-lead - board.order)) + 1 / (1 + np.exp(-lead + board.order))) / 2
             low, high = (middle, high) if fits.sum() < won.sum() else (low, middle)
-        return middle
+        return (low + high) / 2
 
 
 WORLDS = {
@@ -115,7 +115,7 @@ class Judge:
     def __init__(self, world: World, rng: np.random.Generator) -> None:
         self._world, self._rng = world, rng
         self._mind = rng.normal(0, world.pair_sd / np.sqrt(2), (ITEMS, MODELS + 1))
-        self.strength = float(world.scale * stretched(rng.random()))
+        self.strength = float(world.scale * stretched(rng.random(1))[0])
         self._mind += np.append(world.founders, self.strength)
         self._order = rng.normal(world.order, world.order_sd, ITEMS)
 

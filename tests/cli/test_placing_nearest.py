@@ -233,7 +233,8 @@ def test_python_places_a_model_as_the_command_does(here: Path, server: str) -> N
     assert found.summary["requests"] == 100
     by_command = asked(here, server, None, *placing("gus"))
     assert by_command.document["requests"] == 0
-    assert by_command.document["placings"][0]["half_width"] == found.summary["placings"][0]["half_width"]
+    told = json.loads(json.dumps(found.summary))
+    assert by_command.document["placings"][0]["half_width"] == told["placings"][0]["half_width"]
     with pytest.raises(eh.Misuse, match="give one of the two"):
         eh.judge(bench, gus, judge="vllm/judge", base_url=server, ledger=store_in(here),
                  newcomers=eh.Newcomer("gus"), matching=eh.Matching())  # fmt: skip

@@ -40,14 +40,16 @@ def test_intervals_for_all_times_are_the_mixtures(tmp_path: Path) -> None:
     file = three(tmp_path)
     once, always = eh.rank(file), eh.rank(file, anytime=True)
     for before, after in zip(once.models, always.models, strict=True):
-        error = error_of(before.rating)
+        error, value = error_of(before.rating), before.rating.value
         assert error is not None
-        assert after.rating.value == before.rating.value
+        assert value is not None
+        assert after.rating.value == value
         assert after.rating.upper is not None
+        assert before.rating.upper is not None
         few = reach(before.rating.effective or before.rating.clusters) / reach(MANY)
         half = anytime_half_width(error / UNIT) * UNIT * few
-        assert after.rating.upper - after.rating.value == pytest.approx(half)
-        assert half > before.rating.upper - before.rating.value
+        assert after.rating.upper - value == pytest.approx(half)
+        assert half > before.rating.upper - value
     told = ranked(file, "--anytime")
     assert by_model(told)["ada"]["rating_upper"] == pytest.approx(always.models[0].rating.upper)
     assert "hold at all times together" in told.document["notes"][0]

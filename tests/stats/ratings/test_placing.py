@@ -1,15 +1,18 @@
 """Claims about a newcomer on a frozen board, against what small changes of an item's weight do to the estimate."""
 
+import importlib
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.placing import FrozenBoard, Meetings, NoBoard
 
 ITEMS, MODELS = 30, 5
+# Typed stubs of scipy leave this half unknown.
+optimize: Any = importlib.import_module("scipy.optimize")
 
 
 def board_rows(seed: int = 0, order: float = 0.6) -> Comparisons:
@@ -51,7 +54,7 @@ def strength_with(rows: Comparisons, met: Meetings, control: float, *, board: np
     def gap(strength: float) -> float:
         return float(own[met.item] @ (off - 1 / (1 + np.exp(-strength - offset))))
 
-    return brentq(gap, -20, 20, xtol=1e-13)
+    return float(optimize.brentq(gap, -20, 20, xtol=1e-13))
 
 
 def test_what_an_item_moves_is_what_its_weight_moves_in_the_board_and_in_the_newcomers_verdicts() -> None:
