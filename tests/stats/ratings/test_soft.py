@@ -139,6 +139,11 @@ def test_what_chance_alone_could_make_is_not_measured():
     assert soft_gain(replace(rows, sign=coins), rows) is None
 
 
+def test_of_few_items_nothing_is_measured():
+    assert soft_gain(votes(items=29), votes(items=29)) is None
+    assert soft_gain(votes(items=30), votes(items=30)) is not None
+
+
 def test_the_gain_by_hand():
     """Two models, four items: hard shares .75 and .25, soft .7 and .3; per item 1 - .75 and so on, twice over."""
     rows = Comparisons(
