@@ -62,7 +62,7 @@ def test_ratings_and_errors_are_those_of_a_clustered_logit_of_the_fraction():
 def test_an_unsure_judges_errors_are_its_own():
     """Its verdicts vary little, and that is no sign of rows that offset each other."""
     rows = votes()
-    unsure = replace(rows, soft=0.5 + rows.sign / 5)
+    unsure = replace(rows, soft=0.5 + rows.sign / 25)
     expected = errors_of_differences(np.asarray(fractional(unsure).cov_params()))
     np.testing.assert_allclose(errors_of_differences(spread(solve(soft_rows(unsure))).covariance), expected, rtol=0.01)
 
