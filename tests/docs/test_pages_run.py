@@ -58,6 +58,7 @@ def test_make_demo_fetches_the_model_and_runs_the_demo() -> None:
         ("docs/how-to/test-my-judge.md", "card.html"),
         ("docs/how-to/sentinel.md", "looks.svg"),
         ("docs/how-to/people-and-judge.md", "judge.csv"),
+        ("docs/how-to/soft-verdicts-and-juries.md", "softly.csv"),
         ("docs/how-to/use-it-in-ci.md", "report.html"),
         ("docs/how-to/add-a-protocol.md", ".evenhand/ledger.db"),
         ("docs/how-to/add-a-provider.md", ".evenhand/ledger.db"),

@@ -62,7 +62,7 @@ def test_ratings_and_errors_are_those_of_a_clustered_logit_of_the_fraction():
 def test_an_unsure_judges_errors_are_its_own():
     """Its verdicts vary little, and that is no sign of rows that offset each other."""
     rows = votes()
-    unsure = replace(rows, soft=0.5 + rows.sign / 5)
+    unsure = replace(rows, soft=0.5 + rows.sign / 25)
     expected = errors_of_differences(np.asarray(fractional(unsure).cov_params()))
     np.testing.assert_allclose(errors_of_differences(spread(solve(soft_rows(unsure))).covariance), expected, rtol=0.01)
 
@@ -137,6 +137,11 @@ def test_what_chance_alone_could_make_is_not_measured():
     rows = votes(items=40)
     coins = np.random.default_rng(0).choice([-1, 1], len(rows)).astype(np.int8)
     assert soft_gain(replace(rows, sign=coins), rows) is None
+
+
+def test_of_few_items_nothing_is_measured():
+    assert soft_gain(votes(items=29), votes(items=29)) is None
+    assert soft_gain(votes(items=30), votes(items=30)) is not None
 
 
 def test_the_gain_by_hand():

@@ -24,12 +24,12 @@ OPTION, NONE, MIXED = "EH-METHOD-OPTION", "EH-SOFT-NONE", "EH-SOFT-MIXED"
 class SoftOnBoard:
     votes: int
     gain: Gain | None
-    """None where the models are too alike, or the verdicts too few, to measure it."""
+    """None where the models are too alike, or the items too few, to measure it."""
 
     @property
     def headline(self) -> str:
         if self.gain is None:
-            return "Soft verdicts: the models are too alike here to measure what they gain over hard ones."
+            return "Soft verdicts: what they gain over hard ones cannot be measured, with models so alike or items so few."
         return f"Soft verdicts: as sure as {self.gain.times:.2f} times as many hard ones."
 
     @property

@@ -8,6 +8,8 @@ import numpy.typing as npt
 from evenhand.stats.ratings.comparisons import LIGHTEST, Comparisons
 from evenhand.stats.ratings.sums import FloatArray, summed
 
+_FEWEST = 30
+"""Clusters: with fewer a ratio of two variances is anybody's guess."""
 _LEAST = 4.0
 """Times what chance makes of the squared differences in win rate: with less there is no scale to speak of."""
 
@@ -45,12 +47,14 @@ def soft_gain(hard: Comparisons, soft: Comparisons) -> Gain | None:
 
     Of win rates, for they are linear in the verdicts: a judge that is half as sure of each gains and loses nothing.
     What the differences have by chance is taken off before the scale is read from them. None where chance could make up
-    most of them, so that there is no scale.
+    most of them, so that there is no scale, and of fewer than 30 items.
     """
     assert soft.soft is not None
     models = len(hard.models)
     one, other = _Shares.of(hard, (hard.sign + 1) / 2), _Shares.of(soft, soft.soft)
     seen, by_chance = one.products(one), one.chance(one, models)
+    if len(np.unique(one.cell // models)) < _FEWEST:
+        return None
     if not seen > _LEAST * by_chance > 0:
         return None
     scale = (one.products(other) - one.chance(other, models)) / (seen - by_chance)
