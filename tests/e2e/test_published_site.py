@@ -203,6 +203,7 @@ def test_axe_finds_nothing(site: Path, browser: Browser, inspector: Inspector):
         ("cases", "benchmarks/*/index.html", "creation-mmbench-sample"),
         ("case", "benchmarks/*/items/*.html", "creation-mmbench-sample"),
         ("case-withheld", "benchmarks/*/items/*.html", "numbers"),
+        ("judges", "benchmarks/*/judges.html", "visit-bench-sample"),
     ):
         page.goto((site / the(site, pattern, holding)).as_uri())
         for folded in page.locator("details.view summary, details.pairs summary").all():
