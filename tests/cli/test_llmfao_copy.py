@@ -65,6 +65,17 @@ def test_cases_of_a_copy_are_published_without_words_on_images_or_a_protocol(she
     assert not [path for path, text in pages.items() if "0 images" in text]
 
 
+def test_of_a_copy_everybody_sees_each_verdict_of_people(shell: Shell):
+    shell.run("import", "copy", "--responses", *COPY)
+    shell.file("crowd.csv", "id,prompt,winner,left,right,worker", "0,8,right,Amber 7B,Birch 12k,3")
+    shell.run("import", "crowd.csv", "--judgements", *COPY, "--columns", "prompt=item,worker=rater")
+    assert shell.document("publish", "site")["kinds"]["battles"] == 1
+    (board,) = (json.loads(path.read_text()) for path in (shell.folder / "site").glob("boards/*/board.json"))
+    assert (board["votes"], board["models"][0]["model"]) == (1, "Birch 12k")
+    (battle,) = (shell.folder / "site").rglob("battles/*.html")
+    assert "person 1:" in battle.read_text()
+
+
 def test_what_is_wrong_with_a_copy_is_told(shell: Shell):
     shell.file("copy/models.jsonl", json.dumps(MODELS[0]))
     assert "98" in shell.refused("import", "copy", "--responses", *COPY)

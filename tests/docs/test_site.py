@@ -39,7 +39,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=1800,
         check=False,
     )
     assert done.returncode == 0, done.stderr

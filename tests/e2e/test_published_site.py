@@ -116,7 +116,7 @@ def test_pages_of_every_kind_are_silent_and_ask_nobody_else(reader: Reader, site
 
 
 def test_a_board_is_sorted_and_its_figures_lead_to_the_battles_behind_them(reader: Reader, site: Path):
-    page = reader.opens(the(site, "boards/*/index.html", "<h1>visit-bench-sample"))
+    page = reader.opens(the(site, "boards/*/index.html", "visit-bench-sample, judged by scripted/judge ·"))
     names = page.locator("#board-rows .name")
     ranked = names.all_inner_texts()
     page.get_by_role("button", name="Rank").click()
@@ -203,6 +203,7 @@ def test_axe_finds_nothing(site: Path, browser: Browser, inspector: Inspector):
         ("cases", "benchmarks/*/index.html", "creation-mmbench-sample"),
         ("case", "benchmarks/*/items/*.html", "creation-mmbench-sample"),
         ("case-withheld", "benchmarks/*/items/*.html", "numbers"),
+        ("judges", "benchmarks/*/judges.html", "visit-bench-sample"),
     ):
         page.goto((site / the(site, pattern, holding)).as_uri())
         for folded in page.locator("details.view summary, details.pairs summary").all():

@@ -23,7 +23,7 @@ from tests.site.test_serve import owner_link, serving
 
 pytestmark = pytest.mark.slow
 
-SECONDS = 90.0
+SECONDS = 1800.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -26,7 +26,7 @@ NAME = "Walk"
 SKILLS = ("counting", "spot the diff", "food recipe")
 ITEMS = 12
 PRICE = ("--price", "input=2,output=8")
-SECONDS = 60.0
+SECONDS = 1800.0
 
 
 @dataclass(frozen=True)

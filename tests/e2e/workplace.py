@@ -19,8 +19,8 @@ from tests.refusals import Refused
 
 EVENHAND = Path(sys.executable).with_name("evenhand")
 CALL_FAILED = ("api-error", "timeout", "bad-reply", "empty-reply", "over-budget", "interrupted")
-SECONDS = 90.0
-"""How long a command may take before the test says that it hangs."""
+SECONDS = 1800.0
+"""How long a command may take before the test says that it hangs: no machine is so busy."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from evenhand.domain.vote import Vote
 from evenhand.reports.alignment import evidence
 from evenhand.reports.alignment.evidence import JudgeWay
 from evenhand.reports.alignment.report import AlignmentReport, align
-from evenhand.reports.alignment.table7 import pair_sentences
+from evenhand.reports.alignment.table7 import pair_sentences, pair_sheets
 from evenhand.stats.reliability import Coverage
 
 ASKED = Condition(protocol="creation_preference", prompt_hash="ab" * 32, see="images")
@@ -27,8 +27,9 @@ def way(judge: str, condition: Condition, settings: str = "cold") -> JudgeWay:
     )
 
 
-def aligned(*ways: JudgeWay) -> AlignmentReport:
-    """Everybody says the same of each item, in one order; judges are told apart by their place."""
+def aligned(*ways: JudgeWay, turned: int = 0) -> AlignmentReport:
+    """Everybody says the same of each item, in one order; judges are told apart by their place. `turned`: on how many
+    of the first items the last judge says the opposite."""
     names = [str(place) for place in range(len(ways))]
     said = [
         Vote(
@@ -36,7 +37,7 @@ def aligned(*ways: JudgeWay) -> AlignmentReport:
             model_a="X",
             model_b="reference",
             first="reference",
-            value=item % 5 - 2,
+            value=-(item % 5 - 2) if rater == names[-1] and item < turned else item % 5 - 2,
             levels=5,
             rater=rater,
             weight=1,
@@ -91,3 +92,13 @@ def test_the_sentence_counts_judges_and_says_where_one_has_several_pairs():
     assert [one[0] for one in asked(report)] == ["images"] * 3 + ["judges"]
     (sentence, _) = pair_sentences(report.pairs)
     assert "0 of 3 pairs, of 1 judge," in sentence
+
+
+def test_a_difference_in_consistency_is_told_in_points():
+    """Of 8 items the other judge turns one round: 1 against 7/8."""
+    report = aligned(way("gpt", ASKED), way("own", ASKED), turned=1)
+    (sheet,) = pair_sheets(report)
+    (row,) = sheet.rows
+    told = dict(zip(sheet.headings, row, strict=True))
+    assert told["Consistency, points"] == "+12.5"
+    assert report.pairs[0].found.consistency.difference.value == 0.125

@@ -205,6 +205,7 @@ def judge(
     undecided: int = 0,
     upset: bool = False,
     models: Sequence[str] = MODELS,
+    condition: Condition = CONDITION,
 ) -> None:
     """Each of the models beats all that come after it."""
     study = Study(
@@ -213,14 +214,14 @@ def judge(
         items=tuple(item.digest for item in benchmark.items),
         models=tuple(models),
         rater=rater.key,
-        condition=CONDITION.key,
+        condition=condition.key,
         purpose="people" if rater.kind == "human" else "board",
     )
     given: dict[str, dict[str, str]] = {}
     for answer in answers:
         given.setdefault(answer.item, {})[answer.model] = answer.digest
     trials = list(wanted(study, given))
-    ledger.register_study(study, rater=rater, condition=CONDITION, wanted=len(trials))
+    ledger.register_study(study, rater=rater, condition=condition, wanted=len(trials))
     model_of = {answer.digest: answer.model for answer in answers}
     entries = Entries(study=study.key, trials=trials)
     for number, trial in enumerate(trials):

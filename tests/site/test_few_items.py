@@ -1,7 +1,7 @@
 """Claims about sums that rest on few items: nobody but the owner reads a single withheld verdict from them."""
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2 as httpx
@@ -10,11 +10,13 @@ import pytest
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.ledger.read.public_benchmarks import open_benchmark
+from evenhand.domain.trial import Condition
+from evenhand.exchange.judgements.row import IMPORTED
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.released import FEWEST, TOO_FEW
 from tests.ledger.scene import speaking
-from tests.site.house import JUDGE, House, judge, served
+from tests.site.house import CONDITION, JUDGE, House, judge, served
 
 MODELS = ("amber", "blue", REFERENCE)
 CATEGORIES = {"single": 1, "several": 5, "many": 7}
@@ -161,3 +163,78 @@ def test_the_head_of_a_page_says_which_version_it_is_and_the_owners_has_none(fai
     owner = fair.house.signed_in("owner")
     assert "version" not in document(owner, board)
     assert "Version 1, " not in owner.get(f"/boards/{board}").text
+
+
+PERSON = Rater(kind="human", name="person-1")
+
+
+def judged_by_a_person(
+    ledger: Ledger, items: Sequence[Item], *, condition: Condition, models: Sequence[str] = ("amber", "blue")
+) -> None:
+    benchmark = Benchmark(name="own", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    answers = [Response(item=one.digest, model=model, text=f"{model} {one.label}") for one in items for model in models]
+    ledger.add_responses(answers)
+    judge(ledger, benchmark, answers, rater=PERSON, models=models, condition=condition)
+
+
+def seen_by_all(house: House, **asked: str) -> dict[str, Any]:
+    visitor = house.visitor()
+    (board,) = visitor.get("/api/boards").json()["boards"]
+    return document(visitor, board["board"], **asked)
+
+
+BARE = [Item(label=f"i{n}", instruction=f"{n}?", category="odd" if n == 1 else "even") for n in range(FEWEST - 1)]
+
+
+def test_imported_verdicts_all_count_where_nothing_of_their_items_is_withheld(ledger: Ledger):
+    judged_by_a_person(ledger, BARE, condition=IMPORTED)
+    with served(ledger) as house:
+        whole = seen_by_all(house)
+        assert counts(whole) == {"amber": (8, 0), "blue": (0, 8)}
+        assert "version" not in whole
+        assert counts(seen_by_all(house, category="odd"))["amber"] == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("condition", "more", "models"),
+    [
+        pytest.param(CONDITION, {}, ("amber", "blue"), id="judged here"),
+        pytest.param(IMPORTED, {"reference": "r"}, ("amber", "blue"), id="reference"),
+        pytest.param(IMPORTED, {"caption": "c"}, ("amber", "blue"), id="caption"),
+        pytest.param(IMPORTED, {"ground_truth": "g"}, ("amber", "blue"), id="ground truth"),
+        pytest.param(IMPORTED, {"criteria": (("criteria", "c"),)}, ("amber", "blue"), id="criteria"),
+        pytest.param(IMPORTED, {}, ("amber", REFERENCE), id="the reference plays"),
+    ],
+)
+def test_they_count_in_batches_where_something_is(
+    ledger: Ledger, condition: Condition, more: Mapping[str, Any], models: tuple[str, str]
+):
+    items = [replace(one, **more) for one in BARE]
+    judged_by_a_person(ledger, items, condition=condition, models=models)
+    with served(ledger) as house:
+        assert TOO_FEW in seen_by_all(house)["error"]
+
+
+def test_of_items_with_and_without_a_reference_those_without_count_at_once(ledger: Ledger):
+    items = [replace(one, reference="r") if one.label == "i0" else one for one in BARE]
+    judged_by_a_person(ledger, items, condition=IMPORTED)
+    with served(ledger) as house:
+        shown = seen_by_all(house)
+    assert counts(shown) == {"amber": (6, 0), "blue": (0, 6)}
+    assert any(note.startswith("2 judgements of people are not in these figures") for note in shown["notes"])
+
+
+def test_the_head_of_the_page_says_what_is_left_out(fair: Fair):
+    page = fair.house.visitor().get(f"/boards/{fair.board(human=False)}?category=single").text
+    assert 0 < page.index("are not in these figures") < page.index("<table")
+    assert page.count("are not in these figures") == 1
+
+
+def test_a_published_record_is_open_from_the_start_and_stays_closed_once_its_owner_closed_it(ledger: Ledger):
+    record = Benchmark(name="record", items=tuple(BARE), licence="CC BY 4.0", citation="", protocols=(), published=True)
+    ledger.register_benchmark(record)
+    assert opened_benchmarks(ledger) == {record.digest}
+    close_benchmark(ledger, record.digest)
+    ledger.register_benchmark(record)
+    assert opened_benchmarks(ledger) == set()

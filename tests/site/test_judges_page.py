@@ -31,6 +31,7 @@ def test_judges_are_compared_with_people_and_nobody_is_named(ledger: Ledger):
     with served(ledger) as house:
         start = house.visitor().get("/")
         assert links(start, "/benchmarks/") == [f"/benchmarks/{data}/judges"]
+        assert f"/benchmarks/{data}/judges" in links(house.visitor().get(f"/benchmarks/{data}"), "/benchmarks/")
         page = house.visitor().get(f"/benchmarks/{data}/judges")
         assert page.status_code == 200
         assert "openai/judge" in page.text
@@ -59,6 +60,7 @@ def test_where_something_is_withheld_only_the_owner_sees_them(ledger: Ledger):
             assert links(visitor.get("/"), "/benchmarks/") == []
             for address in (f"/benchmarks/{data}/judges", f"/api/benchmarks/{data}/judges"):
                 assert refusal_of(visitor.get(address))[0] == 404
+            assert "/judges" not in visitor.get(f"/benchmarks/{data}").text
         owner = house.signed_in("owner")
         assert owner.get(f"/benchmarks/{data}/judges").status_code == 200
         open_benchmark(ledger, data, by=None)

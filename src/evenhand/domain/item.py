@@ -96,6 +96,8 @@ class Benchmark:
     """Names of the protocols used when none is asked for."""
     sample: bool = False
     """True for the bundled samples, which say nothing about published benchmarks."""
+    published: bool = False
+    """Whether all of it is out, people's verdicts too: it is open to everybody from the start."""
     pictures: Mapping[str, bytes] = field(default_factory=dict[str, bytes], compare=False)
     """Bytes of the images that came with the data, by SHA-256."""
     addresses: Mapping[str, str] = field(default_factory=dict[str, str], compare=False)

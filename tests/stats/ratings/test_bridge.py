@@ -61,6 +61,7 @@ def test_shift_and_scale_of_either_board_change_no_place():
 @pytest.mark.parametrize(
     ("given", "why"),
     [
+        (rated([], old=[]), "0 models were rated by both"),
         (rated([0.0, 0.5, 1.0], old=[-1.0, 0.0, 1.0]), "3 models were rated by both"),
         (rated([1.0, 0.5, 0.0, -0.5, -1.0]), "does not put the models that both rated in the old one's order"),
         (rated([0.0] * 5, old=[0.0, 0.01, 0.02, 0.03, 0.04]), "mostly error"),

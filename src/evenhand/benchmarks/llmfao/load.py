@@ -29,6 +29,7 @@ def load(info: BenchmarkInfo, path: Path) -> Benchmark:
         licence=info.licence,
         citation=info.citation,
         protocols=info.protocols,
+        published=True,
     )
 
 

@@ -234,6 +234,10 @@ class Ledger:
             "sample": benchmark.sample,
             "at": time.time(),
         }
+        known = select(schema.benchmarks.c.digest).where(schema.benchmarks.c.digest == benchmark.digest)
+        if benchmark.published and connection.execute(known).first() is None:  # later its owner may have closed it
+            opened = {"benchmark": benchmark.digest, "opened_by": None, "at": time.time()}
+            self.insert_new(connection, schema.opened_benchmarks, [opened])
         self.insert_new(connection, schema.benchmarks, [row])
         contents = [{"digest": i.digest, "content": canonical_json(i.content())} for i in benchmark.items]
         self.insert_new(connection, schema.items, contents)

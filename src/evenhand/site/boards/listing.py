@@ -12,8 +12,9 @@ from evenhand.domain.rater import is_scripted
 from evenhand.domain.trial import seen
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
-from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.site.http.visibility import bare_items
 
 PEOPLE = "people"
 """Stands for the judges of a board whose raters are persons: their names are nobody's business."""
@@ -34,6 +35,8 @@ class BoardOnRecord:
     """The people's studies that they come from, the oldest first."""
     part: PeoplePart | None = None
     """The one that is looked at alone."""
+    bare: bool = False
+    """Whether it was judged elsewhere on items that have nothing to withhold: then no verdict is left out of it."""
 
     @property
     def _first(self) -> StudyOnRecord:
@@ -103,7 +106,7 @@ class BoardOnRecord:
     @property
     def imported(self) -> bool:
         """Whether it was judged elsewhere, under words that nobody told."""
-        return self._first.condition.protocol == IMPORTED.protocol
+        return _imported(self._first)
 
     @property
     def readout(self) -> str:
@@ -144,6 +147,10 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
     for study in studies(ledger, everything=True):
         if study.decided and study.key not in hidden:
             grouped.setdefault(_identity(study), []).append(study)
+    judged_elsewhere = {one.data for some in grouped.values() for one in some if _imported(one)}
+    bare = {
+        data for data in judged_elsewhere if bare_items(ledger, data) >= {one.digest for one in items_of(ledger, data)}
+    }
     found = (
         BoardOnRecord(
             id=identity,
@@ -151,6 +158,7 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
             alone=tuple(one for one in some if one.key not in seen),
             shares=tuple(one for one in some if one.key in seen),
             parts=tuple(part for part in parts if any(one.key in part.records for one in some)),
+            bare=_imported(some[0]) and some[0].data in bare,
         )
         for identity, some in grouped.items()
     )
@@ -159,6 +167,10 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
 
 def _identity(study: StudyOnRecord) -> str:
     return content_hash("board", [study.data, _judge(study), study.condition.key, study.variant])[:16]
+
+
+def _imported(study: StudyOnRecord) -> bool:
+    return study.condition.protocol == IMPORTED.protocol
 
 
 def _judge(study: StudyOnRecord) -> str:

@@ -107,12 +107,12 @@ async def boards(request: Request, serving: Serving, visiting: Visiting) -> Resp
         "benchmarks": benchmarks,
         "working": working,
         "refused": refused,
-        "compared": _compared(found, visiting, await serving.figures.opened()),
+        "compared": compared_judges(found, visiting, await serving.figures.opened()),
     }
     return serving.pages.page(request, "boards.html", context)
 
 
-def _compared(found: Sequence[BoardOnRecord], visiting: Visitor, opened: Set[str]) -> dict[str, list[str]]:
+def compared_judges(found: Sequence[BoardOnRecord], visiting: Visitor, opened: Set[str]) -> dict[str, list[str]]:
     """By benchmark, the data on which this visitor may see several judges side by side."""
     judges: dict[tuple[str, str], list[BoardOnRecord]] = {}
     for one in found:

@@ -46,7 +46,7 @@ from evenhand.reports.board.win_rates_by import (
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.http.computed import LastMade
-from evenhand.site.http.visibility import unpublished
+from evenhand.site.http.visibility import bare_items, unpublished
 from evenhand.site.people.agreement import Agreement, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -169,6 +169,7 @@ def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
 def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
     """Only reads."""
     items, held = items_of(ledger, on_record.data), benchmarks_of_items(ledger)
+    bare = bare_items(ledger, on_record.data) if on_record.imported else frozenset[str]()
     nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
     groups = [
         (on_record.alone, True),
@@ -180,7 +181,7 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
         ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
         [(public_battles(ledger, on_record, studies=some), shared) for some, shared in groups if some],
         cells={one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items},
-        open_items=frozenset(item for item, those in held.items() if those & nothing_withheld),
+        open_items=bare | {item for item, those in held.items() if those & nothing_withheld},
         left_out=[public_battles(ledger, on_record, studies=some) for some in out if some],
     )
 

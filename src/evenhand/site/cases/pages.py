@@ -11,7 +11,7 @@ from evenhand.ledger.read.projection import BenchmarkOnRecord
 from evenhand.ledger.read.spending import DataTerms, terms_of
 from evenhand.site.boards.battle import pictures_of, stored_image
 from evenhand.site.boards.listing import BoardOnRecord
-from evenhand.site.boards.pages import Name, Page
+from evenhand.site.boards.pages import Name, Page, compared_judges
 from evenhand.site.boards.paper import with_a_page_of_their_own
 from evenhand.site.cases.listing import Cases, beside_case, listed_cases
 from evenhand.site.http.pictures import items_taken_out
@@ -30,6 +30,8 @@ class _Found:
     """By public name."""
     terms: DataTerms
     boards: tuple[BoardOnRecord, ...]
+    judges: bool
+    """Whether this visitor may see several judges side by side."""
 
 
 async def _in_sight(serving: Service, visiting: Visitor) -> tuple[list[BenchmarkOnRecord], list[BoardOnRecord]]:
@@ -48,6 +50,8 @@ async def _found(serving: Service, visiting: Visitor, data: str) -> _Found:
     if benchmark is None:
         raise not_found("such benchmark to look through")
 
+    compared = compared_judges(boards, visiting, await serving.figures.opened()).get(benchmark.name, ())
+
     def read() -> _Found:
         out = frozenset[str]() if visiting.is_owner else items_taken_out(serving.proposals)
         return _Found(
@@ -55,6 +59,7 @@ async def _found(serving: Service, visiting: Visitor, data: str) -> _Found:
             items=serving.cases.of(data, out),
             terms=terms_of(serving.ledger, data),
             boards=tuple(one for one in boards if one.data == data),
+            judges=data in compared,
         )
 
     found = await run_in_threadpool(read)

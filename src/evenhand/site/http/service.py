@@ -145,7 +145,7 @@ class Service:
 
     async def withholds(self, on_record: BoardOnRecord) -> bool:
         """Whether something of it is not for everybody."""
-        if on_record.sample:
+        if on_record.sample or on_record.bare:
             return False
         return on_record.data not in await self.figures.opened()
 

@@ -2,8 +2,9 @@
 
 Instructions, images, categories, models' answers and verdicts on them are public. Withheld are captions, references
 and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
-everybody does where the benchmark is a bundled sample, or the owner has opened it. What a team has not published
-only that team and the owner see, whatever is open: everybody reads its ratings, and nothing of it and single others.
+everybody does where the benchmark is a bundled sample, a published record, or the owner has opened it. What a team has
+not published only that team and the owner see, whatever is open: everybody reads its ratings, and nothing of it and
+single others. On a board of imported verdicts all count where nothing else of the items is withheld (`bare_items`).
 What people judge in a study that still runs is no part of the boards that others get (`listing.py`). A benchmark's
 items can be looked through where everybody sees all of them, or a board that everybody sees was judged on them.
 """
@@ -14,11 +15,14 @@ from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from sqlalchemy import select
+
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import SubmittedModel
-from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks
+from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks, items_of
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.site.http.visitor import Visitor
@@ -65,6 +69,17 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
         if not one.standing.published and (one.person != person or not one.standing.on_the_board)
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
+
+
+def bare_items(ledger: Ledger, data: str) -> frozenset[str]:
+    """Digests of those that have nothing to withhold, nor an answer that plays as the reference."""
+    answers, places, everybody = schema.responses, schema.benchmark_items, Sight(everything=False)
+    here = select(places.c.item).where(places.c.benchmark == data)
+    referred = select(answers.c.item).where(answers.c.item.in_(here), answers.c.model == REFERENCE)
+    with ledger.reading() as connection:
+        with_reference = set(connection.execute(referred).scalars())
+    bare = (item.digest for item in items_of(ledger, data) if everybody.item(item) == item)
+    return frozenset(bare) - with_reference
 
 
 def unpublished(entered: Mapping[str, SubmittedModel]) -> frozenset[str]:

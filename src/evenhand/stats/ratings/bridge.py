@@ -64,10 +64,10 @@ def bridge(rated: Rated) -> Bridge:
     does not order models as the old one does.
     """
     old, new = _array(rated.old), _array(rated.new)
-    old_error, new_error = (float(np.mean(_array(each) ** 2)) for each in (rated.old_error, rated.new_error))
     models = len(old)
     if models < FEWEST_MODELS:
         raise NoBridge(f"{models} models were rated by both judges; a line through them takes {FEWEST_MODELS} or more")
+    old_error, new_error = (float(np.mean(_array(each) ** 2)) for each in (rated.old_error, rated.new_error))
     apart = old - old.mean()
     spread = float(apart @ apart) / (models - 1) - old_error
     if spread <= old_error:
