@@ -14,6 +14,7 @@ from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.released import judged_as
 
 PEOPLE = "people"
 """Stands for the judges of a board whose raters are persons: their names are nobody's business."""
@@ -89,8 +90,7 @@ class BoardOnRecord:
 
     @property
     def judged_as(self) -> str:
-        """The same for boards on other data whose verdicts on shared items are the very same."""
-        return content_hash("judged as", [_judge(self._first), self._first.condition.key, self._first.variant])[:16]
+        return judged_as(_judge(self._first), self._first.condition.key, self._first.variant)
 
     @property
     def raters(self) -> int:

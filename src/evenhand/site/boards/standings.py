@@ -10,9 +10,7 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
 from evenhand.format.supported import every_supported, supported, without_interval
-from evenhand.ledger.read.board_versions import benchmarks_of_items
-from evenhand.ledger.read.projection import StudyOnRecord, benchmarks, items_of
-from evenhand.ledger.read.public_benchmarks import opened_benchmarks
+from evenhand.ledger.read.projection import StudyOnRecord, items_of
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
@@ -30,6 +28,8 @@ from evenhand.reports.board.released import (
     Released,
     ReleasedBoard,
     ShownFigures,
+    cells_of,
+    open_items,
     release,
     told_to_all,
     withheld_rows,
@@ -168,8 +168,6 @@ def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
 
 def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
     """Only reads."""
-    items, held = items_of(ledger, on_record.data), benchmarks_of_items(ledger)
-    nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
     groups = [
         (on_record.alone, True),
         *(([one for one in on_record.shares if one.key in part.counting], part.counts) for part in on_record.parts),
@@ -179,8 +177,8 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
         ledger,
         ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
         [(public_battles(ledger, on_record, studies=some), shared) for some, shared in groups if some],
-        cells={one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items},
-        open_items=frozenset(item for item, those in held.items() if those & nothing_withheld),
+        cells=cells_of(ledger, on_record.data),
+        open_items=open_items(ledger),
         left_out=[public_battles(ledger, on_record, studies=some) for some in out if some],
     )
 
