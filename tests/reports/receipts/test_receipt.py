@@ -20,8 +20,10 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import Judged, SubmissionTerms, Withdrawn
+from evenhand.format.number_ranges import from_ranges
 from evenhand.ledger.read.board_versions import Batch, NewVersion, add_version, released_so_far
 from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
@@ -177,6 +179,29 @@ def _with_a_sixth(house: House, folder: Path, mine: Submission, last: str) -> An
         assert next(one for one in found.checks if one.name == "row").ok
     assert of(receipt, "row", "win_vs_reference_n") == 12
     return {"row": of(receipt, "row"), "moved": of(receipt, "moved")}
+
+
+def test_what_another_benchmark_shows_of_the_reference_counts_in_a_receipt_and_hides_nothing(tmp_path: Path):
+    """Two of six items are open elsewhere: the other four are too few. Closed since, the receipt agrees as before."""
+    house = House(folder=tmp_path, battles=18, reference_battles=6, opened=False)
+    sample = replace(BENCHMARK, name="two of them", items=ITEMS[:2])
+    house.ledger.register_benchmark(sample)
+    open_benchmark(house.ledger, sample.digest, by=None)
+    receipt = receipted(house, takes=house.better).receipt
+    assert of(receipt, "row", "win_vs_reference_n") == 4
+    assert len(from_ranges(of(receipt, "row", "released", "open"), most=72)) == 3 * 4, "of three models"
+    close_benchmark(house.ledger, sample.digest)
+    found = verify(house.ledger, read_receipt(json.dumps(receipt).encode()))
+    assert found.verified, [one.differs for one in found.checks]
+    for broken, field in (
+        ({"version": "1", "open": ""}, "version"),
+        ({"version": 1, "open": "9-"}, "open"),
+        (4, "open"),
+    ):
+        row = {**of(receipt, "row"), "released": broken}
+        found = verify(house.ledger, read_receipt(json.dumps({**receipt, "row": row}).encode()))
+        tells(" ".join(next(one.differs for one in found.checks if one.name == "row")), f"row.released.{field}")
+    house.ledger.close()
 
 
 def test_rating_rank_and_the_others_before_and_after_are_those_of_the_boards(complete: Receipted):
