@@ -120,6 +120,16 @@ class Released:
         told = dealt(judged, filter(None, ([row for row in rows if withheld[row]] for rows in whole)), kept)
         return ShownFigures(judged=told, left_out=int((withheld & ~kept).sum()))
 
+    def never_split(self, judged: JudgedBattles) -> list[list[int]]:
+        """The rows of each batch that counts and is not what is left of another one."""
+        seen, rests = set[int](), set[tuple[int, ...]]()
+        for batch in sorted(self.batches, key=lambda one: -len(one.judgements)):
+            if not seen.isdisjoint(batch.judgements):
+                rests.add(tuple(sorted(batch.judgements)))
+            seen.update(batch.judgements)
+        numbers = judged.results.seq
+        return [rows for rows in self._whole(judged, None) if tuple(sorted(numbers[rows].tolist())) not in rests]
+
     def counted(self, groups: Iterable[tuple[JudgedBattles, bool]]) -> str:
         """The same as long as everybody's figures are made of the same verdicts. `groups`: as of `release`."""
         digest = sha256()

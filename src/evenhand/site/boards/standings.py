@@ -47,7 +47,7 @@ from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.http.computed import LastMade
 from evenhand.site.http.visibility import unpublished
-from evenhand.site.people.agreement import Agreement, together, votes_in
+from evenhand.site.people.agreement import Agreement, agreement_shown, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import rank_ranges
@@ -304,7 +304,7 @@ def standings(
         notes=tuple(one for one in notes if one not in found.left_out),
         left_out=found.left_out,
         categories=_categories(judged, items) if categories is None else categories,
-        people=together(votes_in(judged)) if on_record.human else None,
+        people=_agreement(judged, given) if on_record.human else None,
         against_reference={
             model: one.win_rate if given is None else supported(one.win_rate)
             for model, one in against_reference(made.findings.shown).items()
@@ -373,6 +373,10 @@ def _supported(row: BoardRow) -> BoardRow:
         rating = replace(rating, value=without_interval(rating.value))
     median = None if row.median is None else without_interval(row.median)
     return replace(row, rating=supported(rating), median=median, win_rate=supported(row.win_rate))
+
+
+def _agreement(judged: JudgedBattles, given: Released | None) -> Agreement | None:
+    return together(votes_in(judged)) if given is None else agreement_shown(judged, given)
 
 
 def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]:
