@@ -282,6 +282,22 @@ def test_figures_that_change_have_a_new_number_and_others_keep_theirs(studies: S
     assert counted[1] < counted[0]
 
 
+def test_a_person_who_begins_and_changes_what_others_verdicts_weigh_gives_a_new_version(studies: Studies):
+    """A study's verdicts weigh one on average, over those whom anybody has heard of."""
+    study = studies.make([person(studies.ledger, name) for name in ("Ada", "Grace")], each=1, items=14)
+    set_people_study(studies.ledger, study, "shown", on=True)
+    first, second = studies.places
+    studies.judge(first)
+    seen = Seen(studies.ledger)
+    seen.look()
+    say(studies.ledger, second, 1, "A")
+    seen.look()
+    assert max(map(len, seen.sums.values())) == 2, "the same verdicts weigh otherwise"
+    assert (seen.moved, max(version for _, _, version in seen.states)) == (0, 2)
+    seen.look()
+    assert (seen.moved, max(version for _, _, version in seen.states)) == (0, 2)
+
+
 def test_a_version_of_an_earlier_evenhand_is_read_and_numbered_on(studies: Studies):
     study = studies.make([person(studies.ledger)], each=1)
     studies.judge(studies.places[0])

@@ -131,11 +131,15 @@ class Released:
         return [rows for rows in self._whole(judged, None) if tuple(sorted(numbers[rows].tolist())) not in rests]
 
     def counted(self, groups: Iterable[tuple[JudgedBattles, bool]]) -> str:
-        """The same as long as everybody's figures are made of the same verdicts. `groups`: as of `release`."""
+        """The same as long as everybody's figures are made of the same verdicts, weighed alike. `groups`: as of
+        `release`."""
         digest = sha256()
         for judged, shared in groups:
             kept = self._kept(judged, withheld_rows(judged, self.open_items), self._whole(judged, None))
-            digest.update(f"{shared} {int(kept.sum())} ".encode() + np.sort(judged.results.seq[kept]).tobytes())
+            numbers, weight = judged.results.seq[kept], judged.results.weight[kept]
+            digest.update(f"{shared} {len(numbers)} ".encode() + np.sort(numbers).tobytes())
+            if (weight != 1).any():
+                digest.update(np.round(weight[np.argsort(numbers)], _WEIGHED).tobytes())
         return digest.hexdigest()[:16]
 
     def _kept(self, judged: JudgedBattles, withheld: Mask, whole: Iterable[Sequence[int]]) -> Mask:
@@ -242,6 +246,8 @@ def write_down(ledger: Ledger, found: Release) -> Released:
 
 
 _TRIES = 5
+_WEIGHED = 9
+"""Digits of a weight by which figures are the same."""
 
 
 def released_with(
