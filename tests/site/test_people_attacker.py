@@ -200,6 +200,23 @@ def test_whatever_an_owner_and_people_do_no_sum_on_fewer_than_five_items_follows
         assert (seen.told_of_few(), seen.moved) == ([], 0)
 
 
+@pytest.mark.slow
+def test_while_people_judge_skip_and_change_their_minds_no_sum_on_fewer_than_five_items_follows(tmp_path: Path):
+    with closing(stocked(tmp_path)) as ledger:
+        studies, seen = Studies(ledger, Random(1)), Seen(ledger)
+        study = studies.make([person(ledger, name) for name in ("Ada", "Grace", "Mary")], each=2, items=14)
+        set_people_study(ledger, study, "shown", on=True)
+        tasks = [(place, number) for place in studies.places for number in range(1, place.tasks + 1)]
+        studies.lots.shuffle(tasks)
+        for start in range(0, len(tasks), 7):
+            again = studies.lots.sample(tasks[:start], min(start, 1)) if start % 3 == 0 else []
+            for place, number in (*tasks[start : start + 7], *again):
+                say(ledger, place, number, studies.lots.choice(("A", "B", "B", "skip")))
+            seen.look()
+        assert max(map(len, seen.sums.values())) > 1, "batch after batch"
+        assert (seen.told_of_few(), seen.moved) == ([], 0)
+
+
 def test_no_verdict_of_a_batch_weighs_more_than_another(studies: Studies):
     """Of a skill with two items each is drawn more often than of one with nine, so their verdicts weigh less."""
     study = studies.make([person(studies.ledger)], each=1, items=14)
