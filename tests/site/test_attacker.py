@@ -34,8 +34,15 @@ from evenhand.ledger.read.projection import benchmarks, items_of
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Entries, Ledger
-from evenhand.reports.board.released import FEWEST, Released, write_down
-from evenhand.reports.receipts.row import without_few_against_reference
+from evenhand.reports.board.released import (
+    FEWEST,
+    Released,
+    ReleasedBoard,
+    cells_of,
+    released_until,
+    released_with,
+    write_down,
+)
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, release_of, released_of
 from tests.reports.test_audit_on_record import document, kept, measure
@@ -475,18 +482,26 @@ def test_where_nothing_can_be_written_what_was_released_before_is_shown(ledger: 
     assert len(items_shown(ledger).whole) == 12
 
 
-def test_a_receipt_tells_battles_against_the_reference_when_all_of_them_were_asked(ledger: Ledger):
-    """One of five and one of six would tell the sixth."""
+@pytest.mark.parametrize(
+    ("unread", "unasked", "told"), [(2, 0, 0), (1, 0, 6), (0, 1, 0), (0, 0, 6)], ids=["four", "five", "waiting", "six"]
+)
+def test_a_receipt_tells_of_the_reference_what_five_items_with_a_verdict_hide(
+    ledger: Ledger, unread: int, unasked: int, told: int
+):
+    """Of six items."""
     items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(6)]
     benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
     ledger.register_benchmark(benchmark)
     ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in PAIR])
-    told: list[int] = []
-    for unasked in ({items[0].digest}, set[str]()):
-        judge_all(ledger, benchmark, items, unasked=unasked)
-        (board,) = boards_on_record(ledger)
-        told.append(len(without_few_against_reference(public_battles(ledger, board)).results))
-    assert told == [0, 12]
+    names = [one.digest for one in items]
+    judge_all(ledger, benchmark, items, unread=names[:unread], unasked=names[:unasked])
+    (board,) = boards_on_record(ledger)
+    judged, receipts = public_battles(ledger, board), ReleasedBoard(board="receipt of one", judge=board.judged_as)
+    cells = cells_of(ledger, board.data)
+    version = released_with(ledger, receipts, judged, cells=cells, open_items=frozenset())
+    found = released_until(ledger, board.judged_as, version, open_items=frozenset()).shown(judged)
+    assert {item for item, _, _ in found.judged.results.each()} == {*names[: 6 if told else 0]}
+    assert len(found.judged.results) == 2 * told
 
 
 def judge_all(

@@ -26,7 +26,7 @@ from evenhand.reports.board.released import FEWEST, TOO_FEW
 from evenhand.reports.errors import RankError
 from evenhand.site.accounts.store import Person
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
-from evenhand.site.boards.standings import BoardView, public_battles, ranked, released_of
+from evenhand.site.boards.standings import BoardView, public_battles, ranked, released_of, standings
 from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.comparisons import PersonShare, find_task
 from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
@@ -200,6 +200,23 @@ def test_whatever_an_owner_and_people_do_no_sum_on_fewer_than_five_items_follows
         assert (seen.told_of_few(), seen.moved) == ([], 0)
 
 
+@pytest.mark.slow
+def test_while_people_judge_skip_and_change_their_minds_no_sum_on_fewer_than_five_items_follows(tmp_path: Path):
+    with closing(stocked(tmp_path)) as ledger:
+        studies, seen = Studies(ledger, Random(1)), Seen(ledger)
+        study = studies.make([person(ledger, name) for name in ("Ada", "Grace", "Mary")], each=2, items=14)
+        set_people_study(ledger, study, "shown", on=True)
+        tasks = [(place, number) for place in studies.places for number in range(1, place.tasks + 1)]
+        studies.lots.shuffle(tasks)
+        for start in range(0, len(tasks), 7):
+            again = studies.lots.sample(tasks[:start], min(start, 1)) if start % 3 == 0 else []
+            for place, number in (*tasks[start : start + 7], *again):
+                say(ledger, place, number, studies.lots.choice(("A", "B", "B", "skip")))
+            seen.look()
+        assert max(map(len, seen.sums.values())) > 1, "batch after batch"
+        assert (seen.told_of_few(), seen.moved) == ([], 0)
+
+
 def test_no_verdict_of_a_batch_weighs_more_than_another(studies: Studies):
     """Of a skill with two items each is drawn more often than of one with nine, so their verdicts weigh less."""
     study = studies.make([person(studies.ledger)], each=1, items=14)
@@ -282,6 +299,22 @@ def test_figures_that_change_have_a_new_number_and_others_keep_theirs(studies: S
     assert counted[1] < counted[0]
 
 
+def test_a_person_who_begins_and_changes_what_others_verdicts_weigh_gives_a_new_version(studies: Studies):
+    """A study's verdicts weigh one on average, over those whom anybody has heard of."""
+    study = studies.make([person(studies.ledger, name) for name in ("Ada", "Grace")], each=1, items=14)
+    set_people_study(studies.ledger, study, "shown", on=True)
+    first, second = studies.places
+    studies.judge(first)
+    seen = Seen(studies.ledger)
+    seen.look()
+    say(studies.ledger, second, 1, "A")
+    seen.look()
+    assert max(map(len, seen.sums.values())) == 2, "the same verdicts weigh otherwise"
+    assert (seen.moved, max(version for _, _, version in seen.states)) == (0, 2)
+    seen.look()
+    assert (seen.moved, max(version for _, _, version in seen.states)) == (0, 2)
+
+
 def test_a_version_of_an_earlier_evenhand_is_read_and_numbered_on(studies: Studies):
     study = studies.make([person(studies.ledger)], each=1)
     studies.judge(studies.places[0])
@@ -335,3 +368,53 @@ def test_what_is_not_shown_because_its_batch_lost_some_is_not_said_to_be_too_lit
         said = visitor.get(f"/api/boards/{board}").json()["error"]
     assert "lost some of their batch" in said
     assert TOO_FEW not in said
+
+
+@pytest.mark.parametrize(
+    ("counting", "reading", "told"), [(4, 0, False), (5, 0, True), (3, 3, False)], ids=["four", "five", "two batches"]
+)
+def test_how_far_people_agree_is_shown_where_several_judged_five_items_of_a_batch(
+    studies: Studies, counting: int, reading: int, told: bool
+):
+    """One person judged everything, another a few items of two models."""
+    study = studies.make([person(studies.ledger, name) for name in ("Ada", "Grace")], each=2)
+    everything, few = studies.places
+    studies.judge(everything)
+    left = {"counting": counting, "reading": reading, "maps": 0}
+    for number in range(1, few.tasks + 1):
+        shown = find_task(studies.ledger, few, number)
+        assert shown is not None
+        skill = shown.answers[0].split(" ")[1]
+        chosen = left[skill] > 0 and _models(studies.ledger, few, number) == frozenset(MODELS[:2])
+        left[skill] -= chosen
+        say(studies.ledger, few, number, "A" if chosen else "skip")
+    assert not any(left.values())
+    set_people_study(studies.ledger, study, "closed", on=True)
+    (board,) = boards_on_record(studies.ledger)
+    people = standings(studies.ledger, board, BoardView(board=board.id)).people
+    assert people is not None
+    assert people.sign.value is not None
+    with served(studies.ledger) as house:
+        who = (house.visitor(), house.signed_in("owner"))
+        everybody, owner = (client.get(f"/boards/{board.id}").text for client in who)
+    why = f"what several of them judged is on {TOO_FEW}"
+    assert (why not in everybody, why not in owner) == (told, True)
+
+
+def test_how_far_people_agree_is_not_shown_of_what_a_batch_lost_somebody_of(studies: Studies):
+    """All judged everything, so what is left of each batch is shown, and the difference would tell of the third."""
+    who = [person(studies.ledger, name) for name in ("Ada", "Grace", "Mary")]
+    study = studies.make(who, each=3)
+    for place in studies.places:
+        studies.judge(place)
+    set_people_study(studies.ledger, study, "closed", on=True)
+    told: list[tuple[int, bool]] = []
+    for out in (False, True, False):
+        decide(studies.ledger, study, who[2].id, left_out=out, rule="gold", by=None)
+        (board,) = boards_on_record(studies.ledger)
+        given = released_of(studies.ledger, board)
+        found = standings(studies.ledger, board, BoardView(board=board.id, withheld=True), given=given)
+        assert found.people is not None
+        told.append((found.votes, found.people.sign.value is not None))
+    each = len(ITEMS) * 3
+    assert told == [(3 * each, True), (2 * each, False), (3 * each, True)]

@@ -99,7 +99,13 @@ class House:
         return self.folder / "ledger.db"
 
     def judged(
-        self, models: Sequence[str], *, new: str | None = None, takes: Takes | None = None, limit: int | None = None
+        self,
+        models: Sequence[str],
+        *,
+        new: str | None = None,
+        takes: Takes | None = None,
+        limit: int | None = None,
+        items: Sequence[Item] = ITEMS,
     ) -> PreparedStudy:
         """All that is wanted, or the first `limit` trials of it; `takes`: else as `mostly`."""
         answers = [answer(item, model) for item in ITEMS for model in models]
@@ -113,7 +119,7 @@ class House:
         prepared = prepare(
             BENCHMARK,
             answers,
-            items=ITEMS,
+            items=items,
             judge=self.judge,
             model="judge",
             showing=Showing(

@@ -1,8 +1,10 @@
 """Claims about a receipt: what it says of a row, what it holds of what is behind it, and what it keeps to itself."""
 
+import copy
 import hashlib
 import hmac
 import json
+import shutil
 import sqlite3
 from base64 import b64decode
 from collections.abc import Iterator
@@ -17,21 +19,29 @@ from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.submission import Judged, Withdrawn
+from evenhand.domain.submission import Judged, SubmissionTerms, Withdrawn
+from evenhand.format.number_ranges import from_ranges
+from evenhand.ledger.read.board_versions import Batch, NewVersion, add_version, released_so_far
 from evenhand.ledger.read.projection import studies
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.opening import LedgerError
-from evenhand.ledger.submissions.intakes import BoardIdentity, intakes_on_record
-from evenhand.ledger.submissions.store import find_submission, tell
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import BoardIdentity, intakes_on_record, open_intake
+from evenhand.ledger.submissions.store import Submission, find_submission, tell
 from evenhand.reports.board.board import BoardRow
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.receipts.check import verify
 from evenhand.reports.receipts.reading import read_receipt
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt, told_by_the_record
-from evenhand.reports.receipts.row import moved
+from evenhand.reports.receipts.row import Telling, moved
+from evenhand.site.boards.listing import boards_on_record
+from evenhand.site.boards.standings import released_of
 from tests.refusals import refused, tells
 from tests.reports.receipts.receipt_scene import (
+    BENCHMARK,
     CAPTION,
+    ITEMS,
     JUDGE,
     OTHER_TEAM,
     PLAYERS,
@@ -109,14 +119,89 @@ def test_of_a_withheld_reference_the_row_tells_no_skill_and_no_digits_that_nobod
 
 
 @pytest.mark.parametrize("complete", [True], indirect=True)
-def test_a_receipt_of_before_withheld_verdicts_were_dealt_agrees_too(complete: Receipted):
+def test_receipts_of_before_withheld_verdicts_were_dealt_or_released_agree_too(complete: Receipted):
     ledger, sent = complete.house.ledger, read_receipt(json.dumps(complete.receipt).encode())
-    older = told_by_the_record(ledger, sent.subject, sent.as_of, studies(ledger), withheld=True, deal=False)
-    assert of(complete.receipt, "row", "dealt") is True
-    assert "dealt" not in of(older, "row")
-    assert {**of(older, "row"), "dealt": True} != of(complete.receipt, "row"), "intervals by item are others"
-    found = verify(ledger, read_receipt(json.dumps({**complete.receipt, **older}).encode()))
-    assert next(one for one in found.checks if one.name == "row").ok
+    earliest, earlier = (
+        told_by_the_record(ledger, sent.subject, sent.as_of, studies(ledger), telling=Telling(deal=deal))
+        for deal in (False, True)
+    )
+    flags = [{"dealt", "released"} & {*of(one, "row")} for one in (earliest, earlier, complete.receipt)]
+    assert flags == [set(), {"dealt"}, {"dealt", "released"}]
+    for older in (earliest, earlier):
+        found = verify(ledger, read_receipt(json.dumps({**complete.receipt, **older}).encode()))
+        assert next(one for one in found.checks if one.name == "row").ok
+
+
+def test_what_of_others_is_not_released_yet_counts_in_no_receipt(tmp_path: Path):
+    """Of amber and the reference five items are on the board and a sixth waits; whoever wins it, the receipt says the
+    same, also when it is checked after the sixth was released."""
+    house = House(folder=tmp_path / "before", battles=18, reference_battles=6, opened=False)
+    founding = house.judged(PLAYERS, takes=lambda shown: _first_of_one_item(house, shown), items=ITEMS[:5])
+    (board,) = boards_on_record(house.ledger)
+    released_of(house.ledger, board)
+    terms = SubmissionTerms(policy="None.")
+    mine = house.approved(open_intake(house.ledger, BENCHMARK.name, house.board(founding), terms, by="owner"))
+    house.ledger.close()
+    won, lost = (_with_a_sixth(house, tmp_path / who, mine, who) for who in ("amber", REFERENCE))
+    assert won == lost
+    assert {one["model"] for one in won["moved"]} == {*PLAYERS}
+
+
+def _first_of_one_item(house: House, shown: Shown) -> str:
+    return shown.first if shown.item == ITEMS[0].label else house.better(shown)
+
+
+def _with_a_sixth(house: House, folder: Path, mine: Submission, last: str) -> Any:
+    """What the receipt tells of a model that joins after `last` won amber's sixth battle against the reference."""
+    shutil.copytree(house.folder, folder)
+    there = copy.copy(house)
+    there.folder = folder
+    amber = {"amber", REFERENCE}
+
+    def takes(shown: Shown) -> str:
+        waits = shown.item == ITEMS[5].label and {shown.first, shown.second} == amber
+        return last if waits else _first_of_one_item(house, shown)
+
+    with closing(Ledger(there.url)) as ledger:
+        there.ledger = ledger
+        there.judged(PLAYERS, takes=takes, items=ITEMS[5:])
+        placing = there.judged([*PLAYERS, mine.label], new=mine.label, takes=takes)
+        receipt = make_receipt(ledger, there.subject(placing, mine.id))
+        results = judged_battles(ledger, studies(ledger)).results
+        rows = zip(results.seq.tolist(), results.each(), strict=True)
+        sixth = tuple(seq for seq, (item, two, _) in rows if item == ITEMS[5].digest and {*two} == amber)
+        (board,) = boards_on_record(ledger)
+        late = [Batch(models=("amber", REFERENCE), judgements=sixth)]
+        new = NewVersion(board=board.id, judge=board.judged_as, batches=late, judgement=sixth[-1], counted="")
+        add_version(ledger, new, seen=of(receipt, "row", "released", "version"))
+        assert len(released_so_far(ledger, board.id, board.judged_as).batches) == 4
+        found = verify(ledger, read_receipt(json.dumps(receipt).encode()))
+        assert next(one for one in found.checks if one.name == "row").ok
+    assert of(receipt, "row", "win_vs_reference_n") == 12
+    return {"row": of(receipt, "row"), "moved": of(receipt, "moved")}
+
+
+def test_what_another_benchmark_shows_of_the_reference_counts_in_a_receipt_and_hides_nothing(tmp_path: Path):
+    """Two of six items are open elsewhere: the other four are too few. Closed since, the receipt agrees as before."""
+    house = House(folder=tmp_path, battles=18, reference_battles=6, opened=False)
+    sample = replace(BENCHMARK, name="two of them", items=ITEMS[:2])
+    house.ledger.register_benchmark(sample)
+    open_benchmark(house.ledger, sample.digest, by=None)
+    receipt = receipted(house, takes=house.better).receipt
+    assert of(receipt, "row", "win_vs_reference_n") == 4
+    assert len(from_ranges(of(receipt, "row", "released", "open"), most=72)) == 3 * 4, "of three models"
+    close_benchmark(house.ledger, sample.digest)
+    found = verify(house.ledger, read_receipt(json.dumps(receipt).encode()))
+    assert found.verified, [one.differs for one in found.checks]
+    for broken, field in (
+        ({"version": "1", "open": ""}, "version"),
+        ({"version": 1, "open": "9-"}, "open"),
+        (4, "open"),
+    ):
+        row = {**of(receipt, "row"), "released": broken}
+        found = verify(house.ledger, read_receipt(json.dumps({**receipt, "row": row}).encode()))
+        tells(" ".join(next(one.differs for one in found.checks if one.name == "row")), f"row.released.{field}")
+    house.ledger.close()
 
 
 def test_rating_rank_and_the_others_before_and_after_are_those_of_the_boards(complete: Receipted):

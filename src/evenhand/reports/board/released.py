@@ -19,6 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from evenhand.domain.identity import content_hash
 from evenhand.domain.response import REFERENCE
 from evenhand.format.words import counted
 from evenhand.ledger.read.board_versions import (
@@ -27,8 +28,11 @@ from evenhand.ledger.read.board_versions import (
     NewVersion,
     ReleasedSoFar,
     add_version,
+    benchmarks_of_items,
     released_so_far,
 )
+from evenhand.ledger.read.projection import benchmarks, items_of
+from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.read.results import Mask
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
@@ -51,6 +55,22 @@ class ReleasedBoard:
 
     board: str
     judge: str
+
+
+def judged_as(judge: str, condition: str, variant: str) -> str:
+    """The same for boards on other data whose verdicts on shared items are the very same."""
+    return content_hash("judged as", [judge, condition, variant])[:16]
+
+
+def cells_of(ledger: Ledger, data: str) -> dict[str, Cell]:
+    held = benchmarks_of_items(ledger)
+    return {one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items_of(ledger, data)}
+
+
+def open_items(ledger: Ledger) -> frozenset[str]:
+    """Of benchmarks of which nothing is withheld, whichever others hold them too."""
+    nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
+    return frozenset(item for item, those in benchmarks_of_items(ledger).items() if those & nothing_withheld)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,12 +120,26 @@ class Released:
         told = dealt(judged, filter(None, ([row for row in rows if withheld[row]] for rows in whole)), kept)
         return ShownFigures(judged=told, left_out=int((withheld & ~kept).sum()))
 
+    def never_split(self, judged: JudgedBattles) -> list[list[int]]:
+        """The rows of each batch that counts and is not what is left of another one."""
+        seen, rests = set[int](), set[tuple[int, ...]]()
+        for batch in sorted(self.batches, key=lambda one: -len(one.judgements)):
+            if not seen.isdisjoint(batch.judgements):
+                rests.add(tuple(sorted(batch.judgements)))
+            seen.update(batch.judgements)
+        numbers = judged.results.seq
+        return [rows for rows in self._whole(judged, None) if tuple(sorted(numbers[rows].tolist())) not in rests]
+
     def counted(self, groups: Iterable[tuple[JudgedBattles, bool]]) -> str:
-        """The same as long as everybody's figures are made of the same verdicts. `groups`: as of `release`."""
+        """The same as long as everybody's figures are made of the same verdicts, weighed alike. `groups`: as of
+        `release`."""
         digest = sha256()
         for judged, shared in groups:
             kept = self._kept(judged, withheld_rows(judged, self.open_items), self._whole(judged, None))
-            digest.update(f"{shared} {int(kept.sum())} ".encode() + np.sort(judged.results.seq[kept]).tobytes())
+            numbers, weight = judged.results.seq[kept], judged.results.weight[kept]
+            digest.update(f"{shared} {len(numbers)} ".encode() + np.sort(numbers).tobytes())
+            if (weight != 1).any():
+                digest.update(np.round(weight[np.argsort(numbers)], _WEIGHED).tobytes())
         return digest.hexdigest()[:16]
 
     def _kept(self, judged: JudgedBattles, withheld: Mask, whole: Iterable[Sequence[int]]) -> Mask:
@@ -209,6 +243,34 @@ def write_down(ledger: Ledger, found: Release) -> Released:
             )
         so_far = released_so_far(ledger, board.board, board.judge)
     return Released(version=so_far.version, batches=so_far.counting, open_items=found.open_items)
+
+
+_TRIES = 5
+_WEIGHED = 9
+"""Digits of a weight by which figures are the same."""
+
+
+def released_with(
+    ledger: Ledger, board: ReleasedBoard, judged: JudgedBattles, *, cells: Cells, open_items: frozenset[str]
+) -> int:
+    """Releases what can be of a board that nobody but its reader sees, as a receipt is. The version by which
+    `released_until` finds what it may count."""
+    for _ in range(_TRIES):  # somebody else may release something meanwhile
+        found = release(ledger, board, [(judged, True)], cells=cells, open_items=open_items)
+        if not found.due:
+            break
+        write_down(ledger, found)
+    return released_so_far(ledger, board.board, board.judge).version.seq
+
+
+def released_until(ledger: Ledger, judge: str, version: int, *, open_items: frozenset[str]) -> Released:
+    """What could be counted of this judge's withheld verdicts when that version came, and all that is public."""
+    batches = released_so_far(ledger, "", judge).batches
+    return Released(
+        version=BoardVersion(seq=version, number=0, judgement=0, counted="", at=None),
+        batches=tuple(batch for batch in batches if batch.released <= version),
+        open_items=open_items,
+    )
 
 
 def _moved(groups: Sequence[JudgedBattles], so_far: ReleasedSoFar, open_items: frozenset[str]) -> bool:

@@ -25,7 +25,7 @@ from evenhand.ledger.upkeep.signing import public_keys, signed_by
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
 from evenhand.reports.receipts.damage import DAMAGED, why_unread
-from evenhand.reports.receipts.reading import Behind, Receipt, ReceiptError, behind
+from evenhand.reports.receipts.reading import Behind, Receipt, ReceiptError, behind, telling
 from evenhand.reports.receipts.receipt import answers_seal, digest, marks, seal, signed_content, told_by_the_record
 from evenhand.reports.receipts.shown import shown_otherwise
 from evenhand.reports.receipts.submission import other_answers, said_on_record, submission_on_record
@@ -214,8 +214,7 @@ class _Held:
             receipt.as_of,
             chosen,
             elo_rounds=self._elo_rounds(),
-            withheld=self._says("withheld"),
-            deal=self._says("dealt"),
+            telling=telling(receipt),
         )
         differs = [*self._counting(told), *self._otherwise(told)]
         row = cast(Mapping[str, Json], told["row"])
@@ -229,11 +228,6 @@ class _Held:
         if differs and (version := self._made_by()) != __version__:
             differs.append(f"The receipt was made by evenhand {version}, and is checked by {__version__}.")
         return Check(name="row", found=found, differs=tuple(differs))
-
-    def _says(self, name: str) -> bool:
-        """Receipts of earlier versions tell everything, whatever is withheld, and as it lay."""
-        row = self.receipt.document.get("row")
-        return isinstance(row, Mapping) and name in row
 
     def _elo_rounds(self) -> int:
         """As the receipt was made; those of earlier versions gave Elo no interval."""

@@ -15,6 +15,7 @@ from evenhand.format.number_ranges import from_ranges
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.submissions.intakes import BoardIdentity
 from evenhand.reports.receipts.receipt import KIND, MARK, SCHEMA, ReceiptSubject
+from evenhand.reports.receipts.row import AsReleased, Telling
 
 T = TypeVar("T", str, int)
 
@@ -88,6 +89,19 @@ def behind(receipt: Receipt) -> Behind:
         row=frozenset(look.numbers("row_judgements", until.judgement)),
         marks={number: marks[MARK * place : MARK * (place + 1)] for place, number in enumerate(board)},
     )
+
+
+def telling(receipt: Receipt) -> Telling | None:
+    """Receipts of earlier versions tell everything, whatever is withheld; later ones whatever is on enough items, and
+    as it lay. Raises ReceiptError where it cannot be read."""
+    row, look = receipt.document.get("row"), _Looking(document=receipt.document)
+    if not isinstance(row, Mapping) or "withheld" not in row:
+        return None
+    if "released" not in row:
+        return Telling(deal="dealt" in row)
+    path = ("row", "released")
+    free = look.numbers("open", receipt.as_of.judgement, within=path)
+    return Telling(released=AsReleased(version=look.sequence(*path, "version"), open=frozenset(free)))
 
 
 def _document(data: bytes) -> dict[str, Json]:
@@ -176,11 +190,12 @@ class _Looking:
             raise ReceiptError(f"It is no whole receipt: its field `{'.'.join(path)}` is not a list of names.")
         return tuple(cast(list[str], value))
 
-    def numbers(self, name: str, most: int) -> list[int]:
+    def numbers(self, name: str, most: int, *, within: tuple[str, ...] = ("record",)) -> list[int]:
+        path = (*within, name)
         try:
-            return from_ranges(self.of(str, "record", name), most=most)
+            return from_ranges(self.of(str, *path), most=most)
         except ValueError as error:
-            raise ReceiptError(f"Its field `record.{name}` cannot be read: {error}") from None
+            raise ReceiptError(f"Its field `{'.'.join(path)}` cannot be read: {error}") from None
 
     def _at(self, path: tuple[str, ...]) -> object:
         found: object = self.document

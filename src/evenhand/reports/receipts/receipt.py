@@ -31,8 +31,16 @@ from evenhand.ledger.submissions.intakes import BoardIdentity
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.upkeep.chain import head
 from evenhand.ledger.upkeep.signing import sign
+from evenhand.reports.board.released import (
+    ReleasedBoard,
+    cells_of,
+    judged_as,
+    open_items,
+    released_with,
+    withheld_rows,
+)
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
-from evenhand.reports.receipts.row import coverage_of, moved, placed, row_of, rows_with, without_few_against_reference
+from evenhand.reports.receipts.row import AsReleased, Telling, coverage_of, moved, placed, row_of, rows_with
 
 KIND = "evenhand-receipt"
 SCHEMA = 1
@@ -65,7 +73,7 @@ def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
         "schema": SCHEMA,
         "kind": KIND,
         **said_of(subject, uncounted(ledger, subject)),
-        **told_by_the_record(ledger, subject, as_of, chosen, withheld=_withholds(ledger, subject)),
+        **told_by_the_record(ledger, subject, as_of, chosen, telling=_telling(ledger, subject, as_of, chosen)),
         "made": {"at": _utc(datetime.now(UTC)), "evenhand": __version__},
         "chain": head(ledger).as_json(),
     }
@@ -102,13 +110,12 @@ def told_by_the_record(
     chosen: Sequence[StudyOnRecord],
     *,
     elo_rounds: int = ELO_ROUNDS,
-    withheld: bool = False,
-    deal: bool = True,
+    telling: Telling | None = None,
 ) -> dict[str, Json]:
     """All that can be worked out again from the record as of these numbers. `chosen`: the studies of the board.
 
-    `elo_rounds`: resamples behind Elo's interval. `withheld`: whether the reference is. `deal`: whether verdicts on it
-    then are dealt among their items. Raises LedgerError where the study is not on record.
+    `elo_rounds`: resamples behind Elo's interval. `telling`: how of the reference, where it is withheld. Raises
+    LedgerError where the study is not on record.
     """
     study = find_study(ledger, subject.study)
     if study is None or not chosen:
@@ -116,11 +123,11 @@ def told_by_the_record(
     items = {item.digest: item for item in items_of(ledger, subject.board.data)}
     without = uncounted(ledger, subject)
     judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
-    told = without_few_against_reference(judged, deal=deal) if withheld else judged
-    after = placed(subject.label, told, items)
     others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
-    told_before = without_few_against_reference(others, deal=deal) if withheld else others
-    before = placed(subject.label, told_before, items)
+    after, before = (
+        placed(subject.label, one if telling is None else telling.told(ledger, one, _judge_of(subject.board)), items)
+        for one in (judged, others)
+    )
     return {
         "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
         "judge": _rater(chosen[0].rater),
@@ -133,10 +140,10 @@ def told_by_the_record(
         "record": _record(ledger, judged, subject.label, as_of),
         "ranking": {name: value for name, value in after.board.settings.items() if name != "version"},
         "row": {
-            **row_of(after, elo_rounds=elo_rounds, withheld=withheld, deal=deal),
+            **row_of(after, elo_rounds=elo_rounds, telling=telling),
             "coverage": coverage_of(judged, subject.label).as_json(),
         },
-        "moved": moved(before.board.models, after.board.models, withheld=withheld),
+        "moved": moved(before.board.models, after.board.models, withheld=telling is not None),
     }
 
 
@@ -146,6 +153,23 @@ def _withholds(ledger: Ledger, subject: ReceiptSubject) -> bool:
     return data not in opened_benchmarks(ledger) and not any(
         one.sample for one in benchmarks(ledger) if one.data == data
     )
+
+
+def _telling(ledger: Ledger, subject: ReceiptSubject, as_of: AsOf, chosen: Sequence[StudyOnRecord]) -> Telling | None:
+    """What the receipt tells is released by it, so that no other one, and no board, tells a part of it."""
+    if not chosen or not _withholds(ledger, subject):
+        return None
+    judged = judged_battles(ledger, chosen, without=uncounted(ledger, subject), as_of=as_of)
+    board = ReleasedBoard(board=f"receipt {subject.submission}", judge=_judge_of(subject.board))
+    free = open_items(ledger)
+    cells = cells_of(ledger, subject.board.data)
+    version = released_with(ledger, board, judged, cells=cells, open_items=free)
+    open_rows = withheld_rows(judged) & ~withheld_rows(judged, free)
+    return Telling(released=AsReleased(version=version, open=frozenset(judged.results.seq[open_rows].tolist())))
+
+
+def _judge_of(board: BoardIdentity) -> str:
+    return judged_as(board.rater, board.condition, board.variant)
 
 
 def seal(ledger: Ledger, document: Mapping[str, Json]) -> str:

@@ -1,6 +1,6 @@
 """A model's row on a board as a receipt tells it: rounded, so that a repeated calculation gives the same digits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import cast
@@ -11,14 +11,16 @@ from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
+from evenhand.format.number_ranges import as_ranges
 from evenhand.format.supported import document_supported, to_unit, unit_of
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.dealt import dealt
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import board
-from evenhand.reports.board.released import FEWEST, withheld_rows
+from evenhand.reports.board.released import FEWEST, released_until, withheld_rows
 from evenhand.reports.board.win_rates_by import against_reference, by_category, categories_of
 from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, visit_score
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -45,10 +47,9 @@ def placed(model: str, judged: JudgedBattles, items: Mapping[str, Item]) -> Plac
     return Placed(model=model, judged=judged, board=board(of_record(judged, seed=0)), items=items)
 
 
-def row_of(one: Placed, *, elo_rounds: int, withheld: bool = False, deal: bool = True) -> dict[str, Json]:
-    """`elo_rounds`: resamples behind Elo's interval; receipts of earlier versions have none. `withheld`: what a team
-    may know of battles against the reference, beside those that it knows one by one; the receipt says so, and whether
-    they were dealt."""
+def row_of(one: Placed, *, elo_rounds: int, telling: "Telling | None" = None) -> dict[str, Json]:
+    """`elo_rounds`: resamples behind Elo's interval; receipts of earlier versions have none. `telling`: what a team
+    may know of battles against a withheld reference, beside those that it knows one by one; the receipt says so."""
     standing = next((each for each in one.board.models if each.model == one.model), None)
     rating = Estimate(value=None, reason="has no verdict") if standing is None else standing.rating
     row: dict[str, Json] = {
@@ -62,12 +63,10 @@ def row_of(one: Placed, *, elo_rounds: int, withheld: bool = False, deal: bool =
         "votes": _counts(_rate(one.board.findings.shown, one.model)),
         "battles": _counts(_rate(one.board.findings.battles, one.model)),
         **_against_reference(one),
-        "categories": _by_category(one, without_reference=withheld),
+        "categories": _by_category(one, without_reference=telling is not None),
         "visit": _visit(one, elo_rounds),
     }
-    if not withheld:
-        return row
-    return {**fields_supported(row), "withheld": True, **({"dealt": True} if deal else {})}
+    return row if telling is None else {**fields_supported(row), "withheld": True, **telling.as_json()}
 
 
 def fields_supported(row: Mapping[str, Json]) -> dict[str, Json]:
@@ -75,10 +74,46 @@ def fields_supported(row: Mapping[str, Json]) -> dict[str, Json]:
     return cast("dict[str, Json]", document_supported(dict(row)))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AsReleased:
+    version: int
+    """The last one of the judge's releases that counts."""
+    open: frozenset[int]
+    """Judgements against the reference, by number, of which nothing is withheld."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {"version": self.version, "open": as_ranges(sorted(self.open))}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """How a receipt tells of battles against a withheld reference."""
+
+    released: AsReleased | None = None
+    """None of earlier versions, which told whatever was on enough items."""
+    deal: bool = True
+    """Whether they are dealt among their items; those of the earliest were not."""
+
+    def as_json(self) -> dict[str, Json]:
+        dealt_too: dict[str, Json] = {"dealt": True} if self.deal else {}
+        return dealt_too if self.released is None else {**dealt_too, "released": self.released.as_json()}
+
+    def told(self, ledger: Ledger, judged: JudgedBattles, judge: str) -> JudgedBattles:
+        if self.released is None:
+            return without_few_against_reference(judged, deal=self.deal)
+        items = items_of_rows(judged, self.released.open)
+        return released_until(ledger, judge, self.released.version, open_items=items).shown(judged).judged
+
+
+def items_of_rows(judged: JudgedBattles, numbers: Collection[int]) -> frozenset[str]:
+    results = judged.results
+    codes: list[int] = results.item.code[np.isin(results.seq, [*numbers])].tolist()
+    return frozenset(results.item.names[code] for code in codes)
+
+
 def without_few_against_reference(judged: JudgedBattles, *, deal: bool = True) -> JudgedBattles:
-    """Of two models, one of them the reference, only what is on enough items to be told together, and all of it: a
-    receipt of a part and one of the whole would tell what came between. `deal`: so that nothing tells of which items it
-    is; receipts of earlier versions did not."""
+    """As receipts of earlier versions told: of two models, one of them the reference, only what is on enough items to
+    be told together, and all of it."""
     results = judged.results
     withheld = withheld_rows(judged)
     first, second = results.pair_by_name

@@ -14,6 +14,7 @@ from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.released import judged_as
 from evenhand.site.http.visibility import bare_items
 
 PEOPLE = "people"
@@ -92,8 +93,7 @@ class BoardOnRecord:
 
     @property
     def judged_as(self) -> str:
-        """The same for boards on other data whose verdicts on shared items are the very same."""
-        return content_hash("judged as", [_judge(self._first), self._first.condition.key, self._first.variant])[:16]
+        return judged_as(_judge(self._first), self._first.condition.key, self._first.variant)
 
     @property
     def raters(self) -> int:

@@ -10,9 +10,7 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
 from evenhand.format.supported import every_supported, supported, without_interval
-from evenhand.ledger.read.board_versions import benchmarks_of_items
-from evenhand.ledger.read.projection import StudyOnRecord, benchmarks, items_of
-from evenhand.ledger.read.public_benchmarks import opened_benchmarks
+from evenhand.ledger.read.projection import StudyOnRecord, items_of
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
@@ -30,6 +28,8 @@ from evenhand.reports.board.released import (
     Released,
     ReleasedBoard,
     ShownFigures,
+    cells_of,
+    open_items,
     release,
     told_to_all,
     withheld_rows,
@@ -47,7 +47,7 @@ from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.http.computed import LastMade
 from evenhand.site.http.visibility import bare_items, unpublished
-from evenhand.site.people.agreement import Agreement, together, votes_in
+from evenhand.site.people.agreement import Agreement, agreement_shown, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.ranks import rank_ranges
@@ -168,9 +168,7 @@ def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
 
 def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
     """Only reads."""
-    items, held = items_of(ledger, on_record.data), benchmarks_of_items(ledger)
     bare = bare_items(ledger, on_record.data) if on_record.imported else frozenset[str]()
-    nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
     groups = [
         (on_record.alone, True),
         *(([one for one in on_record.shares if one.key in part.counting], part.counts) for part in on_record.parts),
@@ -180,8 +178,8 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
         ledger,
         ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
         [(public_battles(ledger, on_record, studies=some), shared) for some, shared in groups if some],
-        cells={one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items},
-        open_items=bare | {item for item, those in held.items() if those & nothing_withheld},
+        cells=cells_of(ledger, on_record.data),
+        open_items=bare | open_items(ledger),
         left_out=[public_battles(ledger, on_record, studies=some) for some in out if some],
     )
 
@@ -307,7 +305,7 @@ def standings(
         notes=tuple(one for one in notes if one not in found.left_out),
         left_out=found.left_out,
         categories=_categories(judged, items) if categories is None else categories,
-        people=together(votes_in(judged)) if on_record.human else None,
+        people=_agreement(judged, given) if on_record.human else None,
         against_reference={
             model: one.win_rate if given is None else supported(one.win_rate)
             for model, one in against_reference(made.findings.shown).items()
@@ -376,6 +374,10 @@ def _supported(row: BoardRow) -> BoardRow:
         rating = replace(rating, value=without_interval(rating.value))
     median = None if row.median is None else without_interval(row.median)
     return replace(row, rating=supported(rating), median=median, win_rate=supported(row.win_rate))
+
+
+def _agreement(judged: JudgedBattles, given: Released | None) -> Agreement | None:
+    return together(votes_in(judged)) if given is None else agreement_shown(judged, given)
 
 
 def _categories(judged: JudgedBattles, items: Sequence[Item]) -> tuple[str, ...]:

@@ -1,18 +1,22 @@
 """How far people agree on the comparisons that several of them saw, whether they lean to a side, and what more verdicts
 of theirs would bring beside a judge."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Levels, Preference
 from evenhand.domain.vote import Vote
+from evenhand.format.supported import every_supported
 from evenhand.ledger.read.people_boards import decisions, people_left_out, people_parts
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.alignment.evidence import of_studies
 from evenhand.reports.alignment.plan import plans
+from evenhand.reports.board.released import FEWEST, TOO_FEW, Released, withheld_rows
 from evenhand.reports.errors import AlignmentError
 from evenhand.site.people.plan import model_studies
 from evenhand.site.people.studies import people_votes
@@ -77,6 +81,38 @@ def together(votes: Sequence[Vote]) -> Agreement | None:
         by_person={one.rater: one.pooled.agreement for one in found.raters},
         first=_leaning(votes),
     )
+
+
+def agreement_shown(judged: JudgedBattles, given: Released) -> Agreement | None:
+    """Where people's verdicts are withheld: how far they agree on what several of them judged, where that is on enough
+    items of a batch, as else it would tell of those few. A batch that lost somebody would tell of them by its
+    difference. What two batches say of an item was dealt apart."""
+    found = together(votes_in(judged))
+    if found is None:
+        return None
+    batches = [votes_in(_rows_of(judged, rows)) for rows in given.never_split(judged)]
+    open_rows = np.flatnonzero(~withheld_rows(judged, given.open_items)).tolist()
+    votes = votes_in(_rows_of(judged, open_rows))
+    for number, some in enumerate(batches):
+        if len(_judged_by_several(some)) >= FEWEST:
+            votes += [replace(vote, item=f"{vote.item} {number}") for vote in some]
+    nobody = Estimate(value=None, reason=f"what several of them judged is on {TOO_FEW}")
+    told = together(votes) or replace(found, alpha=nobody, sign=nobody, by_person={})
+    return every_supported(replace(told, first=found.first))
+
+
+def _rows_of(judged: JudgedBattles, rows: Sequence[int]) -> JudgedBattles:
+    chosen = np.zeros(len(judged.results), dtype=np.bool_)
+    chosen[rows] = True
+    return replace(judged, results=judged.results.rows(chosen))
+
+
+def _judged_by_several(votes: Iterable[Vote]) -> set[str]:
+    """Items."""
+    raters: dict[str, set[str]] = {}
+    for vote in votes:
+        raters.setdefault(vote.item, set()).add(vote.rater)
+    return {item for item, those in raters.items() if len(those) > 1}
 
 
 def _leaning(votes: Sequence[Vote]) -> Estimate:
