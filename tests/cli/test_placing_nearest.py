@@ -106,6 +106,8 @@ def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_th
     shown = run("rank", "--store", store_in(here))
     assert "The interval of gus is the repeated one: 2.23 standard errors at look 4 of 4" in " ".join(shown.out.split())
     assert ranked(here, "--method", "elo")["gus"]["placed"] is None
+    beside = run("rank", "--store", store_in(here), "--compare", "gus,ada", "--compare", "bel,ada")
+    assert " ".join(beside.out.split()).count("planned beforehand, which this comparison does not know of") == 1
 
 
 def test_a_placed_model_that_is_judged_otherwise_too_is_one_like_any_other(here: Path, server: str) -> None:
