@@ -193,6 +193,26 @@ def test_one_item_in_eight_is_asked_in_both_orders_and_looks_are_in_every_study(
     assert max(len(content["showings"]) for content in found) == 20
 
 
+def test_a_soft_board_rates_a_placed_model_by_its_soft_verdicts(tmp_path: Path, server: str) -> None:
+    write_lines(
+        tmp_path / "items.jsonl",
+        [{"item": item, "instruction": f"Ask {item}.", "caption": "A square."} for item in ITEMS],
+    )
+    constrained = ("--readout", "constrained")
+    assert asked(tmp_path, server, answers(tmp_path, "ada", "cal", "eve"), *constrained).code == 0
+    done = asked(tmp_path, server, answers(tmp_path, "hal"), *placing("hal", calls=60), *constrained)
+    assert done.code == 0, done.err
+    assert ranked(tmp_path)["hal"]["placed"] is not None
+    file = tmp_path / "judgements.jsonl"
+    assert run("export", "--judgements", "--store", store_in(tmp_path), "--out", file).code == 0
+    of_file = {row["model"]: row for row in run("rank", file, "--soft", "--json").document["models"]}
+    soft = run("rank", "--store", store_in(tmp_path), "--soft", "--json").document
+    for row in soft["models"]:
+        assert row["rating"] == pytest.approx(of_file[row["model"]]["rating"])
+    assert {row["placed"] is None for row in soft["models"]} == {True}
+    assert any("stand here with the usual intervals" in note for note in soft["notes"])
+
+
 def test_models_that_join_together_share_their_items_and_meet_only_the_board(here: Path, server: str) -> None:
     done = asked(here, server, answers(here, "gus", "hal"), *placing("gus", "hal"))
     assert done.code == 0, done.err
