@@ -80,6 +80,7 @@ def test_which_founders_to_judge_anew_is_told_before_anybody_pays(here: Path):
     [
         (("old.csv", "few.csv"), "EH-RANK", "2 models were rated by both judges"),
         (("old.csv", "turned.csv"), "EH-RANK", "the old one's order"),
+        (("old.csv", "old.csv"), "EH-RANK", "one board"),
         (("old.csv",), "EH-USAGE", "evenhand bridge OLD NEW"),
         (("few.csv", "--dry-run"), "EH-RANK", "a bridge takes 4 or more"),
     ],

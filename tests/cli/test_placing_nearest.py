@@ -91,7 +91,7 @@ def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_th
     assert (told["look"], told["stopped"], told["standard_errors"]) == (
         4,
         "looks-taken",
-        pytest.approx(2.1133, abs=1e-4),
+        pytest.approx(2.1133 * 2.0687 / 1.9600, abs=1e-3),
     )
     after = ranked(here)
     for model in FOUNDERS:
@@ -100,11 +100,14 @@ def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_th
     assert gus["placed"]["calls"] == 100
     assert (gus["rating_upper"] - gus["rating_lower"]) / 2 == pytest.approx(told["half_width"], abs=0.5)
     assert gus["rating_lower"] < gus["rating"] < gus["rating_upper"]
-    assert (gus["rank_lower"], gus["rank_upper"]) == (told["rank_lower"], told["rank_upper"])
+    assert (gus["rank_own_lower"], gus["rank_own_upper"]) == (told["rank_lower"], told["rank_upper"])
+    assert (gus["rank_lower"], gus["rank_upper"]) == (2, 6), "all comparisons at once claim less than each for itself"
     assert after["ada"]["rank"] == 7
     shown = run("rank", "--store", store_in(here))
-    assert "The interval of gus is the repeated one: 2.11 standard errors at look 4 of 4" in " ".join(shown.out.split())
+    assert "The interval of gus is the repeated one: 2.23 standard errors at look 4 of 4" in " ".join(shown.out.split())
     assert ranked(here, "--method", "elo")["gus"]["placed"] is None
+    beside = run("rank", "--store", store_in(here), "--compare", "gus,ada", "--compare", "bel,ada")
+    assert " ".join(beside.out.split()).count("planned beforehand, which this comparison does not know of") == 1
 
 
 def test_a_placed_model_that_is_judged_otherwise_too_is_one_like_any_other(here: Path, server: str) -> None:
@@ -131,6 +134,39 @@ def test_the_same_command_asks_nothing_more_and_other_looks_are_refused(here: Pa
         says(refused.refused, "EH-PLACING-OTHER-LOOKS", "--looks 4", "100", "rank=1")
 
 
+@pytest.mark.parametrize(("begun", "then"), [(24, 8), (8, 24)])
+def test_items_cannot_be_chosen_once_verdicts_are_in(here: Path, server: str, begun: int, then: int) -> None:
+    of = placing("gus", until="rank=0", calls=40)
+    cut = ("--price", "input=1000,output=1000", "--max-cost", 13)
+    stopped = asked(here, server, answers(here, "gus"), *of, *cut, "--limit", begun)
+    assert 0 < stopped.document["requests"] < 40
+    refused = asked(here, server, None, *of, "--limit", then)
+    assert refused.code == 2
+    says(refused.refused, "EH-PLACING-OTHER-LOOKS", "other items", "--limit")
+    done = asked(here, server, None, *of, "--limit", begun)
+    assert done.document["requests"] == 40 - stopped.document["requests"]
+    assert asked(here, server, None, *of, "--limit", then).code == 2
+
+
+def test_replaced_answers_are_judged_by_the_command_that_replaces_them(here: Path, server: str) -> None:
+    of = placing("gus", until="rank=0")
+    before = asked(here, server, answers(here, "gus"), *of).document["placings"][0]
+    rows = [{"item": item, "model": "gus", "response": f"gus anew on {item}: strength=3.0"} for item in ITEMS]
+    done = asked(here, server, write_lines(here / "anew.jsonl", rows), *of, "--replace")
+    assert done.code == 0, done.err
+    (told,) = done.document["placings"]
+    assert done.document["requests"] == told["calls_made"] >= 25
+    assert told["rank_lower"] < before["rank_lower"]
+    assert asked(here, server, None, *of).document["requests"] == 0
+
+
+def test_a_placing_that_pauses_tells_the_calls_it_made(here: Path) -> None:
+    with server_process("--judge", "says I cannot tell.") as mute:
+        done = asked(here, mute, answers(here, "gus"), *placing("gus"))
+    assert done.document["placings"][0]["calls_made"] == 20
+    assert "20 calls of 25 to the first look" in " ".join(done.err.split())
+
+
 def test_a_placing_stops_at_the_first_look_at_which_the_rule_is_met(here: Path, server: str) -> None:
     done = asked(here, server, answers(here, "gus"), *placing("gus", until="rank=5"))
     (told,) = done.document["placings"]
@@ -155,6 +191,26 @@ def test_one_item_in_eight_is_asked_in_both_orders_and_looks_are_in_every_study(
     ends = [sum(len(content["showings"]) for content in found[: place + 1]) for place in range(len(found))]
     assert {25, 50, 75, 100} <= set(ends)
     assert max(len(content["showings"]) for content in found) == 20
+
+
+def test_a_soft_board_rates_a_placed_model_by_its_soft_verdicts(tmp_path: Path, server: str) -> None:
+    write_lines(
+        tmp_path / "items.jsonl",
+        [{"item": item, "instruction": f"Ask {item}.", "caption": "A square."} for item in ITEMS],
+    )
+    constrained = ("--readout", "constrained")
+    assert asked(tmp_path, server, answers(tmp_path, "ada", "cal", "eve"), *constrained).code == 0
+    done = asked(tmp_path, server, answers(tmp_path, "hal"), *placing("hal", calls=60), *constrained)
+    assert done.code == 0, done.err
+    assert ranked(tmp_path)["hal"]["placed"] is not None
+    file = tmp_path / "judgements.jsonl"
+    assert run("export", "--judgements", "--store", store_in(tmp_path), "--out", file).code == 0
+    of_file = {row["model"]: row for row in run("rank", file, "--soft", "--json").document["models"]}
+    soft = run("rank", "--store", store_in(tmp_path), "--soft", "--json").document
+    for row in soft["models"]:
+        assert row["rating"] == pytest.approx(of_file[row["model"]]["rating"])
+    assert {row["placed"] is None for row in soft["models"]} == {True}
+    assert any("stand here with the usual intervals" in note for note in soft["notes"])
 
 
 def test_models_that_join_together_share_their_items_and_meet_only_the_board(here: Path, server: str) -> None:
@@ -189,6 +245,7 @@ def test_a_dry_run_tells_what_each_rule_is_likely_to_take_and_asks_nothing(here:
         (placing("gus", until="rank"), "rank=3 (the rank is known within 3)"),
         (placing("gus", until="above=nobody"), "no such model is on the board"),
         (placing("ada"), "is on this board already"),
+        (placing("gus", calls=3), "3 calls at most are too few for 4 looks"),
         ((*placing("gus"), "--orders", "both"), "--orders random"),
         ((*placing("gus"), "--replicates", 2), "--replicates"),
         (("--pairs", "nearest"), "--new"),

@@ -7,7 +7,7 @@ import pytest
 
 import evenhand as eh
 from evenhand.stats.intervals import MANY, error_of, reach
-from evenhand.stats.sequential import anytime_half_width
+from evenhand.stats.sequential import anytime_half_width, betting
 from tests.exchange.world import Ran, run, write_lines
 
 UNIT = 400 / 2.302585092994046
@@ -86,6 +86,47 @@ def test_two_verdicts_on_one_item_are_one_bet(tmp_path: Path) -> None:
     rows = [("ada", "bel", "model_a", item) for item in range(10) for _ in range(2)]
     (told,) = ranked(battles(tmp_path, rows), "--compare", "ada,bel", "--anytime").document["betting"]
     assert (told["items"], told["e_value"]) == (10, pytest.approx(15.845147, abs=1e-6))
+
+
+def test_an_item_shown_in_one_order_waits_for_the_other_so_that_bets_stay_decided(tmp_path: Path) -> None:
+    whole = [(*pair, item) for item in range(12) for pair in (("ada", "bel", "model_a"), ("bel", "ada", "model_b"))]
+    half = [("ada", "bel", "model_a", item) for item in range(12, 15)]
+    turned = [("bel", "ada", "model_a", item) for item in range(12, 15)]
+    (before,) = ranked(battles(tmp_path, whole[:20] + half), "--compare", "ada,bel", "--anytime").document["betting"]
+    assert (before["items"], before["decided_at"]) == (10, None), "three wins more would have decided it"
+    (after,) = ranked(battles(tmp_path, whole[:20] + half + turned), "--compare", "ada,bel", "--anytime").document[
+        "betting"
+    ]
+    assert (after["items"], after["decided_at"]) == (13, None)
+    (all_,) = ranked(battles(tmp_path, whole), "--compare", "ada,bel", "--anytime").document["betting"]
+    assert (all_["items"], all_["decided_at"]) == (12, 11)
+
+
+def test_bets_on_a_soft_board_are_on_soft_verdicts(tmp_path: Path) -> None:
+    rows = [
+        {"model_a": "ada", "model_b": "bel", "winner": "model_a", "item": str(item), "soft": 0.75} for item in range(10)
+    ]
+    rows += [{"model_a": "bel", "model_b": "ada", "winner": "model_a", "item": "10", "soft": 0.75}]
+    file = write_lines(tmp_path / "soft.jsonl", rows)
+    (soft,) = ranked(file, "--soft", "--compare", "ada,bel", "--anytime").document["betting"]
+    (hard,) = ranked(file, "--compare", "ada,bel", "--anytime").document["betting"]
+    assert soft["e_value"] == pytest.approx(betting([0.75] * 10 + [0.25]).value)
+    assert hard["e_value"] == pytest.approx(betting([1.0] * 10 + [0.0]).value)
+
+
+def test_juries_and_resamples_have_no_intervals_for_all_times(tmp_path: Path) -> None:
+    rows = [
+        {"model_a": a, "model_b": b, "winner": "model_a" if (item + len(judge)) % 3 else "model_b", "item": str(item),
+         "rater": judge, "rater_kind": "model"}
+        for item in range(30) for a, b in (("ada", "bel"), ("bel", "cal"), ("ada", "cal"))
+        for judge in ("acme/one", "openai/four", "mistral/seven")
+    ]  # fmt: skip
+    file = write_lines(tmp_path / "judges.jsonl", rows)
+    assert run("rank", file, "--jury", "learned").code == 0
+    for more in (("--jury", "learned"), ("--jury", "mean", "--compare", "ada,bel"), ("--bootstrap", 20)):
+        refused = run("rank", file, "--anytime", *more)
+        assert refused.code == 2
+        assert "leave --anytime" in refused.err
 
 
 def test_other_methods_have_no_intervals_for_all_times(tmp_path: Path) -> None:

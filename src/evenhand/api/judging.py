@@ -17,7 +17,7 @@ from evenhand.api.jobs import (
     published_matching,
 )
 from evenhand.api.ledgers import GivenLedger
-from evenhand.api.placing import Newcomer, Placement, carry_out_placements, compared
+from evenhand.api.placing import Newcomer, carry_out_placements, plan_placements
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
@@ -253,9 +253,11 @@ async def _judged(plan: JudgingPlan, ledger: Ledger, *, replace: bool) -> JudgeR
 async def _placed(plan: JudgingPlan, ledger: Ledger, newcomers: Sequence[Newcomer], *, replace: bool) -> JudgeRun:
     """Against the models on record, whose answers need not be given again."""
     plan = _with_opponents(plan, ledger)
-    placements = [Placement(plan, compared(plan.protocols), one, ledger) for one in newcomers]
+    placements = plan_placements(plan, newcomers, ledger)
     ledger.register_benchmark(plan.benchmark)
     ledger.add_responses(plan.responses, replace=replace)
+    if replace:
+        placements = plan_placements(plan, newcomers, ledger)
     done = finished(await carry_out_placements(placements, command=JUDGED_IN_PYTHON))
     outcomes = [one.outcome() for one in placements]
     asked_in = [study for one in placements for study in one.studies]

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 
 from evenhand.api.jobs import AskedProtocol, Done, JudgingJob, JudgingPlan, Watching, carry_out, unwatched
 from evenhand.domain.errors import Misuse
@@ -70,6 +71,7 @@ class Placement:
         self._items = {item.digest: item for item in plan.items}
         found = _on_record(ledger, everyone.study, wish.model)
         self.answered = _answered(everyone, found.board.votes.playing, wish.model)
+        _refuse_others(found.begun, self.answered, everyone)
         self._placing = _settled(found, wish, self.answered)
         self.notes = tuple(_notes(wish, self._placing.plan, everyone))
         self._board = found.board
@@ -88,15 +90,20 @@ class Placement:
         return None if self.placed.done else self._job(self._next_batch())
 
     def last_job(self) -> JudgingJob:
-        """Of a placing at its end: its last batch, of which all is known."""
-        return self._job(len(self._placing.batches) - 1)
+        """Of a placing at its end: the batch that its last look came after, of which all is known. Answers replaced
+        since may have ended it earlier than before, and then later batches are asked no more."""
+        assert self.placed.look is not None
+        return self._job(self._batch_with(self.placed.look.calls - 1))
+
+    def _batch_with(self, call: int) -> int:
+        """The number of the batch that holds this call, counted from 0; how many batches there are where none does."""
+        ends = accumulate(map(len, self._placing.batches))
+        return next((number for number, end in enumerate(ends) if end > call), len(self._placing.batches))
 
     def _next_batch(self) -> int:
-        done, batches = 0, self._placing.batches
-        for number, batch in enumerate(batches):
-            done += len(batch)
-            if done > len(self.said):
-                return number
+        batches, number = self._placing.batches, self._batch_with(len(self.said))
+        if number < len(batches):
+            return number
         following = self.course.following(self.said, self.answered)
         self._placing = replace(self._placing, batches=(*batches, following))
         return len(batches)
@@ -155,7 +162,7 @@ class Placement:
                 done.append(await carry_out(self.last_job(), command=command, watching=watching))
             while (job := self.next_job()) is not None:
                 done.append(await carry_out(job, command=command, watching=watching))
-                if done[-1].cut_short or not self.heard(job):
+                if not self.heard(job) or done[-1].cut_short:
                     break
         finally:
             budget.close(done=self.placed.done)
@@ -174,6 +181,11 @@ class Placement:
 
     def outcome(self) -> "PlacingOutcome":
         return PlacingOutcome(placed=self.placed, known=self.known)
+
+
+def plan_placements(plan: JudgingPlan, newcomers: Sequence[Newcomer], ledger: Ledger) -> list[Placement]:
+    """As the record has them now. Raises Misuse."""
+    return [Placement(plan, compared(plan.protocols), one, ledger) for one in newcomers]
 
 
 async def carry_out_placements(
@@ -365,11 +377,38 @@ def _answered(everyone: PreparedStudy, models: Sequence[str], new: str) -> Answe
     return {item: others for item, others in found.items() if others}
 
 
+def _refuse_others(begun: PlacingOnRecord | None, answered: Answered, everyone: PreparedStudy) -> None:
+    """Raises Misuse where a placing was begun on other items than are here, or an answer that it showed is not here."""
+    if begun is None:
+        return
+    shown = ((item, model) for batch in begun.batches for item, *models in batch for model in models)
+    gone = any(model not in everyone.answers.get(item, {}) for item, model in shown)
+    if gone or begun.plan.items != _digest(answered):
+        raise Misuse(
+            f"The placing of {begun.plan.new} was begun on other items or answers than are here, and none are chosen "
+            "once verdicts are in: give the same --limit, --category, --items and answers.",
+            code=OTHER_LOOKS,
+        )
+
+
+def _digest(answered: Answered) -> str:
+    return content_hash("items", sorted(answered))
+
+
 def _settled(found: _OnRecord, wish: Newcomer, answered: Answered) -> PlacingOnRecord:
     """As it was begun, else as it is wished. Raises Misuse where the two differ: looks cannot be changed afterwards."""
     begun, most = found.begun, min(wish.max_calls, calls_there_are(answered))
     record = int(found.board.results.seq.max(initial=0)) if begun is None else begun.plan.record
-    plan = LookPlan(new=wish.model, until=Until.from_text(wish.until), looks=wish.looks, max_calls=most, record=record)
+    plan = LookPlan(
+        new=wish.model,
+        until=Until.from_text(wish.until),
+        looks=wish.looks,
+        max_calls=most,
+        record=record,
+        items=_digest(answered),
+    )
+    if wish.max_calls < wish.looks:
+        raise Misuse(f"{counted(wish.max_calls, 'call')} at most are too few for {wish.looks} looks.")
     if most < wish.looks:
         raise Misuse(f"{counted(most, 'call')} can be asked of these answers, too few for {wish.looks} looks.")
     if begun is None:

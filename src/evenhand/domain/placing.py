@@ -62,6 +62,8 @@ class LookPlan:
     max_calls: int
     record: int
     """Sequence number of the last judgement of the board that the model joins."""
+    items: str = ""
+    """A digest of all items that may be asked about: none is chosen once verdicts are in."""
     batch: int = 0
     """Of which batch of calls this is, from 0."""
 
@@ -82,6 +84,7 @@ class LookPlan:
             "looks": self.looks,
             "max_calls": self.max_calls,
             "record": self.record,
+            "items": self.items,
             "batch": self.batch,
         }
 
@@ -93,5 +96,6 @@ class LookPlan:
             looks=cast("int", fields["looks"]),
             max_calls=cast("int", fields["max_calls"]),
             record=cast("int", fields["record"]),
+            items=str(fields.get("items", "")),
             batch=cast("int", fields["batch"]),
         )

@@ -151,6 +151,8 @@ def bridged(old: JudgesRatings, new: JudgesRatings) -> BridgedBoard:
     before, after = _ratings(old), _ratings(new)
     both = [model for model in before if model in after]
     names = _called(old, "the old judge"), _called(new, "the new judge")
+    if before and before == after:
+        raise RankError(f"{names[0]} and {names[1]} are one board; a bridge is between two: name another judge.")
     rated = Rated(
         old=[_value(before[model]) for model in both],
         old_error=[_error(before[model]) for model in both],

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 from click.core import ParameterSource
 
-from evenhand.api.placing import Newcomer, Placement, carry_out_placements, compared
+from evenhand.api.placing import Newcomer, Placement, carry_out_placements, plan_placements
 from evenhand.cli.ask.judging import plan_of, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
@@ -26,10 +26,11 @@ def place(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> int:
     _refuse_beside(ctx, given)
     with still("Reading items, answers and the board", quiet=given.quiet):
         plan, answers = plan_of(ctx, given, ledger)
-        asked = compared(plan.protocols)
-        placements = [Placement(plan, asked, one, ledger) for one in newcomers(given)]
+        placements = plan_placements(plan, newcomers(given), ledger)
     say_notes(note for one in placements for note in one.notes)
     answers.keep(ledger, plan.benchmark, dry_run=given.asking.dry_run, replace=given.replace)
+    if given.replace and not given.asking.dry_run:
+        placements = plan_placements(plan, newcomers(given), ledger)
     if given.asking.dry_run:
         with still("Placing the board's own models again", quiet=given.quiet):
             each = [one.expected() for one in placements]

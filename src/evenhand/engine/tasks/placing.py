@@ -10,6 +10,8 @@ import numpy as np
 
 from evenhand.domain.identity import draw
 from evenhand.domain.placing import LookPlan
+from evenhand.stats.intervals import MANY
+from evenhand.stats.intervals import reach as reach_of
 from evenhand.stats.ratings.placing import NEAREST, FrozenBoard, Meetings, Placed
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.sequential import look_values
@@ -38,7 +40,7 @@ class Look:
     placed: Placed | None
     """None where the verdicts have no finite fit."""
     reach: float
-    """Standard errors to each side."""
+    """Standard errors to each side; more of few items, whose own error is not well known."""
     settled: bool
     """Whether the rule is met."""
     last: bool
@@ -84,6 +86,8 @@ class Course:
                 break
             others = answered[item] - before.setdefault(item, set())
             able = [model for model in near if model in others][:NEAREST]
+            if not able:
+                continue
             opponent = able[draw(self.seed, "nearest", item, plan.new, str(turn)) % len(able)]
             before[item].add(opponent)
             pair = (plan.new, opponent)
@@ -103,8 +107,10 @@ class Course:
     def look(self, number: int, said: Sequence[Said]) -> Look:
         """The look of this number, at the verdicts of the calls up to it."""
         plan, calls = self.plan, self.plan.borders[number - 1]
-        placed = self.board.place(self.met(said[:calls]))
-        reach = look_values(plan.looks)[number - 1]
+        met = self.met(said[:calls])
+        placed = self.board.place(met)
+        few = reach_of(max(len(np.unique(met.item)), 2)) / reach_of(MANY)
+        reach = look_values(plan.looks)[number - 1] * few
         settled = placed is not None and self.settled(placed, reach)
         return Look(
             number=number,

@@ -31,6 +31,10 @@ def at_all_times(board: "Board") -> "Board":
     """Raises RankError for a board that is not of Bradley-Terry's plain ratings."""
     if not board.rated_by.places or board.people is not None or board.settings.get("shrink"):
         raise RankError("Intervals for all times are Bradley-Terry's; leave --anytime out, or the other options.")
+    if board.jury is not None:
+        raise RankError("A jury is another at every look, so nothing of it holds at all times; leave --anytime out.")
+    if board.settings.get("bootstrap"):
+        raise RankError("Intervals for all times are not resampled; leave --anytime or --bootstrap out.")
     if any(row.placed is not None for row in board.models):
         raise RankError("Models placed at looks planned beforehand have intervals of their own; leave --anytime out.")
     plain = board.findings.plain
@@ -83,14 +87,19 @@ def _for_all_times(rating: Estimate, unit: float) -> Estimate:
 
 
 def bet_on(board: "Board", pair: str) -> BoardColumn:
-    """Of two models, `A,B`: whether one is better, by bets on the items in the order they came."""
+    """Of two models, `A,B`: whether one is better, by bets on the items in the order they came.
+
+    Where most items were shown in both orders, one that was shown in one so far waits for the other: what is bet on
+    once must not change."""
     shown, came = board.findings.shown, board.findings.came
     one, other = two_models(pair, shown.models)
     codes = (shown.models.index(one), shown.models.index(other))
     ahead = (shown.model_a == codes[0]) & (shown.model_b == codes[1])
     behind = (shown.model_a == codes[1]) & (shown.model_b == codes[0])
     rows = np.flatnonzero(ahead | behind)
-    score = (1 + np.where(ahead, shown.sign, -shown.sign)[rows]) / 2
+    soft = shown.soft if board.soft is not None else None
+    won = (1 + shown.sign) / 2 if soft is None else soft
+    score = np.where(ahead, won, 1 - won)[rows]
     item = np.arange(len(rows)) if shown.item is None else np.unique(shown.item[rows], return_inverse=True)[1]
     weight = np.ones(len(rows)) if shown.weight is None else shown.weight[rows]
     items = int(item.max(initial=-1)) + 1
@@ -98,12 +107,18 @@ def bet_on(board: "Board", pair: str) -> BoardColumn:
     np.maximum.at(last, item, rows if came is None else came[rows])
     total = summed(item, weight, items)
     means = np.divide(summed(item, weight * score, items), total, out=np.full(items, 0.5), where=total > 0)
-    found = betting(means[np.argsort(last, kind="stable")].tolist())
+    order = np.argsort(last, kind="stable")
+    if shown.first is not None:
+        turned = np.where(ahead, shown.first, -shown.first)[rows]
+        both = np.bincount(item[turned > 0], minlength=items).astype(bool)
+        both &= np.bincount(item[turned < 0], minlength=items).astype(bool)
+        order = order[both[order]] if 2 * int(both.sum()) >= items else order
+    found = betting(means[order].tolist())
     better = None if found.better is None else one if found.better else other
     told: dict[str, Json] = {
         "models": [one, other],
         "e_value": found.value,
-        "items": items,
+        "items": found.rows,
         "decided_at": found.decided_at,
         "better": better,
     }

@@ -239,7 +239,16 @@ def compared(board: "Board", pair: str, baseline: str | None) -> BoardColumn:
     return BoardColumn(
         heading="",
         cells={},
-        sentences=(_verdict(test, items=shown.item is not None), _apart(one, other, gap)),
+        sentences=(
+            _verdict(test, items=shown.item is not None),
+            _apart(one, other, gap),
+            *(
+                f"{row.model} was placed at looks planned beforehand, which this comparison does not know of: go by its "
+                "rank range."
+                for row in board.models
+                if row.placed is not None and row.model in (one, other)
+            ),
+        ),
         document={"paired": {**test.as_json(), **gap.as_json("rating_difference")}},
     )
 

@@ -17,11 +17,13 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.engine.tasks.placing import Course, Look, Said, calls_there_are
 from evenhand.ledger.read.results import Results
 from evenhand.ledger.read.votes import JudgedBattles, PlacingOnRecord
+from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.placing import FrozenBoard, NoBoard
 from evenhand.stats.ratings.ranks import rank_ranges
 from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.sequential import look_values
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
@@ -62,12 +64,16 @@ class PlacedModel:
             "done": self.done,
         }
 
-    def against(self) -> dict[str, int]:
-        """By model of the frozen board: 1 where this one is better, -1 where it is worse, 0 where nobody can tell."""
+    def against(self, *, together: bool = False) -> dict[str, int]:
+        """By model of the frozen board: 1 where this one is better, -1 where it is worse, 0 where nobody can tell; each
+        comparison for itself, as the rule takes them, or all at once (Bonferroni)."""
         look = self.look
         if look is None or look.placed is None:
             return {}
-        return dict(zip(self.course.board.models, look.placed.told(look.reach).tolist(), strict=True))
+        models, planned = self.course.board.models, self.course.plan.looks
+        wider = look_values(planned, 1 - (1 - LEVEL) / len(models))[look.number - 1] if together else 0.0
+        reach = max(look.reach, look.reach * wider / look_values(planned)[look.number - 1])
+        return dict(zip(models, look.placed.told(reach).tolist(), strict=True))
 
     def rating(self, others: Mapping[str, float], scale: Scale) -> Estimate:
         """On a board on which the others have these ratings."""
@@ -229,11 +235,19 @@ def with_placed(whole: "Board", alone: "Board", placed: Sequence[PlacedModel], s
     others = {model: value for model, value in ratings.items() if value is not None}
     own = {row.model: row for row in whole.models}
     rated = {one.model: one.rating(others, scale) for one in placed}
-    claims = {one.model: _claims(one, rated, alone) for one in placed}
-    rows = [_moved(row, [claims[model].get(row.model, 0) for model in claims]) for row in alone.models]
+    own_claims, claims = (
+        {one.model: _claims(one, rated, alone, together=together) for one in placed} for together in (False, True)
+    )
+    rows = [
+        _moved(row, *([of[model].get(row.model, 0) for model in of] for of in (own_claims, claims)))
+        for row in alone.models
+    ]
     tier = {row.model: row.tier or 0 for row in alone.models}
     ranked = sum(row.component == 1 for row in alone.models) + sum(one.value is not None for one in rated.values())
-    rows += [_row(own[one.model], one, rated[one.model], claims[one.model], tier, ranked) for one in placed]
+    rows += [
+        _row(own[one.model], one, rated[one.model], (own_claims[one.model], claims[one.model]), tier, ranked)
+        for one in placed
+    ]
     told = tuple(_sentence(one) for one in placed)
     return replace(
         whole,
@@ -245,9 +259,9 @@ def with_placed(whole: "Board", alone: "Board", placed: Sequence[PlacedModel], s
     )
 
 
-def _claims(one: PlacedModel, rated: Mapping[str, Estimate], alone: "Board") -> dict[str, int]:
+def _claims(one: PlacedModel, rated: Mapping[str, Estimate], alone: "Board", *, together: bool) -> dict[str, int]:
     """Against every model: those that the frozen board lacks are told apart where the intervals are."""
-    own, found = rated[one.model], one.against()
+    own, found = rated[one.model], one.against(together=together)
     if own.value is None:
         return {}
     later = {row.model: row.rating for row in alone.models if row.component == 1 and row.model not in found}
@@ -258,11 +272,12 @@ def _claims(one: PlacedModel, rated: Mapping[str, Estimate], alone: "Board") -> 
     return {**dict.fromkeys(later, 0), **found}
 
 
-def _moved(row: "BoardRow", told: Sequence[int]) -> "BoardRow":
+def _moved(row: "BoardRow", own: Sequence[int], told: Sequence[int]) -> "BoardRow":
     """The ranks that a model may hold now that others have come in: each is better (1), worse (-1) or either (0)."""
     if row.component != 1:
         return row
     better, maybe = sum(one > 0 for one in told), sum(one >= 0 for one in told)
+    own_better, own_maybe = sum(one > 0 for one in own), sum(one >= 0 for one in own)
 
     def by(rank: int | None, more: int) -> int | None:
         return None if rank is None else rank + more
@@ -271,18 +286,24 @@ def _moved(row: "BoardRow", told: Sequence[int]) -> "BoardRow":
         row,
         rank_lower=by(row.rank_lower, better),
         rank_upper=by(row.rank_upper, maybe),
-        rank_own_lower=by(row.rank_own_lower, better),
-        rank_own_upper=by(row.rank_own_upper, maybe),
+        rank_own_lower=by(row.rank_own_lower, own_better),
+        rank_own_upper=by(row.rank_own_upper, own_maybe),
     )
 
 
 def _row(
-    own: "BoardRow", one: PlacedModel, rating: Estimate, told: Mapping[str, int], tier: Mapping[str, int], models: int
+    own: "BoardRow",
+    one: PlacedModel,
+    rating: Estimate,
+    told: tuple[Mapping[str, int], Mapping[str, int]],
+    tier: Mapping[str, int],
+    models: int,
 ) -> "BoardRow":
+    """`told`: what is claimed against the others, each for itself and all at once."""
     known = rating.value is not None
-    lowest = 1 + sum(sign < 0 for sign in told.values())
-    highest = models - sum(sign > 0 for sign in told.values())
-    above = [tier.get(model, 0) for model, sign in told.items() if sign < 0]
+    lowest, lowest_together = (1 + sum(sign < 0 for sign in of.values()) for of in told)
+    highest, highest_together = (models - sum(sign > 0 for sign in of.values()) for of in told)
+    above = [tier.get(model, 0) for model, sign in told[1].items() if sign < 0]
     look = one.look
     note = "being placed" if look is None else f"placed at look {look.number} of {one.course.plan.looks}"
     return replace(
@@ -290,8 +311,8 @@ def _row(
         rating=rating,
         median=None,
         rank=1 if known else None,
-        rank_lower=lowest if known else None,
-        rank_upper=highest if known else None,
+        rank_lower=lowest_together if known else None,
+        rank_upper=highest_together if known else None,
         rank_own_lower=lowest if known else None,
         rank_own_upper=highest if known else None,
         tier=1 + max(above, default=0) if known else None,

@@ -221,7 +221,9 @@ def _with_placed(made: Board, evidence: Evidence, ranking: Ranking) -> Board:
         return made
     scoring = ranking.scoring
     plain = ranking.unit != "battles" and scoring.ties == "half" and not scoring.shrink and evidence.people is None
-    if not (plain and made.rated_by.places):
+    # They are placed by hard verdicts, which a soft board must not mix with its own.
+    hard = not ranking.soft and ranking.jury is None
+    if not (plain and hard and made.rated_by.places):
         said = (
             "Models placed at looks planned beforehand stand here with the usual intervals, which do not know of them."
         )
