@@ -73,7 +73,8 @@ def test_the_reserve_has_an_ordinary_interval_at_a_level_divided_by_the_publicat
     assert (once.lower, once.upper) == (ordinary.lower, ordinary.upper)
     corrected = clustered_mean(scores, list(range(210)), level=0.995)
     assert (often.lower, often.upper) == (corrected.lower, corrected.upper)
-    assert once.lower is not None and once.upper is not None
+    assert once.lower is not None
+    assert once.upper is not None
     assert once.upper - once.lower == pytest.approx(2 * 1.96 * np.std(scores) / math.sqrt(210), rel=0.03)
     with pytest.raises(ValueError, match="one publication"):
         reserve_share(scores, publications=0)
