@@ -32,6 +32,7 @@ from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.upkeep.chain import head
 from evenhand.ledger.upkeep.signing import sign
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
+from evenhand.reports.receipts.ladder import LadderPlace, ladder_row
 from evenhand.reports.receipts.row import coverage_of, moved, placed, row_of, rows_with, without_few_against_reference
 
 KIND = "evenhand-receipt"
@@ -54,6 +55,8 @@ class ReceiptSubject:
     approved: Approved
     counted: tuple[str, ...] = ()
     """Labels of other submissions that count on the board; the receipt names none that does not."""
+    ladder: LadderPlace | None = None
+    """Where the row is a ladder's; None where it is the board's."""
 
 
 def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
@@ -116,12 +119,7 @@ def told_by_the_record(
     items = {item.digest: item for item in items_of(ledger, subject.board.data)}
     without = uncounted(ledger, subject)
     judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
-    told = without_few_against_reference(judged, deal=deal) if withheld else judged
-    after = placed(subject.label, told, items)
-    others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
-    told_before = without_few_against_reference(others, deal=deal) if withheld else others
-    before = placed(subject.label, told_before, items)
-    return {
+    said: dict[str, Json] = {
         "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
         "judge": _rater(chosen[0].rater),
         "asked": _condition(chosen[0].condition),
@@ -131,6 +129,17 @@ def told_by_the_record(
         "study": _study(study, without),
         "board_studies": sorted(one.key for one in chosen),
         "record": _record(ledger, judged, subject.label, as_of),
+    }
+    if subject.ladder is not None:
+        row = ladder_row(ledger, subject.label, subject.ladder, chosen, as_of)
+        return {**said, "ranking": {}, "row": row, "moved": []}
+    told = without_few_against_reference(judged, deal=deal) if withheld else judged
+    after = placed(subject.label, told, items)
+    others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
+    told_before = without_few_against_reference(others, deal=deal) if withheld else others
+    before = placed(subject.label, told_before, items)
+    return {
+        **said,
         "ranking": {name: value for name, value in after.board.settings.items() if name != "version"},
         "row": {
             **row_of(after, elo_rounds=elo_rounds, withheld=withheld, deal=deal),
