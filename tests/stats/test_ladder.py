@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from evenhand.stats.intervals import clustered_mean
-from evenhand.stats.ladder import BIAS, expected_bias, reserve_share, rounded, step
+from evenhand.stats.ladder import BIAS, Told, expected_bias, reserve_share, rounded, step
 
 SHOWN = (1, 0, 1, 0, 1, 0, 1, 0)
 NEW = (1, 1, 1, 0, 1, 1, 1, 0)
@@ -94,13 +94,14 @@ def test_the_expected_bias_is_the_table() -> None:
     assert BIAS["ladder"] == {5: 0.013, 50: 0.026, 200: 0.029}
     assert BIAS["items"] == {5: 0.242}
     assert expected_bias("ladder", 1) is None
-    for told, asked, at, bias, beyond in (
+    cases: tuple[tuple[Told, int, int, float, bool], ...] = (
         ("ladder", 5, 5, 0.013, False),
         ("ladder", 6, 50, 0.026, False),
         ("ladder", 200, 200, 0.029, False),
         ("ladder", 201, 200, 0.029, True),
         ("items", 6, 5, 0.242, True),
-    ):
+    )
+    for told, asked, at, bias, beyond in cases:
         found = expected_bias(told, asked)
         assert found is not None
         assert (found.submissions, found.bias, found.beyond) == (at, bias, beyond)

@@ -106,7 +106,8 @@ def _terms_row(intake: str, terms: SubmissionTerms, by: str) -> dict[str, Any]:
 
 
 def _terms(fields: dict[str, Any]) -> SubmissionTerms:
-    return SubmissionTerms(**{**fields, "reserved": tuple(fields.get("reserved", ()))})
+    reserved: tuple[str, ...] = tuple(fields.pop("reserved", ()))
+    return SubmissionTerms(**fields, reserved=reserved)
 
 
 def _intake(row: Row[Any]) -> Intake:

@@ -29,9 +29,7 @@ class SoftOnBoard:
     @property
     def headline(self) -> str:
         if self.gain is None:
-            return (
-                "Soft verdicts: what they gain over hard ones cannot be measured, with models so alike or items so few."
-            )
+            return "Soft verdicts: what they gain over hard ones cannot be measured, with models so alike or items so few."
         return f"Soft verdicts: as sure as {self.gain.times:.2f} times as many hard ones."
 
     @property

@@ -138,7 +138,7 @@ def published_figures(ledger: Ledger, intake: Intake) -> list[PublishedFigure]:
 
 def _published(ledger: Ledger, intake: Intake, one: Submission, publications: int) -> Estimate:
     judged = one.standing.judged
-    receipt = {} if judged is None else judged.receipt
+    receipt: Mapping[str, Json] = {} if judged is None else judged.receipt
     if not intake.terms.reserved:
         return _shown(receipt.get("row"))
     placed = receipt.get("study")

@@ -128,7 +128,8 @@ def _terms(form: SentFields) -> SubmissionTerms:
     """Raises Refusal."""
     numbers = {name: form.number(name, least=0, most=1_000_000) for name in _NUMBERS}
     policy = plain(form.text("policy", most=POLICY_LONGEST, required="the policy"))
-    return decided_terms(SubmissionTerms(policy=policy, open=form.text("open", most=10) == "yes", **numbers))
+    given: dict[str, Any] = {"policy": policy, "open": form.text("open", most=10) == "yes", **numbers}
+    return decided_terms(SubmissionTerms(**given))
 
 
 def _opening_terms(form: SentFields) -> SubmissionTerms:
