@@ -23,7 +23,7 @@ from evenhand.site.living.store import proposals, say
 from tests.benchmarks.files import BLUE, RED
 from tests.cli.shell import Shell
 from tests.site.desk import Desk, opened
-from tests.site.house import SECRETS, served
+from tests.site.house import SECRETS, fill_with_lengths, served
 
 NAME = "Garden"
 
@@ -344,3 +344,20 @@ def test_a_team_fetches_the_questions_without_a_token(desk: Desk, here: Shell, m
     assert [json.loads(line)["item"] for line in text.splitlines()] == desk.labels
     assert not any(secret in text for secret in SECRETS)
     here.refuses("EH-USAGE", "--questions", of=("submit", desk.house.url, "--questions", "q.jsonl", "--status", "1"))
+
+
+def test_a_ladder_is_opened_with_a_reserve_and_says_what_was_asked_of_it(
+    tmp_path: Path, here: Shell, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EVENHAND_STORE", f"sqlite:///{tmp_path}/long.db")
+    with closing(Ledger(f"sqlite:///{tmp_path}/long.db")) as ledger:
+        fill_with_lengths(ledger)
+    opening = ("submissions", "open", "long", "--battles", 50, "--reference-battles", 10)
+    here.refuses("EH-INVALID", "ladder", of=(*opening, "--reserve", 0.3))
+    here.refuses("EH-INVALID", "each item", of=(*opening[:4], 45, *opening[5:], "--feedback", "ladder"))
+    here.document(*opening, "--feedback", "ladder", "--reserve", 0.3)
+    (intake,) = here.document("submissions")["intakes"]
+    assert (intake["feedback"], intake["reserve"], intake["reserved"]) == ("ladder", 0.3, 12)
+    told = " ".join(here.run("submissions")[0].split())
+    assert "feedback: ladder, 12 items in reserve" in told
+    assert "0 submissions judged, at most 0 of one team; 0 publications." in told

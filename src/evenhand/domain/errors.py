@@ -79,6 +79,7 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-KEY-MISSING": "The endpoint needs a key, and its variable is not set.",
         "EH-KEY-REFUSED": "The endpoint does not accept the key.",
         "EH-KEY-UNENCRYPTED": "The key would be sent to another machine unencrypted.",
+        "EH-LADDER": "A board whose feedback is the ladder tells no verdict by item.",
         "EH-LAST-OWNER": "Nobody could come in as an owner afterwards.",
         "EH-LEDGER-BUSY": "Another process has held the ledger for too long.",
         "EH-LEDGER-EXISTS": "A ledger is there already, and is not overwritten.",

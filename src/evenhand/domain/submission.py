@@ -25,6 +25,10 @@ Despite: TypeAlias = Literal["", "without_reference", "with_reference"]
 taken; judged, but never against the reference, about which each such battle would be a question; judged and shown as
 any other."""
 
+Feedback: TypeAlias = Literal["paper", "ladder"]
+"""What a team learns of a submission. paper: its row, and its battles with other models one by one. ladder: nothing by
+item, and a row that moves only where a submission is better than the one shown by more than its standard error."""
+
 _LABEL = "submission-"
 
 
@@ -382,6 +386,15 @@ class SubmissionTerms:
     """How many items may be left without a usable answer."""
     open: bool = True
     """Whether submissions are taken."""
+    feedback: Feedback = "paper"
+    reserve: float = 0.0
+    """Share of the items that count only in the figure that is published."""
+    reserved: tuple[str, ...] = ()
+    """Digests of these items: drawn when the board was opened, told to nobody."""
+
+    @property
+    def ladder(self) -> bool:
+        return self.feedback == "ladder"
 
     @property
     def drawn(self) -> str:
@@ -389,7 +402,8 @@ class SubmissionTerms:
         return f"{self.battles} battles, {self.reference_battles} against the reference, seed {self.seed}"
 
     def as_json(self) -> dict[str, Json]:
-        return {name: getattr(self, name) for name in SubmissionTerms.__dataclass_fields__}
+        fields: dict[str, Json] = {name: getattr(self, name) for name in SubmissionTerms.__dataclass_fields__}
+        return {**fields, "reserved": [*self.reserved]}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -401,6 +415,13 @@ class SubmittedModel:
     """Whose it is."""
     entered: Entered
     standing: SubmissionState = field(default_factory=SubmissionState)
+    ladder: bool = False
+    """Whether only the owner sees single battles of it, published or not, and it stands on no board of ratings."""
+
+    @property
+    def in_sight(self) -> bool:
+        """Whether everybody may read its answers and the verdicts on them."""
+        return self.standing.published and not self.ladder
 
     @property
     def label(self) -> str:

@@ -14,7 +14,7 @@ from evenhand.cli.people.owning import BY, must_have_pages, refusing
 from evenhand.cli.saying import say, typeable
 
 if TYPE_CHECKING:
-    from evenhand.domain.submission import Despite, SubmissionState, SubmissionTerms
+    from evenhand.domain.submission import Despite, Feedback, SubmissionState, SubmissionTerms
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.submissions.intakes import Intake
     from evenhand.site.boards.listing import BoardOnRecord
@@ -37,12 +37,12 @@ def command(ctx: click.Context, given: LedgerOptions) -> None:
     ledger = Ledger(given.store, create=False)
     intakes, found = intakes_on_record(ledger), submissions_for_owner(ledger)
     if given.as_json:
-        boards = [{"intake": one.id, "benchmark": one.benchmark, **one.terms.as_json()} for one in intakes]
+        boards = [{"intake": one.id, "benchmark": one.benchmark, **_terms_told(one)} for one in intakes]
         click.echo(json.dumps({"schema": 1, "intakes": boards, "submissions": found}, ensure_ascii=False))
         return
     if not intakes:
         click.echo("No board takes submissions; `evenhand submissions open` lets one.")
-    entries = [(f"{one.benchmark} ({one.id})", _board_facts(one)) for one in intakes]
+    entries = [(f"{one.benchmark} ({one.id})", _board_facts(ledger, one)) for one in intakes]
     entries += [(f"{one['model']} {one['version']} ({one['submission']})", _facts(one)) for one in found]
     print_entries(entries, console())
     said = worker_notes(ledger).get("submissions")
@@ -50,8 +50,20 @@ def command(ctx: click.Context, given: LedgerOptions) -> None:
         click.echo(f"The worker says: {said.sentence}")
 
 
-def _board_facts(one: "Intake") -> list[str]:
-    return [f"takes {'submissions' if one.terms.open else 'none now'}: {one.terms.drawn}"]
+def _board_facts(ledger: "Ledger", one: "Intake") -> list[str]:
+    from evenhand.reports.receipts.ladder import asked_of
+    from evenhand.site.submissions.words import asked_told
+
+    facts = [f"takes {'submissions' if one.terms.open else 'none now'}: {one.terms.drawn}"]
+    if not one.terms.ladder:
+        return facts
+    held = f", {len(one.terms.reserved)} items in reserve" if one.terms.reserved else ", no reserve"
+    return [*facts, f"feedback: ladder{held}", asked_told(one.terms, asked_of(ledger, one))]
+
+
+def _terms_told(one: "Intake") -> dict[str, object]:
+    """The reserve by its size: its items stay in the ledger."""
+    return {**one.terms.as_json(), "reserved": len(one.terms.reserved)}
 
 
 def _facts(one: "SubmissionForOwner") -> list[str]:
@@ -130,6 +142,15 @@ class OpenOptions:
         "--missing-allowed", settable=False, type=click.IntRange(0, 1_000_000), default=0, show_default=True,
         help="Items that may be without an answer.",
     )  # fmt: skip
+    feedback: str = option(
+        "--feedback", settable=False, type=click.Choice(["paper", "ladder"]), default="paper", show_default=True,
+        help="What a team learns: its row and its battles, or nothing by item and a row that moves only by more than "
+        "its standard error.",
+    )  # fmt: skip
+    reserve: float = option(
+        "--reserve", settable=False, type=click.FloatRange(0, 0.9), default=0.0, show_default=True, metavar="SHARE",
+        help="Of the items, held back for the published figure of a ladder; 0.3 is a good share.",
+    )  # fmt: skip
     store: str = options.store()
     as_json: bool = options.as_json()
 
@@ -200,6 +221,8 @@ def _terms(given: OpenOptions) -> "SubmissionTerms":
             per_team=given.per_team,
             days=given.days,
             missing_allowed=given.missing_allowed,
+            feedback=cast("Feedback", given.feedback),
+            reserve=given.reserve,
         )
     )
 

@@ -298,6 +298,11 @@ def _standing(submission: str, document: Document) -> str:
 
 
 def _row(row: Document) -> str:
+    if row.get("feedback") == "ladder":
+        moved = "It is this submission's." if row.get("changed") else "This submission did not move it."
+        if row.get("shown") is None:
+            return "The team has no row yet: it comes with a submission that is judged whole."
+        return f"The team's row on the ladder: {float(row['shown']):.4g} of {row.get('shown_n')} items won. {moved}"
     rating = _rating(row)
     rank = f", rank {row.get('rank')}{_range(row, 'rank')} of {row.get('models')}" if row.get("rank") else ""
     visit = row.get("visit")

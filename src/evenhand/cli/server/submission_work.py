@@ -17,6 +17,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
 from evenhand.ledger.submissions.store import Submission, submitted_models
 from evenhand.ledger.submissions.submitted_models import set_aside
+from evenhand.reports.receipts.ladder import place_of
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
 from evenhand.worker.board_judge import ModelReady
 from evenhand.worker.submissions import Submissions
@@ -96,5 +97,6 @@ def receipt_of(ledger: Ledger, submission: Submission, intake: Intake, study: st
         study=study,
         approved=standing.approved,
         counted=tuple(sorted(found.keys() - set_aside(found) - {submission.label})),
+        ladder=place_of(ledger, intake, submission),
     )
     return make_receipt(ledger, subject)

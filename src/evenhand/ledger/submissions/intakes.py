@@ -105,11 +105,16 @@ def _terms_row(intake: str, terms: SubmissionTerms, by: str) -> dict[str, Any]:
     return {"intake": intake, "content": canonical_json(terms.as_json()), "by": by, "at": time.time()}
 
 
+def _terms(fields: dict[str, Any]) -> SubmissionTerms:
+    reserved: tuple[str, ...] = tuple(fields.pop("reserved", ()))
+    return SubmissionTerms(**fields, reserved=reserved)
+
+
 def _intake(row: Row[Any]) -> Intake:
     return Intake(
         id=row.id,
         benchmark=row.benchmark,
         board=BoardIdentity(data=row.data, rater=row.rater, condition=row.condition, variant=row.variant),
         at=row.at,
-        terms=SubmissionTerms(**json.loads(row.content)),
+        terms=_terms(json.loads(row.content)),
     )

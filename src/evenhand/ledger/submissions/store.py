@@ -40,7 +40,7 @@ from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.ledger.store.runs import charged_to
 from evenhand.ledger.store.statements import insert_all
 from evenhand.ledger.store.submission_schema import intakes, receipts, submission_events, submissions
-from evenhand.ledger.submissions.intakes import Intake
+from evenhand.ledger.submissions.intakes import Intake, intakes_on_record
 
 LOG: EventLog[Said, SubmissionState] = EventLog(
     table=submission_events,
@@ -240,8 +240,9 @@ def submitted_models(ledger: Ledger) -> dict[str, SubmittedModel]:
 
     Wherever they were submitted: answers hang on items, and two benchmarks may share items.
     """
+    ladders = {one.id for one in intakes_on_record(ledger) if one.terms.ladder}
     return {
-        one.label: one.submitted_model
+        one.label: replace(one.submitted_model, ladder=one.intake in ladders)
         for one in _found(ledger, select(submissions))
         if one.standing.approved is not None
     }

@@ -24,7 +24,7 @@ def counted_battles(
     found = submitted_models(ledger)
     judged = judged_battles(ledger, chosen, items=items, without=set_aside(found), soft=soft)
     names = board_names(ledger, found)
-    playing = [label for label in names if found[label].standing.published and label in judged.results.models]
+    playing = [label for label in names if found[label].in_sight and label in judged.results.models]
     return replace(judged, names={label: names[label] for label in playing})
 
 
@@ -33,9 +33,7 @@ def may_be_shown(ledger: Ledger, models: Iterable[str], *, but_of: str | None = 
 
     `but_of`: a team whose own submissions are left out.
     """
-    published = {
-        label for label, one in submitted_models(ledger).items() if one.standing.published and one.person != but_of
-    }
+    published = {label for label, one in submitted_models(ledger).items() if one.in_sight and one.person != but_of}
     return frozenset(model for model in models if labelled(model) is None or model in published)
 
 
@@ -45,9 +43,12 @@ def kept_back(model: str) -> str:
 
 
 def set_aside(found: Mapping[str, SubmittedModel]) -> frozenset[str]:
-    """The labels of those that do not count: the row comes with the receipt, and goes with a withdrawal."""
+    """The labels of those that do not count: the row comes with the receipt, and goes with a withdrawal; on a ladder
+    the board would tell every score."""
     return frozenset(
-        label for label, one in found.items() if one.standing.judged is None or not one.standing.on_the_board
+        label
+        for label, one in found.items()
+        if one.ladder or one.standing.judged is None or not one.standing.on_the_board
     )
 
 

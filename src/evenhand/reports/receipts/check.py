@@ -5,7 +5,7 @@ What agrees proves that the receipt and this ledger tell the same; not that the 
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from evenhand import __version__
@@ -19,12 +19,14 @@ from evenhand.ledger.read.newest import newest
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import find_intake
 from evenhand.ledger.upkeep.chain import HeadError, continues, head_from
 from evenhand.ledger.upkeep.check import misnamed
 from evenhand.ledger.upkeep.signing import public_keys, signed_by
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
 from evenhand.reports.receipts.damage import DAMAGED, why_unread
+from evenhand.reports.receipts.ladder import LadderPlace
 from evenhand.reports.receipts.reading import Behind, Receipt, ReceiptError, behind, telling
 from evenhand.reports.receipts.receipt import answers_seal, digest, marks, seal, signed_content, told_by_the_record
 from evenhand.reports.receipts.shown import shown_otherwise
@@ -210,7 +212,7 @@ class _Held:
         receipt, chosen = self.receipt, self._studies()
         told = told_by_the_record(
             self.ledger,
-            receipt.subject,
+            replace(receipt.subject, ladder=self._ladder()),
             receipt.as_of,
             chosen,
             elo_rounds=self._elo_rounds(),
@@ -218,6 +220,9 @@ class _Held:
         )
         differs = [*self._counting(told), *self._otherwise(told)]
         row = cast(Mapping[str, Json], told["row"])
+        if "shown" in row:
+            found = f"The row comes out to the last digit: {row['shown']} of {row['shown_n']} items."
+            return Check(name="row", found=found, differs=tuple(differs))
         rating = "no finite rating"
         if row["rating"] is not None:
             rating = f"rating {row['rating']} ({row['rating_lower']} to {row['rating_upper']})"
@@ -228,6 +233,18 @@ class _Held:
         if differs and (version := self._made_by()) != __version__:
             differs.append(f"The receipt was made by evenhand {version}, and is checked by {__version__}.")
         return Check(name="row", found=found, differs=tuple(differs))
+
+    def _ladder(self) -> LadderPlace | None:
+        """Which items are in reserve only the ledger knows, and which submission was shown before only the receipt."""
+        row = self.receipt.document.get("row")
+        if not isinstance(row, Mapping) or "compared_with" not in row:
+            return None
+        intake = find_intake(self.ledger, submission_on_record(self.ledger, self.receipt).intake)
+        before = cast(Mapping[str, Json], row)["compared_with"]
+        return LadderPlace(
+            before=before if isinstance(before, str) else None,
+            reserved=frozenset(() if intake is None else intake.terms.reserved),
+        )
 
     def _elo_rounds(self) -> int:
         """As the receipt was made; those of earlier versions gave Elo no interval."""

@@ -40,6 +40,7 @@ from evenhand.reports.board.released import (
     withheld_rows,
 )
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
+from evenhand.reports.receipts.ladder import LadderPlace, ladder_row
 from evenhand.reports.receipts.row import AsReleased, Telling, coverage_of, moved, placed, row_of, rows_with
 
 KIND = "evenhand-receipt"
@@ -62,6 +63,8 @@ class ReceiptSubject:
     approved: Approved
     counted: tuple[str, ...] = ()
     """Labels of other submissions that count on the board; the receipt names none that does not."""
+    ladder: LadderPlace | None = None
+    """Where the row is a ladder's; None where it is the board's."""
 
 
 def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
@@ -123,12 +126,7 @@ def told_by_the_record(
     items = {item.digest: item for item in items_of(ledger, subject.board.data)}
     without = uncounted(ledger, subject)
     judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
-    others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
-    after, before = (
-        placed(subject.label, one if telling is None else telling.told(ledger, one, _judge_of(subject.board)), items)
-        for one in (judged, others)
-    )
-    return {
+    said: dict[str, Json] = {
         "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
         "judge": _rater(chosen[0].rater),
         "asked": _condition(chosen[0].condition),
@@ -138,6 +136,17 @@ def told_by_the_record(
         "study": _study(study, without),
         "board_studies": sorted(one.key for one in chosen),
         "record": _record(ledger, judged, subject.label, as_of),
+    }
+    if subject.ladder is not None:
+        row = ladder_row(ledger, subject.label, subject.ladder, chosen, as_of)
+        return {**said, "ranking": {}, "row": row, "moved": []}
+    others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
+    after, before = (
+        placed(subject.label, one if telling is None else telling.told(ledger, one, _judge_of(subject.board)), items)
+        for one in (judged, others)
+    )
+    return {
+        **said,
         "ranking": {name: value for name, value in after.board.settings.items() if name != "version"},
         "row": {
             **row_of(after, elo_rounds=elo_rounds, telling=telling),
@@ -156,8 +165,9 @@ def _withholds(ledger: Ledger, subject: ReceiptSubject) -> bool:
 
 
 def _telling(ledger: Ledger, subject: ReceiptSubject, as_of: AsOf, chosen: Sequence[StudyOnRecord]) -> Telling | None:
-    """What the receipt tells is released by it, so that no other one, and no board, tells a part of it."""
-    if not chosen or not _withholds(ledger, subject):
+    """What the receipt tells is released by it, so that no other one, and no board, tells a part of it; a ladder's row
+    tells nothing of that kind."""
+    if subject.ladder is not None or not chosen or not _withholds(ledger, subject):
         return None
     judged = judged_battles(ledger, chosen, without=uncounted(ledger, subject), as_of=as_of)
     board = ReleasedBoard(board=f"receipt {subject.submission}", judge=_judge_of(subject.board))

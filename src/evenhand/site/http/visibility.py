@@ -66,7 +66,7 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
     hidden = frozenset(
         label
         for label, one in submitted_models(ledger).items()
-        if not one.standing.published and (one.person != person or not one.standing.on_the_board)
+        if one.ladder or (not one.standing.published and (one.person != person or not one.standing.on_the_board))
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
 
@@ -84,7 +84,7 @@ def bare_items(ledger: Ledger, data: str) -> frozenset[str]:
 
 def unpublished(entered: Mapping[str, SubmittedModel]) -> frozenset[str]:
     """Labels of models that stand on a board by their ratings alone: whom they beat is their team's own business."""
-    return frozenset(label for label, one in entered.items() if not one.standing.published)
+    return frozenset(label for label, one in entered.items() if not one.in_sight)
 
 
 def without_pairs_of(hidden: Set[str], document: Mapping[str, Any]) -> dict[str, Any]:

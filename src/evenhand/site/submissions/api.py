@@ -9,7 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from evenhand.domain.submission import Stage
+from evenhand.domain.submission import Feedback, Stage
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
 from evenhand.ledger.upkeep.signing import public_keys
 from evenhand.site.api import Id
@@ -74,6 +74,10 @@ class IntakeListed(TypedDict):
     per_team: int
     days: int
     missing_allowed: int
+    feedback: Feedback
+    reserve: float
+    published: list[dict[str, Any]]
+    """Of a ladder: what was published, the best first."""
     board: str | None
 
 
@@ -184,6 +188,9 @@ def _intake(offer: IntakeOffer) -> IntakeListed:
         "per_team": terms.per_team,
         "days": terms.days,
         "missing_allowed": terms.missing_allowed,
+        "feedback": terms.feedback,
+        "reserve": terms.reserve,
+        "published": [dict(one.as_json()) for one in offer.published],
         "board": None if offer.board is None else offer.board.id,
     }
 

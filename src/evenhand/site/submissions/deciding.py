@@ -20,10 +20,13 @@ from evenhand.domain.submission import (
 )
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import IntakeTaken, find_intake, open_intake
+from evenhand.ledger.submissions.intakes import Intake, IntakeTaken, find_intake, open_intake
+from evenhand.ledger.submissions.placements import studies_of
 from evenhand.ledger.submissions.store import Submission, find_submission, spent, tell
 from evenhand.ledger.submissions.team_names import NameRefused
+from evenhand.reports.board.released import FEWEST
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
+from evenhand.reports.receipts.ladder import drawn_reserve
 from evenhand.site.accounts.requests import decide
 from evenhand.site.boards.listing import BoardOnRecord, found_board
 from evenhand.site.http.refusal import Refusal, not_found, too_late
@@ -41,6 +44,7 @@ POLICY = (
 )
 POLICY_LONGEST = 10_000
 REASON_LONGEST = 500
+RESERVE_MOST = 0.9
 OPENED, REFUSED = "opened a board for submissions", "refused a submission"
 CLOSED = "closed a submission with what is there"
 """What the audit log calls it."""
@@ -57,6 +61,10 @@ def decided_terms(terms: SubmissionTerms) -> SubmissionTerms:
         raise Refusal(422, "At least one battle is needed to place a model.")
     if terms.reference_battles > terms.battles:
         raise Refusal(422, "The battles against the reference are among the battles; there cannot be more of them.")
+    if not 0 <= terms.reserve <= RESERVE_MOST:
+        raise Refusal(422, f"The reserve is a share of the items, from 0 to {RESERVE_MOST:g}.")
+    if terms.reserve and not terms.ladder:
+        raise Refusal(422, "A reserve goes with the feedback `ladder`: the paper's tells every verdict but few.")
     if not terms.per_team or not terms.days:
         raise Refusal(422, "A team may submit at least once, in a time of at least one day.")
     return terms
@@ -75,9 +83,37 @@ async def open_for(serving: Service, owner: Visitor, board: str, terms: Submissi
 def open_board(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms, *, by: str) -> str:
     """The new intake's id. Raises Refusal."""
     try:
-        return open_intake(ledger, board.benchmark, identity_of(board), terms, by=by)
+        return open_intake(ledger, board.benchmark, identity_of(board), _with_reserve(ledger, board, terms), by=by)
     except IntakeTaken as error:
         raise Refusal(409, str(error)) from error
+
+
+def _with_reserve(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms) -> SubmissionTerms:
+    """Raises Refusal where a ladder would have too few items, or not play them all."""
+    if not terms.ladder:
+        return terms
+    identity = identity_of(board)
+    items = sorted({item for study in studies_of(ledger, identity) for item in study.items})
+    reserved = drawn_reserve(items, share=terms.reserve, seed=terms.seed, secret=ledger.fence_secret())
+    if terms.reserve and min(len(reserved), len(items) - len(reserved)) < FEWEST:
+        raise Refusal(
+            422,
+            f"Of {len(items)} items {len(reserved)} would be held in reserve; {FEWEST} at least are needed in it, and "
+            "as many beside it.",
+        )
+    if terms.battles - terms.reference_battles < len(items):
+        raise Refusal(
+            422,
+            f"A ladder compares submissions item by item, so each item is played: {len(items)} battles at least beside "
+            "those against the reference.",
+        )
+    return replace(terms, reserved=reserved)
+
+
+def changed_terms(intake: Intake, terms: SubmissionTerms) -> SubmissionTerms:
+    """With what was settled when it was opened."""
+    before = intake.terms
+    return replace(terms, feedback=before.feedback, reserve=before.reserve, reserved=before.reserved)
 
 
 async def answer_request(serving: Service, owner: Visitor, request: str, *, accepted: bool, reason: str) -> None:

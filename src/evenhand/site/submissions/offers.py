@@ -8,6 +8,7 @@ from starlette.concurrency import run_in_threadpool
 from evenhand.domain.item import Benchmark, Item
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, find_intake, intakes_on_record
+from evenhand.reports.receipts.ladder import PublishedFigure, published_figures
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.http.refusal import not_found
 from evenhand.site.http.service import Service
@@ -23,6 +24,8 @@ class IntakeOffer:
     """None before anything on it was judged."""
     everything: bool
     """Whether everybody sees what it is judged against: a sample, or opened by the owner."""
+    published: Sequence[PublishedFigure] = ()
+    """Of a ladder, the best first."""
 
     @property
     def title(self) -> str:
@@ -62,6 +65,7 @@ def _offer(ledger: Ledger, intake: Intake, boards: Sequence[BoardOnRecord]) -> I
         benchmark=on_record(ledger, intake.board.data),
         everything=everybody_sees(ledger, intake.board.data),
         board=next((one for one in boards if identity_of(one) == intake.board), None),
+        published=published_figures(ledger, intake),
     )
 
 

@@ -7,7 +7,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from evenhand.domain.submission import Despite, Failed, Stage, SubmissionState, SubmissionTerms
+from evenhand.domain.submission import Despite, Failed, Feedback, Stage, SubmissionState, SubmissionTerms
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import Submission, spent, submissions_on_record
@@ -22,8 +22,10 @@ from evenhand.site.submissions.deciding import (
     POLICY,
     POLICY_LONGEST,
     REASON_LONGEST,
+    RESERVE_MOST,
     answer_request,
     approve,
+    changed_terms,
     close,
     decided_terms,
     open_for,
@@ -51,9 +53,20 @@ class IntakeTerms(BaseModel):
         return decided_terms(SubmissionTerms(**self.model_dump()))
 
 
+class OpeningTerms(IntakeTerms):
+    feedback: Feedback = Field(
+        default="paper",
+        description="What a team learns; it stays so. `ladder`: nothing by item, and a row that moves only by more "
+        "than its standard error.",
+    )
+    reserve: float = Field(
+        default=0.0, ge=0, le=RESERVE_MOST, description="Share of the items that count only in what is published."
+    )
+
+
 class NewIntake(BaseModel):
     board: str = Field(max_length=100, description="A board's id, as /api/boards lists it.")
-    terms: IntakeTerms = Field(default_factory=IntakeTerms)
+    terms: OpeningTerms = Field(default_factory=OpeningTerms)
 
 
 class Answer(BaseModel):
@@ -196,8 +209,8 @@ async def new_intake(serving: Serving, owner: FreshOwner, changing: Changing, as
 async def put_terms(
     serving: Serving, owner: FreshOwner, changing: Changing, intake: Id, asked: IntakeTerms
 ) -> Response:
-    await intake_of(serving, intake)
-    by, terms = owner.must_be("owner").id, asked.terms()
+    found = await intake_of(serving, intake)
+    by, terms = owner.must_be("owner").id, changed_terms(found, asked.terms())
     await run_in_threadpool(set_terms, serving.ledger, intake, terms, by=by)
     await serving.watch.note(changing, "changed the terms of submissions", intake)
     return Response(status_code=204)

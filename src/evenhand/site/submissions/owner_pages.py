@@ -1,18 +1,19 @@
 """The owner's pages of submissions: who may come in, which boards take them, what each would cost, and the word."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast, get_args
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.domain.submission import Despite, Estimated, SubmissionTerms
+from evenhand.domain.submission import Despite, Estimated, Feedback, SubmissionTerms
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.intakes import Intake, find_intake, intakes_on_record, set_terms
 from evenhand.ledger.submissions.store import Submission, find_submission, spent, submissions_on_record
+from evenhand.reports.receipts.ladder import asked_of
 from evenhand.site.accounts.requests import requests_on_record
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import FreshOwner, Owner, SentFields, SentForm, Service, Serving
@@ -24,8 +25,10 @@ from evenhand.site.submissions.deciding import (
     POLICY,
     POLICY_LONGEST,
     REASON_LONGEST,
+    RESERVE_MOST,
     answer_request,
     approve,
+    changed_terms,
     close,
     decided_terms,
     open_for,
@@ -35,12 +38,13 @@ from evenhand.site.submissions.deciding import (
 )
 from evenhand.site.submissions.offers import identity_of
 from evenhand.site.submissions.team_progress import Followed, followed
-from evenhand.site.submissions.words import STAGES, chosen_told, history, steering_told
+from evenhand.site.submissions.words import STAGES, asked_told, chosen_told, history, steering_told
 
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
 
 _ESTIMATES_MOST = 999_999_999
 DESPITE: tuple[str, ...] = get_args(Despite)
+FEEDBACK: tuple[str, ...] = get_args(Feedback)
 _NUMBERS = ("battles", "reference_battles", "seed", "per_team", "days", "missing_allowed")
 
 
@@ -114,7 +118,7 @@ async def answer(serving: Serving, owner: FreshOwner, form: SentForm, request_id
 @pages.post("/intakes")
 async def new_intake(request: Request, serving: Serving, owner: FreshOwner, form: SentForm) -> Response:
     try:
-        made = await open_for(serving, owner, form.text("board", most=100), _terms(form))
+        made = await open_for(serving, owner, form.text("board", most=100), _opening_terms(form))
     except Refusal as refusal:
         return await _overview(request, serving, fault=refusal)
     return RedirectResponse(f"/admin/submissions/intakes/{made}", 303)
@@ -124,7 +128,17 @@ def _terms(form: SentFields) -> SubmissionTerms:
     """Raises Refusal."""
     numbers = {name: form.number(name, least=0, most=1_000_000) for name in _NUMBERS}
     policy = plain(form.text("policy", most=POLICY_LONGEST, required="the policy"))
-    return decided_terms(SubmissionTerms(policy=policy, open=form.text("open", most=10) == "yes", **numbers))
+    given: dict[str, Any] = {"policy": policy, "open": form.text("open", most=10) == "yes", **numbers}
+    return decided_terms(SubmissionTerms(**given))
+
+
+def _opening_terms(form: SentFields) -> SubmissionTerms:
+    """Raises Refusal."""
+    if form.text("feedback", most=10) in ("", "paper"):
+        return _terms(form)
+    feedback = cast("Feedback", form.choice("feedback", FEEDBACK))
+    per_cent = form.number("reserve", least=0, most=round(100 * RESERVE_MOST), called="The reserve in per cent")
+    return decided_terms(replace(_terms(form), feedback=feedback, reserve=per_cent / 100))
 
 
 async def intake_of(serving: Service, intake: str) -> Intake:
@@ -137,14 +151,19 @@ async def intake_of(serving: Service, intake: str) -> Intake:
 @pages.get("/intakes/{intake}")
 async def intake(request: Request, serving: Serving, owner: Owner, intake: str) -> Response:  # noqa: ARG001
     found = await intake_of(serving, intake)
-    return serving.pages.page(request, "intake.html", {"intake": found, "longest": {"policy": POLICY_LONGEST}})
+    context = {
+        "intake": found,
+        "longest": {"policy": POLICY_LONGEST},
+        "asked": asked_told(found.terms, await run_in_threadpool(asked_of, serving.ledger, found)),
+    }
+    return serving.pages.page(request, "intake.html", context)
 
 
 @pages.post("/intakes/{intake}")
 async def change_intake(serving: Serving, owner: FreshOwner, form: SentForm, intake: str) -> Response:
-    await intake_of(serving, intake)
+    found = await intake_of(serving, intake)
     by = owner.must_be("owner").id
-    await run_in_threadpool(set_terms, serving.ledger, intake, _terms(form), by=by)
+    await run_in_threadpool(set_terms, serving.ledger, intake, changed_terms(found, _terms(form)), by=by)
     await serving.watch.note(owner, "changed the terms of submissions", intake)
     return RedirectResponse(f"/admin/submissions/intakes/{intake}", 303)
 

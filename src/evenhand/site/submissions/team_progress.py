@@ -102,6 +102,14 @@ async def battles_of(serving: Service, visitor: Visitor, one: Submission) -> Exc
     """Its battles as far as its team may see them. Raises Refusal before it is judged."""
     if one.standing.judged is None:
         raise _no_receipt()
+    intake = await run_in_threadpool(find_intake, serving.ledger, one.intake)
+    if not visitor.is_owner and intake is not None and intake.terms.ladder:
+        raise Refusal(
+            409,
+            "This board is a ladder: it tells no verdict by item, so there is no file of battles; the row moves where "
+            "a submission is better than the one shown by more than its standard error.",
+            code="EH-LADDER",
+        )
     return await serving.at_length(partial(_battles, serving.ledger, visitor, one.standing.judged.receipt, one))
 
 

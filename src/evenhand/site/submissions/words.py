@@ -18,10 +18,13 @@ from evenhand.domain.submission import (
     Stage,
     Stopped,
     SubmissionEvent,
+    SubmissionTerms,
     Uploaded,
     Withdrawn,
 )
 from evenhand.format.words import counted
+from evenhand.reports.receipts.ladder import Asked
+from evenhand.stats.ladder import BIAS_ITEMS
 
 STAGES: Mapping[Stage, str] = {
     "draft": "draft",
@@ -127,3 +130,20 @@ def limit(budget: float | None) -> str:
 
 def _money(cost: float | None) -> str:
     return "price unknown" if cost is None else f"at most ${cost:.2f}"
+
+
+def asked_told(terms: SubmissionTerms, asked: Asked) -> str:
+    """How much was asked of the withheld part, and what that is likely to have done."""
+    told = (
+        f"{counted(asked.submissions, 'submission')} judged, at most {asked.most} of one team; "
+        f"{counted(asked.publications, 'publication')}."
+    )
+    if asked.bias is None:
+        return f"{told} No team has asked twice, so nothing was fitted to the verdicts yet."
+    most = "more than" if asked.bias.beyond else "up to"
+    learns = "its row alone" if terms.ladder else "verdicts by item"
+    return (
+        f"{told} A team that learns {learns} and tries to fit the board is shown about {asked.bias.bias:.3f} more than "
+        f"is true after {most} {asked.bias.submissions} submissions (simulated, {BIAS_ITEMS} items, two equally good "
+        "answers to each); one that changes few answers at a time may gain more."
+    )

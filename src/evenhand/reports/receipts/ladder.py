@@ -1,0 +1,193 @@
+"""The row of a team on a ladder, and the figure that is published of a submission; neither tells of single items."""
+
+import hmac
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from evenhand.domain.estimate import Estimate
+from evenhand.domain.identity import Json
+from evenhand.domain.submission import Judged, Published
+from evenhand.domain.verdict import Preference
+from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.read.votes import JudgedBattles, judged_battles
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.intakes import Intake
+from evenhand.ledger.submissions.store import Submission, submissions_on_record, submitted_models
+from evenhand.reports.board.released import FEWEST
+from evenhand.stats.ladder import ExpectedBias, expected_bias, reserve_share, rounded, step
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LadderPlace:
+    """What a submission's row hangs on, besides its own verdicts."""
+
+    before: str | None
+    """Label of the team's submission that is shown till then."""
+    reserved: frozenset[str]
+    """Items that do not count in it."""
+
+
+def drawn_reserve(items: Iterable[str], *, share: float, seed: int, secret: bytes) -> tuple[str, ...]:
+    """Of these digests, so large a share by lot; without the ledger's secret the seed does not tell which."""
+
+    def lot(item: str) -> bytes:
+        return hmac.digest(secret, f"reserve {seed} {item}".encode(), "sha256")
+
+    every = sorted(items, key=lot)
+    return tuple(sorted(every[: round(share * len(every))]))
+
+
+def place_of(ledger: Ledger, intake: Intake, submission: Submission) -> LadderPlace | None:
+    """Before it is judged; None where the intake is no ladder."""
+    if not intake.terms.ladder:
+        return None
+    rows = [
+        (event.seq, event.said.receipt.get("row"))
+        for one in submissions_on_record(ledger, intake=intake.id, person=submission.person)
+        for event in one.events
+        if one.id != submission.id and isinstance(event.said, Judged)
+    ]
+    last = max(rows, key=lambda one: one[0], default=(0, None))[1]
+    shown = last.get("shown_of") if isinstance(last, Mapping) else None
+    return LadderPlace(before=shown if isinstance(shown, str) else None, reserved=frozenset(intake.terms.reserved))
+
+
+def ladder_row(
+    ledger: Ledger, label: str, place: LadderPlace, chosen: Sequence[StudyOnRecord], as_of: AsOf
+) -> dict[str, Json]:
+    """`shown`: items won of `shown_n`, as a share, by the submission `shown_of`; `changed`: whether by this one."""
+    others = submitted_models(ledger).keys() - {label, place.before}
+    judged = judged_battles(ledger, chosen, without=others, as_of=as_of)
+    new = _apart(item_scores(judged, label), place.reserved)
+    held = {} if place.before is None else _apart(item_scores(judged, place.before), place.reserved)
+    changed = not _in_part(judged, label) and _is_shown(held, new)
+    standing, scores = (label, new) if changed else (place.before, held)
+    return {
+        "model": label,
+        "feedback": "ladder",
+        "shown": rounded([*scores.values()]) if scores else None,
+        "shown_n": len(scores),
+        "shown_of": standing,
+        "changed": changed,
+        "compared_with": place.before,
+    }
+
+
+def _is_shown(held: Mapping[str, float], new: Mapping[str, float]) -> bool:
+    """Never by fewer items than a batch of withheld verdicts has: a row that moved by one would tell its verdict."""
+    if not held:
+        return len(new) >= FEWEST
+    both = sorted(held.keys() & new.keys())
+    if len(both) < FEWEST:
+        return False
+    found = step([held[item] for item in both], [new[item] for item in both])
+    return found.up and found.moved >= FEWEST
+
+
+def _in_part(judged: JudgedBattles, label: str) -> bool:
+    """Two rows, of a part and of the whole, would tell what came between."""
+    return any(label in one.models for one in judged.not_asked)
+
+
+def item_scores(judged: JudgedBattles, label: str) -> dict[str, float]:
+    """By item, from 0 for lost to 1 for won, over all its battles and orders that have a verdict."""
+    found: dict[str, list[float]] = {}
+    for item, (first, second), ending in judged.results.each():
+        if label in (first, second) and isinstance(ending, Preference):
+            won = (ending.value > 0) - (ending.value < 0)
+            found.setdefault(item, []).append(0.5 + (won if label == first else -won) / 2)
+    return {item: math.fsum(scores) / len(scores) for item, scores in found.items()}
+
+
+def _apart(scores: Mapping[str, float], reserved: Collection[str]) -> dict[str, float]:
+    return {item: score for item, score in scores.items() if item not in reserved}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishedFigure:
+    submission: Submission
+    share: Estimate
+    """Of the reserve; without one, of the row that was shown, which has no interval."""
+    publications: int
+    """That its interval allows for."""
+
+    def as_json(self) -> dict[str, Json]:
+        return {
+            "submission": self.submission.id,
+            "name": self.submission.entered.shown,
+            **self.share.as_json("share"),
+            "publications": self.publications,
+        }
+
+
+def published_figures(ledger: Ledger, intake: Intake) -> list[PublishedFigure]:
+    """Of a ladder: the best first. What was published and withdrawn has none, and counts among the publications."""
+    if not intake.terms.ladder:
+        return []
+    every = submissions_on_record(ledger, intake=intake.id)
+    publications = sum(any(isinstance(event.said, Published) for event in one.events) for one in every)
+    found = [
+        PublishedFigure(submission=one, share=_published(ledger, intake, one, publications), publications=publications)
+        for one in every
+        if one.standing.published
+    ]
+    return sorted(found, key=lambda one: -(one.share.value or 0.0))
+
+
+def _published(ledger: Ledger, intake: Intake, one: Submission, publications: int) -> Estimate:
+    judged = one.standing.judged
+    receipt: Mapping[str, Json] = {} if judged is None else judged.receipt
+    if not intake.terms.reserved:
+        return _shown(receipt.get("row"))
+    placed = receipt.get("study")
+    key = placed.get("key") if isinstance(placed, Mapping) else None
+    chosen = [study for study in studies(ledger) if study.key == key]
+    scores = item_scores(judged_battles(ledger, chosen), one.label) if chosen else {}
+    kept = [score for item, score in sorted(scores.items()) if item in intake.terms.reserved]
+    if len(kept) < FEWEST:
+        return Estimate(value=None, reason=f"fewer than {FEWEST} items of the reserve have a verdict")
+    share = reserve_share(kept, publications=publications)
+    return Estimate(
+        value=rounded(kept),
+        lower=None if share.lower is None else math.floor(share.lower * 100) / 100,
+        upper=None if share.upper is None else math.ceil(share.upper * 100) / 100,
+        n=len(kept),
+    )
+
+
+def _shown(row: Json) -> Estimate:
+    shown = row.get("shown") if isinstance(row, Mapping) else None
+    if not isinstance(row, Mapping) or not isinstance(shown, float | int):
+        return Estimate(value=None, reason="nothing is shown yet")
+    counted = row.get("shown_n")
+    return Estimate(
+        value=float(shown), n=counted if isinstance(counted, int) else 0, reason="nothing is held in reserve"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """How much was asked of the withheld part."""
+
+    submissions: int
+    """Judged, whatever became of them."""
+    most: int
+    """Of one team."""
+    publications: int
+    bias: ExpectedBias | None
+    """Of the team that asked most; None where no team asked twice."""
+
+
+def asked_of(ledger: Ledger, intake: Intake) -> Asked:
+    found = submissions_on_record(ledger, intake=intake.id)
+    judged = [one for one in found if any(isinstance(event.said, Judged) for event in one.events)]
+    by_team = [sum(one.person == team for one in judged) for team in {one.person for one in judged}]
+    most = max(by_team, default=0)
+    return Asked(
+        submissions=len(judged),
+        most=most,
+        publications=sum(any(isinstance(event.said, Published) for event in one.events) for one in found),
+        bias=expected_bias("ladder" if intake.terms.ladder else "items", most),
+    )
