@@ -243,8 +243,8 @@ def compared(board: "Board", pair: str, baseline: str | None) -> BoardColumn:
             _verdict(test, items=shown.item is not None),
             _apart(one, other, gap),
             *(
-                f"{row.model} was placed at looks planned beforehand, which this comparison does not know of: go by its "
-                "rank range."
+                f"{row.model} was placed at looks planned beforehand, which this comparison does not know of: go by "
+                "its rank range."
                 for row in board.models
                 if row.placed is not None and row.model in (one, other)
             ),
