@@ -106,6 +106,11 @@ def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_th
     shown = run("rank", "--store", store_in(here))
     assert "The interval of gus is the repeated one: 2.23 standard errors at look 4 of 4" in " ".join(shown.out.split())
     assert ranked(here, "--method", "elo")["gus"]["placed"] is None
+    anchored = ranked(here, "--anchor", "ada=1000")
+    width, usual = (one["gus"]["rating_upper"] - one["gus"]["rating_lower"] for one in (anchored, after))
+    assert width > 1.1 * usual, "of the difference to ada, whose own error is in it"
+    refused = run("rank", "--store", store_in(here), "--anchor", "gus=1000")
+    says(refused.refused, "EH-BOARD-MODEL", "placed on the board of the others", "--anchor")
     beside = run("rank", "--store", store_in(here), "--compare", "gus,ada", "--compare", "bel,ada")
     assert " ".join(beside.out.split()).count("planned beforehand, which this comparison does not know of") == 1
 

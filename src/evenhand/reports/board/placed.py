@@ -85,10 +85,11 @@ class PlacedModel:
         n, items = len(told), len(np.unique(told.item))
         if look.placed is None:
             return Estimate(value=None, n=n, clusters=items, reason="it won or lost everything so far")
-        half = look.reach * look.placed.error
-        value, lower, upper = (
-            self.course.board.printed(look.placed.strength + step, others, scale) for step in (0.0, -half, half)
-        )
+        board, error = self.course.board, look.placed.error
+        if scale.anchor in board.models:
+            error = float(look.placed.apart_error[board.models.index(scale.anchor)])
+        half = look.reach * error
+        value, lower, upper = (board.printed(look.placed.strength + step, others, scale) for step in (0.0, -half, half))
         return Estimate(value=value, lower=lower, upper=upper, n=n, clusters=items)
 
 

@@ -232,6 +232,12 @@ def _with_placed(made: Board, evidence: Evidence, ranking: Ranking) -> Board:
         placed = evidence.placed()
     except NoBoard:
         return made
+    if scoring.scale.anchor in {one.model for one in placed}:
+        raise RankError(
+            f"{scoring.scale.anchor} was placed on the board of the others, which stays as it is: take one of those "
+            "for --anchor.",
+            code="EH-BOARD-MODEL",
+        )
     return with_placed(made, _board(evidence.founders, ranking), placed, scoring.scale)
 
 
