@@ -103,6 +103,32 @@ def test_no_link_is_broken_and_nothing_withheld_is_in_any_file(site: Path):
     assert b"I quote" not in b"".join(files.values())
 
 
+def headings(page: Page, table: str) -> set[str]:
+    """Of what it tells of each row, without what stands small below."""
+    told = page.locator(f"{table} thead th").evaluate_all(
+        """cells => cells.map(cell => {
+            const copy = cell.cloneNode(true);
+            copy.querySelectorAll(".small").forEach(one => one.remove());
+            return copy.textContent;
+        })"""
+    )
+    return {" ".join(one.split()).casefold() for one in told} - {"model", "skill"}
+
+
+def test_the_figures_of_a_paper_have_other_names_than_those_of_the_board(site: Path, browser: Browser):
+    """They count otherwise: a tie is half a win here and none there, the reference has a rank here and none there."""
+    page = browser.new_context().new_page()
+    papers = set[str]()
+    for board in site.glob("boards/*/index.html"):
+        page.goto(board.as_uri())
+        ours, theirs = headings(page, "table.board"), headings(page, "table.paper")
+        assert {"rank", "win rate"} <= ours
+        assert not ours & theirs
+        papers |= theirs
+    assert {"rank by reward", "rank by elo", "win rate, a tie not won"} <= papers
+    page.context.close()
+
+
 def test_pages_of_every_kind_are_silent_and_ask_nobody_else(reader: Reader, site: Path):
     pages = sorted(str(path.relative_to(site)) for path in site.rglob("*.html"))
     few = [name for name in pages if not re.search("/(battles|items)/", name)]

@@ -246,7 +246,7 @@ def _page(score: CreationScore, category: str | None) -> PaperPage:
     where = "" if category is None else f" in {category}"
     everything = PaperTable(
         caption=f"Against {score.baseline}{where}. Reward runs from -100 to 100, VFS from 0 to 10",
-        headings=("Reward", "Win Rate", "VFS", "Judged"),
+        headings=("Reward", "Win Rate, a tie not won", "VFS", "Judged"),
         rows=tuple(
             PaperRow(model=one.model, rank=one.rank if category is None else None, cells=_cells(figures))
             for one in score.models

@@ -92,7 +92,7 @@ def test_tables_on_paper_say_how_far_the_judge_can_be_trusted(two_models: Ledger
 
 def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_models: Ledger):
     headings, good, poor = cells(score(two_models, "--format", "md").out, "How sure")
-    assert headings[:3] == ["model", "rank", "answered"]
+    assert headings[:3] == ["model", "rank by Reward", "answered"]
     assert (good[1:3], poor[1:3]) == (["1", "4/4"], ["–", "1/4"])
     assert good[-3:] == ["9.00", "7/8", "6/6"]
     told = score(two_models, "--json").document["models"][0]

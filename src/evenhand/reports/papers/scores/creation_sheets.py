@@ -17,7 +17,10 @@ from evenhand.stats.reliability import Coverage
 By: TypeAlias = Literal["category", "task"]
 
 _TABLE_5 = ("VFS", "Reward", "WR", "MB", "Better", "Tie", "Worse", "MW", "Fail")
-_SURE = ("rank", "answered", "Reward 95 %", "WR 95 %", "VFS 95 %", "baseline VFS", "preferences read", "grades read")
+_SURE = (
+    *("rank by Reward", "answered", "Reward 95 %", "WR 95 %", "VFS 95 %"),
+    *("baseline VFS", "preferences read", "grades read"),
+)
 _OTHERWISE = (
     "VFS forward", "Reward forward", "WR forward",
     "Reward if failures worst", "Reward if failures best", "Reward if unanswered worst",
