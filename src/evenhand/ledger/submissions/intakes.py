@@ -12,6 +12,7 @@ from sqlalchemy import Row, func, select
 
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.submission import SubmissionTerms
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.statements import insert_all
 from evenhand.ledger.store.submission_schema import intake_terms, intakes
@@ -105,9 +106,13 @@ def _terms_row(intake: str, terms: SubmissionTerms, by: str) -> dict[str, Any]:
     return {"intake": intake, "content": canonical_json(terms.as_json()), "by": by, "at": time.time()}
 
 
-def _terms(fields: dict[str, Any]) -> SubmissionTerms:
-    reserved: tuple[str, ...] = tuple(fields.pop("reserved", ()))
-    return SubmissionTerms(**fields, reserved=reserved)
+def _terms(row: Row[Any]) -> SubmissionTerms:
+    try:
+        fields: dict[str, Any] = json.loads(row.content)
+        reserved: tuple[str, ...] = tuple(fields.pop("reserved", ()))
+        return SubmissionTerms(**fields, reserved=reserved)
+    except (ValueError, TypeError, AttributeError):
+        raise LedgerError(f"The terms of intake {row.id} cannot be read any more.") from None
 
 
 def _intake(row: Row[Any]) -> Intake:
@@ -116,5 +121,5 @@ def _intake(row: Row[Any]) -> Intake:
         benchmark=row.benchmark,
         board=BoardIdentity(data=row.data, rater=row.rater, condition=row.condition, variant=row.variant),
         at=row.at,
-        terms=_terms(json.loads(row.content)),
+        terms=_terms(row),
     )

@@ -49,10 +49,7 @@ def other_answers(ledger: Ledger, submission: Submission, receipt: Receipt) -> I
     """
     if submission.standing.upload is None:
         raise LedgerError(f"That submission {submission.id} has a file is not on record any more.")
-    try:
-        intake = find_intake(ledger, submission.intake)
-    except DAMAGED:
-        raise LedgerError(f"The terms of intake {submission.intake} cannot be read any more.") from None
+    intake = find_intake(ledger, submission.intake)
     if intake is None or intake.board != receipt.subject.board:
         raise LedgerError(f"Submission {submission.id} was not made to the board that the receipt speaks of.")
     board = joined_board(ledger, intake)
