@@ -319,13 +319,14 @@ def test_a_person_who_begins_in_another_study_gives_a_new_version_of_the_board_o
     """Where both ask one person the same, the verdict weighs as the one of them says that was read last."""
     ada, grace = (person(studies.ledger, name) for name in ("Ada", "Grace"))
     for _ in range(2):
-        study = studies.make([ada, grace], each=2, items=14)
+        study = studies.make([ada, grace], each=1, items=14)
         set_people_study(studies.ledger, study, "shown", on=True)
-    first, _, third, _ = studies.places
+    first, _, third, fourth = studies.places
     studies.judge(first)
+    say(studies.ledger, third, 1, "A")
     seen = Seen(studies.ledger)
     seen.look()
-    say(studies.ledger, third, 1, "A")
+    say(studies.ledger, fourth, 1, "A")
     seen.look()
     of_both = {states for (study, skill, _), states in _frozen(seen).items() if (study, skill) == (None, None)}
     assert len(of_both) == 2, "the same verdicts weigh otherwise"
