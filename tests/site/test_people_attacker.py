@@ -315,6 +315,28 @@ def test_a_person_who_begins_and_changes_what_others_verdicts_weigh_gives_a_new_
     assert (seen.moved, max(version for _, _, version in seen.states)) == (0, 2)
 
 
+def test_a_person_who_begins_in_another_study_gives_a_new_version_of_the_board_of_both(studies: Studies):
+    """Where both ask one person the same, the verdict weighs as the one of them says that was read last."""
+    ada, grace = (person(studies.ledger, name) for name in ("Ada", "Grace"))
+    for _ in range(2):
+        study = studies.make([ada, grace], each=1, items=14)
+        set_people_study(studies.ledger, study, "shown", on=True)
+    first, _, third, fourth = studies.places
+    studies.judge(first)
+    say(studies.ledger, third, 1, "A")
+    seen = Seen(studies.ledger)
+    seen.look()
+    say(studies.ledger, fourth, 1, "A")
+    seen.look()
+    of_both = {states for (study, skill, _), states in _frozen(seen).items() if (study, skill) == (None, None)}
+    assert len(of_both) == 2, "the same verdicts weigh otherwise"
+    assert seen.moved == 0
+
+
+def _frozen(seen: Seen) -> dict[tuple[str | None, str | None, int], str]:
+    return {key: repr(state) for key, state in seen.states.items()}
+
+
 def test_a_version_of_an_earlier_evenhand_is_read_and_numbered_on(studies: Studies):
     study = studies.make([person(studies.ledger)], each=1)
     studies.judge(studies.places[0])

@@ -195,25 +195,28 @@ def release(
     cells: Cells,
     open_items: frozenset[str],
     left_out: Sequence[JudgedBattles] = (),
+    together: Sequence[JudgedBattles] = (),
 ) -> Release:
     """Only reads.
 
     `groups`: its verdicts, those of people study by study, as each is a view of its own, and whether they count on the
     board that all share. `open_items`: of benchmarks of which nothing is withheld; they hide nothing, so they do not
     help to make up a batch. `left_out`: verdicts of people whom the owner left out, perhaps after they were released.
+    `together`: several studies of people as one board, on which their verdicts weigh otherwise than on their own.
     """
+    counting = [*groups, *((one, True) for one in together)]
     so_far, some = released_so_far(ledger, board.board, board.judge), [group for group, _ in groups]
     version = so_far.version
     fresh = [batch for group in some for batch in _batches(group, so_far.batches, cells=cells, open_items=open_items)]
     fresh += _without(left_out, some, so_far.batches)
     before = Released(version=version, batches=so_far.counting, open_items=open_items)
-    judgement, counted = version.judgement, before.counted(groups)
+    judgement, counted = version.judgement, before.counted(counting)
     due = bool(version.number) and counted != version.counted
     if fresh or _moved(some, so_far, open_items):
         due, judgement = True, max((int(group.results.seq.max(initial=0)) for group in some), default=0)
         version = replace(version, number=version.number + 1, judgement=judgement)
         after = Released(version=version, batches=(*so_far.batches, *fresh), open_items=open_items)
-        counted = after.counted(groups)
+        counted = after.counted(counting)
     return Release(
         board=board,
         so_far=so_far,

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
@@ -173,6 +174,7 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
         (on_record.alone, True),
         *(([one for one in on_record.shares if one.key in part.counting], part.counts) for part in on_record.parts),
     ]
+    shared = [some for some, counts in groups if some and counts]
     out = [[one for one in on_record.shares if one.key in part.out] for part in on_record.parts]
     return release(
         ledger,
@@ -181,6 +183,7 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
         cells=cells_of(ledger, on_record.data),
         open_items=bare | open_items(ledger),
         left_out=[public_battles(ledger, on_record, studies=some) for some in out if some],
+        together=[public_battles(ledger, on_record, studies=[*chain(*shared)])] if len(shared) > 1 else (),
     )
 
 
