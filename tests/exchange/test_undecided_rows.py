@@ -63,8 +63,8 @@ def test_a_file_in_which_nothing_was_decided_is_refused_with_what_to_do(tmp_path
 
 
 def test_a_report_tells_in_one_line_why_its_raters_are_not_compared(tmp_path: Path):
-    rows = [f"{item},{rater},X,Y,{won}" for item in range(3) for rater in "uv" for won in ("model_a", "model_b")]
-    made = report_on_files([written(tmp_path, "item,rater,model_a,model_b,winner", *rows)]).report
+    rows = [f"{item},{rater},X,Y,{won},1" for item in range(3) for rater in "uv" for won in ("model_a", "model_b")]
+    made = report_on_files([written(tmp_path, "item,rater,model_a,model_b,winner,replicate", *rows)]).report
     assert isinstance(made, FileReport)
     assert made.people_unknown is not None
     assert "\n" not in made.people_unknown

@@ -86,7 +86,8 @@ def test_the_document_holds_what_makes_it_reproducible(tmp_path: Path):
         "version": eh.__version__, "method": "bradley-terry", "unit": "rows",
         "seed": 3, "bootstrap": 27, "resample": "battles",
         "level": 0.95, "k": 8, "scale": 200, "base": 2, "start": 0, "anchor": "X", "anchor_value": 50, "ties": "half",
-        "join": "visit", "shrink": False, "by_cluster": None, "repeats": "share",
+        "join": "visit", "shrink": False, "by_cluster": None, "repeats": "share", "soft": False, "jury": None,
+        "same_family": False,
     }  # fmt: skip
     assert document["source_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert document["columns"]["item"] == "item"

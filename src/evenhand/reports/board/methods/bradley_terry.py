@@ -84,7 +84,7 @@ def _with_people(given: PeopleAndJudge, scoring: Scoring) -> RatingsWithPeople:
     if len(given.models) < 2:
         raise ValueError(
             "People's verdicts, or the judge's, rate no two models beside each other: in each no model both won and "
-            "lost, or tied. Ask people about more pairs."
+            "lost, or tied. Ask people about more pairs; --method win-rate needs no such fit."
         )
     anchor = scoring.scale.anchor
     if anchor is not None and anchor not in given.models:
