@@ -215,7 +215,7 @@ def test_names_in_a_papers_tables_are_text():
     pages = Pages(site_at("127.0.0.1", 80))
     shown = pages.fragment("paper.html", {"papers": [paper], "on": _On(), "names": {}})
     assert SCRIPT not in shown
-    assert shown.count("&lt;script&gt;") == 7
+    assert shown.count("&lt;script&gt;") == 8
 
 
 class _On:
