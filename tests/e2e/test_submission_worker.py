@@ -327,8 +327,9 @@ def test_failures_are_overcome_by_the_next_worker(here: Workplace) -> None:
     assert stands.stage == "approved"
     assert len(stands.failures) == 1
     with server_process() as url:
-        assert here.run(*worker(url)).code == 3
-        assert stats(url)["requests"] == 0  # it waits before it goes on
+        waiting = here.run(*worker(url))
+        if time.time() < stands.next_try:  # else the machine was too slow to see it wait before it goes on
+            assert (waiting.code, stats(url)["requests"]) == (3, 0)
         entry.tell(Raised(budget=None))  # the owner's word is at once
         assert here.run(*worker(url)).code == 0
     entry.check_each_trial_once()
