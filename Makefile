@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # Tests start hundreds of processes: what is imported is compiled once, and not by each of them.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow test-shared check docs wheel bench soak lock clean
+.PHONY: demo test test-slow test-postgresql test-shared check docs wheel bench soak lock clean
 
 # Needs no development tools: the program, the embedded model, and what draws the report.
 demo: $(FOR_DEMO)
@@ -21,9 +21,22 @@ test: $(INSTALLED)
 	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak and not slow"
 
 # What is slow by nature: browsers, fuzzing, kill loops, installs, and more examples of what is drawn at random.
+# Three processes on two cores: much of it waits for a browser, a server or a package index. The longest files come first
+# (tests/tiers.py), not those of the most tests.
 test-slow: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n 2 --dist loadfile -m "(slow or drawn) and not soak"
+	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "(slow or drawn) and not soak"
+
+# The same tests with their ledgers on a PostgreSQL server that they start. Left out is what says nothing more there:
+# of ledger, what is on a server of its own wherever the others are, and runs in `make test` and `make test-slow`;
+# of site, parts of pages and words (test_parts, test_submission_words), and test_attacker, which reads all pages of many
+# histories for what figures give away.
+ON_POSTGRESQL := tests/engine tests/worker tests/ledger tests/site tests/e2e
+ELSEWHERE := tests/ledger/test_postgresql.py tests/ledger/test_batches_postgresql.py tests/ledger/test_server.py tests/ledger/test_server_cut.py \
+  tests/ledger/test_server_full.py tests/site/test_parts.py tests/site/test_submission_words.py tests/site/test_attacker.py
+test-postgresql: $(INSTALLED)
+	EVENHAND_TEST_DATABASE=postgresql timeout --signal=INT 1800 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak and not slow" $(ON_POSTGRESQL) $(ELSEWHERE:%=--ignore=%)
+	EVENHAND_TEST_DATABASE=postgresql timeout --signal=INT 600 $(BIN)/python -m pytest tests/e2e/test_two_runs.py
 
 # The tests that read ../shared, which `make test` runs too where it is there.
 test-shared: $(INSTALLED)
@@ -48,10 +61,13 @@ wheel: $(INSTALLED)
 bench: $(INSTALLED)
 	$(BIN)/python -m bench.judging
 	$(BIN)/python -m bench.record
+	$(BIN)/python -m bench.scale
 	$(BIN)/python -m bench.creation
 	$(BIN)/python -m bench.reading
 	$(BIN)/python -m bench.planning
 	$(BIN)/python -m bench.ratings
+	$(BIN)/python -m bench.columns
+	$(BIN)/python -m bench.columns --judgements 1e6
 	$(BIN)/python -m bench.coverage
 	$(BIN)/python -m bench.grading
 	$(BIN)/python -m bench.report
@@ -89,7 +105,7 @@ lock:
 	$(PYTHON) -m venv .venv-lock
 	.venv-lock/bin/python -m pip install --quiet uv
 	.venv-lock/bin/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
-	  --no-header --no-annotate --extra local --extra report --extra serve --extra describe --extra dev --output-file requirements/dev.txt pyproject.toml
+	  --no-header --no-annotate --extra local --extra report --extra serve --extra describe --extra postgres --extra s3 --extra cluster --extra dev --output-file requirements/dev.txt pyproject.toml
 	printf 'hatchling\neditables\n' > .venv-lock/builds.in
 	.venv-lock/bin/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --constraint requirements/dev.txt \
 	  --no-header --no-annotate --extra local --extra report --output-file requirements/demo.txt pyproject.toml .venv-lock/builds.in

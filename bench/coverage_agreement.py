@@ -196,6 +196,19 @@ def of_bridge(models: int, tau: float, items: int, rng: np.random.Generator) -> 
     return Found.of([line.placed(new[-1].value or 0.0, error_of(new[-1]) or 0.0)], float(truth))
 
 
+def of_drawn_bridge(models: int, tau: float, error: float, rng: np.random.Generator) -> Found:
+    """The same with ratings whose errors are normal and known: what the formula holds by itself."""
+    worth = rng.normal(0, 0.8, models + 1)
+    old = worth[:-1] + error * rng.normal(size=models)
+    new = 1.2 * worth + tau * rng.normal(size=models + 1) + error * rng.normal(size=models + 1)
+    errors = [error] * models
+    try:
+        line = bridge(Rated(old=old.tolist(), old_error=errors, new=new[:-1].tolist(), new_error=errors))
+    except NoBridge:
+        return Found(held=np.array([np.nan]), width=np.nan)
+    return Found.of([line.placed(float(new[-1]), error)], float(worth[-1]))
+
+
 UNEQUAL: dict[str, Errors] = {
     "errors 0.1 and 0.6": ((0.1,), (0.6,)),
     "errors 0.1 to 0.8 of models": ((0.1, 0.1, 0.8), (0.1, 0.1, 0.8)),
@@ -268,9 +281,15 @@ DESIGNS: dict[str, Drawn] = {
     },
     **{
         f"bridge by {models} models, tau {tau}, {items} items": partial(of_bridge, models, tau, items)
-        for models in (5, 8, 12)
+        for models in (5, 8, 12, 20)
         for tau in (0.0, 0.1, 0.2)
         for items in (20, 60)
+    },
+    **{
+        f"bridge drawn, {models} models, tau {tau}, errors {error}": partial(of_drawn_bridge, models, tau, error)
+        for models in (5, 8, 12, 20)
+        for tau in (0.0, 0.1, 0.2)
+        for error in (0.05, 0.1, 0.2)
     },
     **{
         f"gate, {side} bound, share {share}, 20 items of {cases}": partial(of_gate, side, share, cases)

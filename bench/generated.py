@@ -44,8 +44,10 @@ class Generated:
         )
 
 
-def generated(*, items: int, models: int, pictures: bool = False) -> Generated:
-    """Instructions of 30 words, captions of 40, answers of 50 to 70; with `pictures`, three different ones an item."""
+def generated(
+    *, items: int, models: int, pictures: bool = False, caption: int = 40, answer: tuple[int, int] = (50, 70)
+) -> Generated:
+    """Instructions of 30 words, captions and answers of so many; with `pictures`, three different ones an item."""
     draw = random.Random(0)
     files: dict[str, bytes] = {}
     asked: list[Item] = []
@@ -54,19 +56,19 @@ def generated(*, items: int, models: int, pictures: bool = False) -> Generated:
         named = {bytes_hash(data): data for data in shown}
         files |= named
         asked.append(
-            Item(label=str(number), instruction=_words(draw, 30), caption=_words(draw, 40), images=tuple(named))
+            Item(label=str(number), instruction=_words(draw, 30), caption=_words(draw, caption), images=tuple(named))
         )
     benchmark = Benchmark(
         name="generated", items=tuple(asked), licence="CC0", citation="none", protocols=("visit_pairwise",),
         pictures=files,
     )  # fmt: skip
-    return Generated(benchmark=benchmark, responses=tuple(_answers(draw, benchmark, models)))
+    return Generated(benchmark=benchmark, responses=tuple(_answers(draw, benchmark, models, answer)))
 
 
-def _answers(draw: random.Random, benchmark: Benchmark, models: int) -> Iterator[Response]:
+def _answers(draw: random.Random, benchmark: Benchmark, models: int, answer: tuple[int, int]) -> Iterator[Response]:
     for item in benchmark.items:
         for model in range(models):
-            yield Response(item=item.digest, model=f"model-{model:02}", text=_words(draw, draw.randint(50, 70)))
+            yield Response(item=item.digest, model=f"model-{model:02}", text=_words(draw, draw.randint(*answer)))
 
 
 def _words(draw: random.Random, count: int) -> str:

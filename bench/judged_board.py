@@ -2,8 +2,10 @@
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
+
+from sqlalchemy import select
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
@@ -12,6 +14,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
+from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Entries, Ledger
 
 MODELS = 200
@@ -51,13 +54,15 @@ class _Scene:
     """By item and number of the model."""
 
 
-def write_board(ledger: Ledger, judgements: int, *, models: int = MODELS) -> None:
-    """Drawn pairs in both orders, a thousand an item; one reply in a hundred undecided, one call in two hundred failed.
+def write_board(
+    ledger: Ledger, judgements: int, *, models: int = MODELS, battles_an_item: int = BATTLES_AN_ITEM
+) -> None:
+    """Drawn pairs in both orders, so many an item; one reply in a hundred undecided, one call in two hundred failed.
 
     Any two models whose numbers differ have different strengths, so that nobody wins all or loses all.
     """
     draw = random.Random(0)
-    items = max(1, round(judgements / (2 * BATTLES_AN_ITEM)))
+    items = max(1, round(judgements / (2 * battles_an_item)))
     scene = _scene(draw, items, models)
     study = Study(
         benchmark=scene.benchmark.name,
@@ -72,9 +77,29 @@ def write_board(ledger: Ledger, judgements: int, *, models: int = MODELS) -> Non
     ledger.register_benchmark(scene.benchmark)
     ledger.add_responses(list(scene.answers.values()))
     ledger.register_study(study, rater=_JUDGE, condition=_CONDITION, wanted=judgements)
-    judged = islice(_judged(draw, scene, models), judgements)
+    judged = islice(_judged(draw, scene, models, battles_an_item), judgements)
     while some := list(islice(judged, _COMMITTED)):
         ledger.commit(Entries(study=study.key, trials=[one for one, _ in some], judgements=[one for _, one in some]))
+
+
+def judge_again(ledger: Ledger, number: int, *, replicate: int) -> None:
+    """So many of the board's showings once more, each with a verdict."""
+    with ledger.reading() as connection:
+        study = connection.execute(select(schema.studies.c.key)).scalar_one()
+        first = select(schema.trials).where(schema.trials.c.replicate == 0).limit(number)
+        trials = [replace(rows.trial_from(row), replicate=replicate) for row in connection.execute(first)]
+    judged = [
+        Judgement(
+            trial=trial.key,
+            verdict=Preference(value=1 - place % 3, levels=3),
+            reader="1",
+            calls=(trial.key,),
+            run="bench",
+            at=0.0,
+        )
+        for place, trial in enumerate(trials)
+    ]
+    ledger.commit(Entries(study=study, trials=trials, judgements=judged))
 
 
 def _name(model: int) -> str:
@@ -97,10 +122,10 @@ def _scene(draw: random.Random, items: int, models: int) -> _Scene:
     return _Scene(benchmark=benchmark, answers=answers)
 
 
-def _judged(draw: random.Random, scene: _Scene, models: int) -> Iterator[tuple[Trial, Judgement]]:
+def _judged(draw: random.Random, scene: _Scene, models: int, battles: int) -> Iterator[tuple[Trial, Judgement]]:
     pairs = [(one, other) for one in range(models) for other in range(one + 1, models)]
     for item in scene.benchmark.items:
-        for pair in draw.sample(pairs, min(BATTLES_AN_ITEM, len(pairs))):
+        for pair in draw.sample(pairs, min(battles, len(pairs))):
             for first, second in (pair, pair[::-1]):
                 shown = (scene.answers[item.digest, first].digest, scene.answers[item.digest, second].digest)
                 trial = Trial(item=item.digest, responses=shown, rater=_JUDGE.key, condition=_CONDITION.key)

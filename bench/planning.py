@@ -119,7 +119,7 @@ def plan_a_million() -> dict[str, float]:
         ledger = Ledger(f"sqlite:///{Path(folder)}/ledger.db")
         begun, wall = time.process_time(), time.perf_counter()
         prepared = study.prepared(ledger, endpoint=_ENDPOINT)
-        quoted = dry_run(prepared.plan(ledger), Quote(_ENDPOINT, PriceList(), ledger.images.get), openai_images=False)
+        quoted = dry_run(prepared.plan(ledger), Quote(_ENDPOINT, PriceList(), ledger.images.get), ledger)
         cpu, seconds = time.process_time() - begun, time.perf_counter() - wall
         ledger.close()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss

@@ -1,13 +1,16 @@
 """People who compare, teams that look at boards, and a record that grows meanwhile: how long each of them waits.
 
     python -m bench.web_load [--people 200] [--teams 20] [--judgements 20000] [--seconds 60] [--pause 5]
+                             [--processes 2] [--store postgresql://…]
 
 Each is a closed loop with a session of their own. A person takes a place in a study, then compares: page, so many
 seconds, form. A team looks at the list of boards, the judge's board with its paper's figures, the people's board, which
 is shown while it runs, and its own page, with so many seconds between. Beside them somebody asks for a file that is
 always the same, which is the bare limit of this server on this machine: every p95 is told as so many times that too.
-The server is the command itself on SQLite, and has worked the judge's board out before they come; server, figures and
-people share the machine's cores.
+The server is the command itself, on SQLite or in an empty database of PostgreSQL (`--store postgresql` starts a server
+of PostgreSQL for it), and has worked the judge's board out before they come; server, figures, database and people share
+the machine's cores. At the end every choice that was answered is looked for on record: lost are those that are not
+there, doubled those that are there twice.
 """
 
 import argparse
@@ -17,13 +20,15 @@ import re
 import tempfile
 import time
 from collections import Counter, defaultdict
-from contextlib import closing
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 import numpy as np
+from sqlalchemy import select
 
 from bench.figures import Figure, print_table
 from bench.judged_board import write_board
@@ -32,11 +37,13 @@ from bench.web_board import served
 from bench.web_flood import ready_board
 from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite, join
 from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study
+from tests.database import a_server
 
 MODELS = 40
 _BARE = "bare request"
@@ -64,6 +71,8 @@ class Visits:
     pause: float
     taken: dict[str, list[float]] = field(default_factory=lambda: defaultdict[str, list[float]](list))
     troubles: Counter[str] = field(default_factory=Counter[str])
+    chosen: int = 0
+    """Choices that were answered as taken."""
 
     @property
     def over(self) -> bool:
@@ -93,27 +102,63 @@ def main() -> None:
     parser.add_argument("--judgements", type=int, default=20_000)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--pause", type=float, default=5.0)
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--store", default="", help="The URL of an empty database, or `postgresql`.")
     given = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as folder:
-        path = Path(folder) / "ledger.db"
-        world = furnished(path, people=given.people, teams=given.teams, judgements=given.judgements)
-        with served(path) as server:
+    with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as folder, store_in(Path(folder), given.store) as store:
+        world = furnished(store, people=given.people, teams=given.teams, judgements=given.judgements)
+        with served(store, "--processes", str(given.processes)) as server:
             ready_board(server.port)
             load, cpu = os.getloadavg()[0], server.cpu_seconds()
             begun, own = time.monotonic(), time.process_time()
             visits = asyncio.run(everybody(f"http://127.0.0.1:{server.port}", world, given.seconds, given.pause))
             wall, own, cpu = time.monotonic() - begun, time.process_time() - own, server.cpu_seconds() - cpu
-        print_table(figures(visits))
+        lost, doubled = kept_choices(store, world, visits)
+        several = given.processes > 1
+        print_table([*figures(visits), *of_all(visits, lost=lost, doubled=doubled, at_most=300.0 if several else None)])
     requests = sum(map(len, visits.taken.values()))
     print(
-        f"{requests:,} requests in {wall:.0f} s; server {cpu:.1f} s CPU without its figures' process, visitors "
+        f"{requests:,} requests in {wall:.0f} s; server {cpu:.1f} s CPU without its figures' processes, visitors "
         f"{own:.1f} s CPU; load {load:.1f} before, {os.getloadavg()[0]:.1f} after"
     )
 
 
-def furnished(path: Path, *, people: int, teams: int, judgements: int) -> World:
+@contextmanager
+def store_in(folder: Path, store: str) -> Generator[str]:
+    if store == "postgresql":
+        with a_server() as server:
+            yield server.empty()
+    else:
+        yield store or f"sqlite:///{folder}/ledger.db"
+
+
+def kept_choices(store: str, world: World, visits: Visits) -> tuple[int, int]:
+    """How many of the choices that were answered are not on record, and how many are there more than once."""
+    places, tasks, made = schema.people_places, schema.people_tasks, schema.judgements
+    query = (
+        select(made.c.trial)
+        .join(tasks, tasks.c.trial == made.c.trial)
+        .join(places, places.c.id == tasks.c.place)
+        .where(places.c.study == world.study)
+    )
+    with closing(Ledger(store, create=False)) as ledger, ledger.reading() as connection:
+        times = Counter(connection.execute(query).scalars())
+    return visits.chosen - len(times), sum(number - 1 for number in times.values())
+
+
+def of_all(visits: Visits, *, lost: int, doubled: int, at_most: float | None) -> list[Figure]:
+    every = [one for what, taken in visits.taken.items() if what != _BARE for one in taken]
+    p95 = float(np.percentile(every, 95))
+    return [
+        Figure(what="all requests, p95", value=p95, unit="ms", at_most=at_most, note=f"{len(every):,} times"),
+        Figure(what="choices lost", value=lost, at_most=0, note=f"{visits.chosen:,} were answered"),
+        Figure(what="choices doubled", value=doubled, at_most=0),
+    ]
+
+
+def furnished(store: str, *, people: int, teams: int, judgements: int) -> World:
     """A judged board of a paper, and a study with a place for each person that nobody has taken yet."""
-    with closing(Ledger(f"sqlite:///{path}")) as ledger:
+    with closing(Ledger(store)) as ledger:
         write_board(ledger, judgements, models=MODELS)
         benchmark = load_benchmark("visit-bench-sample")
         ledger.register_benchmark(benchmark)
@@ -176,6 +221,7 @@ async def comparing(visits: Visits, study: str, session: str) -> None:
         await asyncio.sleep(visits.pause)
         fields = {**dict(_HIDDEN.findall(page[0])), "choice": "AB"[number % 2], "go": "next"}
         led = await visits.ask("choice", f"{at}/{number}", session, fields=fields, wanted=303)
+        visits.chosen += led is not None
         if led is None or led[1] == at:
             return
         number += 1

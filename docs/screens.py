@@ -1,6 +1,7 @@
-"""Makes the pictures of the visit sample's report in docs/screens: `python -m docs.screens`; needs a browser.
+"""Makes the pictures of reports in docs/screens: `python -m docs.screens`; needs a browser.
 
-The judge is scripted. Pictures of pages and of a case come out of the end-to-end tests (docs/boards.md).
+Of the samples of both benchmarks, whose judge is scripted, and of the demo's record of people and models. Pictures of
+pages and of a case come out of the end-to-end tests (docs/boards.md).
 """
 
 import io
@@ -11,11 +12,11 @@ from typing import Any
 from PIL import Image
 
 from tests.e2e.browser import browsing
-from tests.e2e.showroom import VISIT, furnished
+from tests.e2e.showroom import CREATION, VISIT, furnished
 from tests.e2e.workplace import Workplace
 
 SCREENS = Path(__file__).with_name("screens")
-DESKTOP, PHONE = (1280, 1900), (390, 1600)
+SIZES = {"desktop": (1280, 1900), "phone": (390, 1600)}
 
 
 def taken(page: Any, name: str) -> None:
@@ -24,25 +25,41 @@ def taken(page: Any, name: str) -> None:
         picture.convert("RGB").quantize(256).save(SCREENS / f"{name}.png", optimize=True)
 
 
+def opened(browser: Any, report: Path, kind: str, *, scheme: str = "light") -> Any:
+    width, height = SIZES[kind]
+    page = browser.new_page(viewport={"width": width, "height": height}, reduced_motion="reduce", color_scheme=scheme)
+    page.goto(f"file://{report}")
+    page.wait_for_selector("#judgements")
+    return page
+
+
+def listed(page: Any, name: str) -> None:
+    page.wait_for_selector("#rows li")
+    page.evaluate("document.getElementById('judgements').scrollIntoView()")
+    taken(page, name)
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as scratch, browsing() as browser:
         here = Workplace(Path(scratch) / "show")
         furnished(here)
-        made = here.run("report", "--benchmark", VISIT)
-        assert made.code == 0, made.err
-        for size, kind in ((DESKTOP, "desktop"), (PHONE, "phone")):
-            page = browser.new_page(viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce")
-            page.goto(f"file://{here.folder / 'report.html'}")
-            page.wait_for_selector("#rows li")
+        visit, creation = here.folder / "visit.html", here.folder / "creation.html"
+        for command in (
+            ("report", "--benchmark", VISIT, "--out", visit.name),
+            ("report", "--benchmark", CREATION, "--out", creation.name),
+            ("demo", "--skip-embedded"),
+        ):
+            made = here.run(*command)
+            assert made.code == 0, made.err
+        for kind in SIZES:
+            page = opened(browser, visit, kind)
             taken(page, f"report-{kind}")
-            page.evaluate("document.getElementById('judgements').scrollIntoView()")
-            taken(page, f"report-list-{kind}")
-        page = browser.new_page(
-            viewport={"width": DESKTOP[0], "height": DESKTOP[1]}, reduced_motion="reduce", color_scheme="dark"
-        )
-        page.goto(f"file://{here.folder / 'report.html'}")
-        page.wait_for_selector("#rows li")
-        taken(page, "report-dark-desktop")
+            listed(page, f"report-list-{kind}")
+        taken(opened(browser, visit, "desktop", scheme="dark"), "report-dark-desktop")
+        page = opened(browser, creation, "desktop")
+        taken(page, "report-creation-desktop")
+        listed(page, "report-creation-list-desktop")
+        taken(opened(browser, here.folder / ".evenhand/demo/llmfao.html", "desktop"), "report-demo-desktop")
 
 
 if __name__ == "__main__":

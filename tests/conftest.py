@@ -1,14 +1,17 @@
 """Settings for all tests."""
 
 import gc
+import importlib
 import os
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from tests import database, tiers
 from tests.beside import skip_without
 
 # A busy machine is no defect: time is measured in bench/, never asserted in a test.
@@ -29,6 +32,25 @@ if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3:
 # and so is counting them, which a run of judgements does unless it finds that somebody has seen to its garbage.
 gc.disable()
 
+ROOT = Path(__file__).parents[1]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Of two workers in a new clone one compiles the tests from the end, so that each finds half of them compiled."""
+    if os.environ.get("PYTEST_XDIST_WORKER") != "gw1" or session.config.args != session.config.getini("testpaths"):
+        return
+    for file in sorted(ROOT.glob("tests/**/test_*.py"), reverse=True):
+        if tiers.left_out(file, session.config.option.markexpr):
+            continue
+        with suppress(Exception):  # told when it is collected
+            importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """To import all files is a minute of each worker's time."""
+    is_test = collection_path.suffix == ".py" and collection_path.name.startswith("test_")
+    return True if is_test and tiers.left_out(collection_path, config.option.markexpr) else None
+
 
 def pytest_collection_finish() -> None:
     gc.freeze()
@@ -36,14 +58,33 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if database.ON_POSTGRESQL:
+        elsewhere = [item for item in items if item.get_closest_marker("sqlite")]
+        config.hook.pytest_deselected(items=elsewhere)
+        items[:] = [item for item in items if not item.get_closest_marker("sqlite")]
     for item in items:
         if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
             item.add_marker("drawn")
+        if (item.get_closest_marker("slow") or item.get_closest_marker("drawn")) and not tiers.may_be_slow(item.path):
+            raise pytest.UsageError(f"{item.path} names no mark of its slow tests: `make test-slow` would pass it by")
+    if config.option.markexpr == tiers.SLOW:
+        items.sort(key=lambda item: tiers.place(item.path))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
     skip_without(item)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """What was a test's own goes with it, and a file's with the file."""
+    if not database.ON_POSTGRESQL:
+        return
+    os.chdir(ROOT)
+    own = getattr(item, "funcargs", {}).get("tmp_path")
+    over = nextitem is None or nextitem.path != item.path
+    database.the_server().forget(lambda place: over or (own is not None and place.is_relative_to(own)))
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -51,6 +92,12 @@ def a_home_without_settings(tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """The tester's own configuration changes no test, and no test leaves a note of what it wrote in their home."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        for variable, folder in (("XDG_CONFIG_HOME", "config"), ("XDG_STATE_HOME", "state")):
+        own = (
+            ("XDG_CONFIG_HOME", "config"),
+            ("XDG_STATE_HOME", "state"),
+            ("EVENHAND_IMAGE_CACHE", "images"),
+            ("EVENHAND_COLUMN_CACHE", "columns"),
+        )
+        for variable, folder in own:
             patch.setitem(os.environ, variable, str(home / folder))
         yield

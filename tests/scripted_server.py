@@ -2,7 +2,8 @@
 
 In a test: `async with ScriptedServer(Script(judge="prefers-longer")) as server: ... server.base_url`.
 As a process: `python -m tests.scripted_server --fault 429=0.3 --fault 500=0.1`, which prints its base URL, then serves
-until it is terminated or its stdin closes; `GET /_stats` tells what it has seen. `server_process` starts one.
+until it is terminated or its stdin closes; `GET /_stats` tells what it has seen, `/_hold` keeps answers back and `/_go`
+gives them. `server_process` starts one.
 """
 
 import argparse
@@ -22,6 +23,7 @@ import orjson
 from aiohttp import web
 
 from tests import warm
+from tests.prefix_cache import PrefixCache
 
 Shape: TypeAlias = Literal["openai", "anthropic", "vllm"]
 Fault: TypeAlias = Literal[
@@ -65,6 +67,8 @@ class Script:
     latency: float = 0.0
     stalls: Mapping[int, float] = field(default_factory=dict[int, float])
     """Seconds that the answer to the first request, the second and so on takes longer."""
+    held: bool = False
+    """Answer nothing before `GET /_go`; `GET /_hold` begins that again."""
     retry_after: float = 0.01
     key: str | None = None
     """Where set, any other is refused, and repeated in the refusal."""
@@ -81,6 +85,8 @@ class Script:
     """What a reply says it used, whatever is billed."""
     bills: bool = False
     """Count the tokens of every request that a model works on, whether or not its reply is heard; for named judges."""
+    cache_blocks: int = 0
+    """Blocks of 128 tokens that a cache of prompts' beginnings holds; 0: there is no cache."""
     fingerprint: str = "fp_scripted"
     """What an OpenAI endpoint calls the system that answers."""
     keep: bool = True
@@ -123,10 +129,18 @@ class ScriptedServer:
         """Tokens `input` and `output`."""
         self.in_flight = 0
         self.peak = 0
+        self.busiest = 0
+        """Requests in the second that had most of them."""
+        self._of_late: deque[float] = deque()
+        self._first_at = self._last_at = 0.0
         self._port = port
         self._canned: deque[Canned] = deque()
         self._judge = judge_named(self.script.judge, self.script.seed)
         self._closing = asyncio.Event()
+        self._going = asyncio.Event()
+        if not self.script.held:
+            self._going.set()
+        self._cache = PrefixCache(self.script.cache_blocks)
 
     @property
     def base_url(self) -> str:
@@ -149,7 +163,17 @@ class ScriptedServer:
             "billed": dict(self.billed),
             "in_flight": self.in_flight,
             "peak": self.peak,
+            "busiest": self.busiest,
+            "span": self._last_at - self._first_at,
         }
+
+    def _note_time(self) -> None:
+        now = self._last_at = time.monotonic()
+        self._first_at = self._first_at or now
+        self._of_late.append(now)
+        while self._of_late[0] <= now - 1.0:
+            self._of_late.popleft()
+        self.busiest = max(self.busiest, len(self._of_late))
 
     async def __aenter__(self) -> Self:
         self._runner = web.ServerRunner(web.Server(self._handle), shutdown_timeout=1.0)
@@ -165,6 +189,9 @@ class ScriptedServer:
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if request.method == "POST" and request.path == "/v1/chat/completions":
             return await self._chat(request)
+        if request.path in ("/_go", "/_hold"):
+            (self._going.set if request.path == "/_go" else self._going.clear)()
+            return _json({})
         if request.path == "/_stats":
             return _json(self.stats())
         if request.path == "/v1/models":
@@ -177,11 +204,13 @@ class ScriptedServer:
     async def _chat(self, request: web.BaseRequest) -> web.StreamResponse:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
+        self._note_time()
         try:
             raw = await request.content.read()
             digest = hashlib.sha256(raw).hexdigest()
             attempt = self.attempts[digest]
             self.attempts[digest] += 1
+            cached = self._cache.found(raw)
             stall = self.script.stalls.get(self.attempts.total(), 0.0)
             if self.script.keep:
                 headers = {name: value for name, value in request.headers.items() if name != "Authorization"}
@@ -191,6 +220,7 @@ class ScriptedServer:
                 asked = orjson.loads(raw)
                 sent, said = self._used(asked, self._completion(asked, None)["choices"][0]["message"]["content"])
                 self.billed.update(input=sent, output=said)
+            await self._going.wait()
             if self.script.latency or stall:
                 await asyncio.sleep(self.script.latency + stall)
             if self._canned:
@@ -200,7 +230,8 @@ class ScriptedServer:
             fault = self._fault(digest, attempt)
             if fault is None:
                 self.answered[digest] += 1
-            return await self._answer(request, raw, fault)
+            self._cache.keep(raw)
+            return await self._answer(request, raw, fault, cached)
         finally:
             self.in_flight -= 1
 
@@ -214,7 +245,9 @@ class ScriptedServer:
                 return fault
         return None
 
-    async def _answer(self, request: web.BaseRequest, raw: bytes, fault: Fault | None) -> web.StreamResponse:
+    async def _answer(
+        self, request: web.BaseRequest, raw: bytes, fault: Fault | None, cached: int
+    ) -> web.StreamResponse:
         key = request.headers.get("Authorization", "").removeprefix("Bearer ")
         if self.script.key is not None and key != self.script.key:
             return self._error(401, f"Incorrect API key provided: {key}.", code="invalid_api_key")
@@ -226,7 +259,7 @@ class ScriptedServer:
         if refused is not None:
             return refused
         self.outcomes[fault or "answered"] += 1
-        return _json(self._completion(body, fault))
+        return _json(self._completion(body, fault, cached))
 
     async def _failed(self, request: web.BaseRequest, fault: Fault) -> web.StreamResponse:
         match fault:
@@ -296,7 +329,7 @@ class ScriptedServer:
                 document = {"object": "error", "message": message, "type": "BadRequestError", "code": status}
         return _json(document, status=status, headers=headers)
 
-    def _completion(self, body: Body, fault: Fault | None) -> Body:
+    def _completion(self, body: Body, fault: Fault | None, cached: int = 0) -> Body:
         wants = bool(body.get("logprobs")) and self.script.shape != "anthropic"
         text = self._judge(body)
         tokens = _tokens(text, body) if wants else []
@@ -314,12 +347,13 @@ class ScriptedServer:
             message["content"], finish = text[: len(text) // 2], "length"
         choice: Body = {"index": 0, "message": message, "finish_reason": finish}
         if wants:
-            choice["logprobs"] = {"content": [_alternatives(token) for token in tokens]}
+            sure = _sureness(self.script.seed, body) if self.script.judge == "softly" else _SURE
+            choice["logprobs"] = {"content": [_alternatives(token, sure) for token in tokens]}
         sent, said = self._reported(*self._used(body, text))
         usage: Body = {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
         if self.script.shape == "openai":
             usage |= {
-                "prompt_tokens_details": {"cached_tokens": 0},
+                "prompt_tokens_details": {"cached_tokens": min(cached, sent)},
                 "completion_tokens_details": {"reasoning_tokens": 0},
             }
         return {
@@ -328,6 +362,7 @@ class ScriptedServer:
             "system_fingerprint": self.script.fingerprint if self.script.shape == "openai" else None,
             "choices": [choice],
             "usage": usage,
+            **({"service_tier": body["service_tier"]} if "service_tier" in body else {}),
         }
 
     def _used(self, body: Body, text: str) -> tuple[int, int]:
@@ -370,6 +405,8 @@ def judge_named(judge: str | Judge, seed: int = 0) -> Judge:
         "hesitant": lambda first, second: _draw(seed, first) >= _draw(seed, second),
         # Answers say how strong they are; beside that each text and each showing has its luck, and the first gains.
         "by-strength": lambda first, second: _lead(seed, first, second) >= 0,
+        # As by strength, and as sure as it leads.
+        "softly": lambda first, second: _lead(seed, first, second) >= 0,
     }
     prefers_first = rules[judge]
 
@@ -520,12 +557,23 @@ def _tokens(text: str, body: Body) -> list[str]:
     return re.findall(r"\s*\w+|\W", sentence)[: _limit(body)]
 
 
-def _alternatives(token: str) -> Body:
+_SURE = 0.9375
+"""What of the probability on the two answers is on the one given."""
+
+
+def _sureness(seed: int, body: Body) -> float:
+    found = _CANDIDATES.search(next(_text(one) for one in reversed(body["messages"]) if one["role"] == "user"))
+    lead = _lead(seed, *found.groups()) if found else 0.0
+    return 1 / (1 + math.exp(-0.4 * abs(lead)))
+
+
+def _alternatives(token: str, sure: float = _SURE) -> Body:
     """A token drawn with probability 0.8, among others as real lists hold them."""
     listed = [(token, 0.8)]
     if token.strip() in ("A", "B"):
         other = "B" if token.strip() == "A" else "A"
-        listed += [(token.strip(), 0.1), (f" {other}", 0.06), (" The", 0.02)]
+        given, rest = 0.96 * sure, 0.96 * (1 - sure)
+        listed = [(token, given - 0.1), (token.strip(), 0.1), (f" {other}", rest), (" The", 0.02)]
     entries = [{"token": name, "logprob": math.log(share), "bytes": list(name.encode())} for name, share in listed]
     return {**entries[0], "top_logprobs": entries}
 
@@ -568,6 +616,7 @@ def main() -> None:
     parser.add_argument("--fault", type=_share, action="append", default=[], metavar="KIND=SHARE")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
+    parser.add_argument("--held", action="store_true", help="answer nothing before GET /_go")
     parser.add_argument("--retry-after", type=float, default=0.01)
     parser.add_argument("--overlong", type=int, default=0, help="tokens written, whatever the request allows")
     parser.add_argument("--per-character", type=float, default=0.25, help="tokens billed for a character")

@@ -20,7 +20,7 @@ import sys
 import threading
 import time
 from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -39,6 +39,8 @@ LIBRARIES = (
 """Not polars, which starts threads as it is imported: a fork would be without them."""
 NOT_YET = ("evenhand.__main__", "evenhand.stats.ratings.elo.compiled")
 """The program itself, and what takes long to import and is rarely used."""
+LONG = 1800.0
+"""Seconds after which something that may take any time hangs: no machine is so busy."""
 READ_AT_THE_START = ("PYTHONPATH", "PYTHONWARNINGS")
 """Variables of the interpreter that a fork obeys as well."""
 
@@ -69,10 +71,10 @@ class Forked:
         self.stderr: IO[str] = os.fdopen(self_err, encoding="utf-8")
         self.returncode: int | None = None
 
-    def wait(self, timeout: float) -> int:
+    def wait(self, timeout: float | None) -> int:
         if self.returncode is None:
             if not select.select([self._ended], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired(self.args, timeout)
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
             self.returncode = os.waitstatus_to_exitcode(int(os.read(self._ended, 16)))
             os.close(self._ended)
         return self.returncode
@@ -82,6 +84,8 @@ class Forked:
             os.kill(self.pid, number)
 
     def close(self) -> None:
+        if self.stdout.closed:
+            return
         for file in (self.stdin, self.stdout, self.stderr):
             file.close()
         os.close(self._cause)
@@ -93,8 +97,9 @@ class Forked:
         except BlockingIOError:
             return ""
 
-    def communicate(self, timeout: float) -> "Done":
+    def communicate(self, timeout: float | None) -> "Done":
         """Reads until it ends; what takes longer is killed, and raises."""
+        timeout = LONG if timeout is None else timeout
         self.stdin.close()
         said: dict[str, str] = {}
         readers = [
@@ -120,6 +125,49 @@ class Forked:
             return Done(self.args, code, said["stdout"], said["stderr"], self.error_code())
         finally:
             self.close()
+
+
+class Running(subprocess.Popen[str]):
+    """`evenhand ARGUMENTS` for a test that meets it while it runs: to the test, what `Popen` is. It reads nothing."""
+
+    def __init__(self, *arguments: str, cwd: Path, env: Mapping[str, str]) -> None:
+        # Not that of Popen, which would start a program.
+        self._forked = Forked("evenhand.cli.main:main", arguments, cwd=cwd, env=env)
+        self._forked.stdin.close()
+        self.args, self.pid, self.returncode = (EVENHAND, *arguments), self._forked.pid, None
+        self.stdin, self.stdout, self.stderr = None, self._forked.stdout, self._forked.stderr
+
+    def wait(self, timeout: float | None = None) -> int:
+        self.returncode = self._forked.wait(timeout)
+        return self.returncode
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def send_signal(self, sig: int) -> None:
+        self._forked.kill(sig)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
+        """As `Forked` does: what takes longer is killed."""
+        assert input is None
+        done = self._forked.communicate(timeout)
+        self.returncode = done.returncode
+        return done.stdout, done.stderr
+
+    def __enter__(self) -> "Running":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wait()
+        self._forked.close()
 
 
 class Done(subprocess.CompletedProcess[str]):

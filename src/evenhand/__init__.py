@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from evenhand.api.grading import grade, grade_async
     from evenhand.api.items import ItemChoice
     from evenhand.api.judging import JudgeRun, judge, judge_async
-    from evenhand.api.placing import Newcomer
     from evenhand.api.reading import align, bridge, compare, judges, plan_bridge, rank, read_verdicts
     from evenhand.api.reporting import report
     from evenhand.api.scoring import score
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from evenhand.benchmarks.data_error import BenchmarkError, DataError, ResponsesError
     from evenhand.benchmarks.options.option_set import Selection
     from evenhand.domain.errors import CallFailure, EvenhandError, Misuse
+    from evenhand.domain.placing import Newcomer
     from evenhand.domain.rater import Settings
     from evenhand.engine.run.calling import Pacing
     from evenhand.engine.tasks.judging import Matching, Showing
@@ -119,7 +119,7 @@ _HOMES = {
     "Matching": "evenhand.engine.tasks.judging",
     "Misuse": "evenhand.domain.errors",
     "MixedError": "evenhand.reports.board.choosing",
-    "Newcomer": "evenhand.api.placing",
+    "Newcomer": "evenhand.domain.placing",
     "OutputRefused": "evenhand.files.outputs",
     "Pacing": "evenhand.engine.run.calling",
     "Price": "evenhand.models.prices",

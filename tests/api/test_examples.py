@@ -50,7 +50,7 @@ def judged(server: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     few = eh.Matching(pairing="random", battles=30)
     # Twice, so that there are two runs to compare; the second finds all known.
     for _ in range(2):
-        eh.judge(bench, answers, judge="openai/gpt-4o", base_url=server, ledger=path, matching=few)
+        eh.judge(bench, answers, judge="scripted/judge", base_url=server, ledger=path, matching=few)
     return path
 
 

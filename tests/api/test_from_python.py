@@ -21,6 +21,7 @@ from evenhand.domain.errors import EvenhandError
 from evenhand.format.charts import ChartError
 from evenhand.format.words import in_python
 from evenhand.ledger.read.projection import studies
+from tests.cli.served import served
 from tests.cli.shell import Shell
 from tests.refusals import refused
 from tests.scripted_server import Script, ScriptedServer, server_process
@@ -52,11 +53,12 @@ def judged(server: str, **more: Any) -> eh.JudgeRun:
 
 
 def test_every_protocol_of_a_benchmark_is_asked_and_the_command_then_asks_nothing(shell: Shell, server: str) -> None:
-    run = eh.judge(*sample("creation-mmbench-sample"), judge="openai/gpt-4o", base_url=server)
+    few = eh.ItemChoice(limit=3)
+    run = eh.judge(*sample("creation-mmbench-sample"), judge="openai/gpt-4o", base_url=server, items=few)
     assert [row["protocol"] for row in run.rows()] == ["creation_preference", "creation_factuality"]
     assert len(run.studies) == 2
     again = shell.document(
-        "judge", "creation-mmbench-sample", "--judge", "openai/gpt-4o", "--base-url", server, "--quiet"
+        "judge", "creation-mmbench-sample", "--judge", "openai/gpt-4o", "--base-url", server, "--quiet", "--limit", 3
     )
     assert (again["called"], again["planned"]) == (0, run.summary["planned"])
     assert set(again) == set(run.as_json())
@@ -149,6 +151,7 @@ def test_a_link_in_the_folder_does_not_lead_the_usual_ledger_away(shell: Shell, 
     assert not list(outside.iterdir())
 
 
+@pytest.mark.slow
 def test_each_call_gives_the_document_of_its_command(shell: Shell, server: str) -> None:
     judged(server)
     score = eh.score("visit-bench-sample", bootstrap=20)
@@ -187,6 +190,29 @@ def test_grades_from_python_are_the_commands(shell: Shell) -> None:
     assert {**score.as_json(), "runs": 0} == {**told, "runs": 0}
     assert score.to_polars()["trials_read"].to_list() == [12]
     assert some.to_polars()["trials_read"].to_list() == [6]
+
+
+def test_a_service_tier_is_given_by_name_to_every_call_that_asks(shell: Shell) -> None:
+    shell.file("rivers.jsonl", json.dumps({"prompt": "Name a river.", "outputs": ["Rhine.", "The Elbe.", "Oder"]}))
+    few = eh.Matching(pairing="random", battles=2)
+    tiers = list[set[str | None]]()
+    with served(Script()) as judging, served(Script(judge="picks-first")) as picking:
+        flex: dict[str, Any] = {"judge": "openai/gpt-4o", "base_url": judging.base_url, "service_tier": "flex"}
+        picks: dict[str, Any] = {**flex, "base_url": picking.base_url}
+        none_such: dict[str, Any] = {**flex, "service_tier": "none such"}
+        calls = [
+            lambda: eh.judge(*sample(), matching=few, **flex),
+            lambda: eh.sentinel(rows=2, **flex),
+            lambda: eh.audit(budget=20, parts=["pairs"], **flex),
+            lambda: eh.grade("rivers.jsonl", **picks),
+        ]
+        for call in calls:
+            judging.requests.clear()
+            call()
+            tiers.append({one.body.get("service_tier") for one in judging.requests or picking.requests})
+        with pytest.raises(eh.Misuse, match="service_tier"):
+            eh.judge(*sample(), matching=few, **none_such)
+    assert tiers == [{"flex"}] * 4
 
 
 def test_items_are_chosen_as_the_command_chooses_them(shell: Shell, server: str) -> None:

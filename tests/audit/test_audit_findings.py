@@ -55,14 +55,14 @@ def test_a_part_of_which_nothing_was_read_is_problems_found():
     )
     unread = replace(measure("coverage_option_selection", 0.0, 0.0, 0.1), part_of="coverage")
     (said,) = findings([unread, silent])
-    assert said.startswith("Problems found: too few of its trials under option_selection have a verdict (0.0 %")
+    assert said.startswith("Problems found: too few of its trials under option_selection have a verdict (0 %")
     assert said.endswith("no grade above chance could be measured (64 of 64 replies unreadable).")
 
 
 @pytest.mark.parametrize(
     ("agreement", "says"),
     [
-        ((0.5, 0.4, 0.6), "Problems found: it agrees with people, who agree with each other in 80.0 %, far less (50.0"),
+        ((0.5, 0.4, 0.6), "Problems found: it agrees with people, who agree with each other in 80 %, far less (50 %"),
         ((0.85, 0.75, 0.9), "No sign of trouble: it agrees with people about as often as they do"),
         ((0.7, 0.6, 0.8), "Too few cases to tell: whether it agrees with people"),
         ((0.6, 0.5, 0.7), "Too few cases to tell: whether it agrees with people"),

@@ -215,3 +215,94 @@ def test_images_by_another_name_are_not_passed_over(folder: Path, name: str):
     with refused(BenchmarkError, f"--columns {name}=images", code="EH-DATA-COLUMN"):
         own(path)
     assert own(path, columns={name: "images"})[0].images == (RED_DIGEST,)
+
+
+def test_an_empty_list_of_images_is_no_image(folder: Path):
+    asked = (Item(label="1", instruction="What is this?", images=(RED_DIGEST,)), Item(label="2", instruction="Why?"))
+    rows = [
+        {"item": "1", "instruction": "What is this?", "images": ["images/red.png"]},
+        {"item": "2", "instruction": "Why?", "images": []},
+    ]
+    assert own(write_lines(folder / "items.jsonl", rows)) == asked
+    pl.DataFrame(rows).write_parquet(folder / "items.parquet")
+    assert own(folder / "items.parquet") == asked
+    cells = [{**row, "images": json.dumps(row["images"])} for row in rows]
+    pl.DataFrame(cells).write_csv(folder / "items.csv")
+    assert own(folder / "items.csv") == asked
+
+
+@pytest.mark.parametrize("between", ["\n", "; ", ";", "\r\n"])
+def test_data_urls_stand_beside_each_other_in_one_cell(folder: Path, between: str):
+    url = f"data:image/png;base64,{base64.b64encode(RED).decode()}"
+    cell = between.join([url, "images/blue.png", url])
+    pl.DataFrame([{"item": "a", "instruction": "?", "images": cell}]).write_csv(folder / "items.csv")
+    assert own(folder / "items.csv")[0].images == (RED_DIGEST, BLUE_DIGEST, RED_DIGEST)
+
+
+def test_columns_as_vlmevalkit_calls_them_may_name_image_files(folder: Path):
+    path = folder / "mine.csv"
+    path.write_text("index,question,image\n1,What?,images/red.png\n2,Where?,1\nc,Who?,images/blue.png\nd,Why?,c\n")
+    assert [one.images for one in own(path)] == [(RED_DIGEST,), (RED_DIGEST,), (BLUE_DIGEST,), (BLUE_DIGEST,)]
+    rows = [{"index": 1, "question": "What?", "image": "images/red.png"}, {"index": 2, "question": "Where?"}]
+    assert [one.images for one in own(write_lines(folder / "mine.jsonl", rows))] == [(RED_DIGEST,), ()]
+    path.write_text("index,question,image\n1,What?,images/green.png\n2,Where?,2\n")
+    with refused(BenchmarkError, "green.png", "--image-root", "`2`", code="EH-DATA-IMAGE"):
+        own(path)
+
+
+def test_a_file_that_is_fenced_names_images_below_its_folder_only(
+    folder: Path, tmp_path_factory: pytest.TempPathFactory
+):
+    away = tmp_path_factory.mktemp("away")
+    write_images(away)
+    (folder / "images" / "linked.png").symlink_to(away / "images" / "red.png")
+    (folder / "deep").mkdir()
+    inside = ["images/red.png", f"data:image/png;base64,{base64.b64encode(RED).decode()}"]
+    rows = [{"item": str(n), "instruction": f"{n}?", "images": [place]} for n, place in enumerate(inside)]
+    read = load_benchmark(write_lines(folder / "items.jsonl", rows), fenced=True)
+    assert [one.images for one in read.items] == [(RED_DIGEST,)] * 2
+    for place in (str(away / "images" / "red.png"), "images/linked.png", "deep/../images/red.png", "../x.png"):
+        path = write_lines(folder / "items.jsonl", [{"item": "a", "instruction": "?", "images": [place]}])
+        with refused(BenchmarkError, place, "leads out", code="EH-DATA-IMAGE"):
+            load_benchmark(path, fenced=True)
+    path = write_lines(folder / "items.jsonl", [{"item": "a", "instruction": "?", "images": ["../images/red.png"]}])
+    with refused(BenchmarkError, "leads out", code="EH-DATA-IMAGE"):
+        load_benchmark(path, image_root=folder / "deep", fenced=True)
+
+
+@pytest.mark.parametrize("place", ["pictures\\{}.png", "ftp://example.org/{}.png", "images/text-{}.png"])
+def test_any_fault_of_an_image_in_every_row_is_told_once(folder: Path, place: str):
+    for n in range(30):
+        (folder / "images" / f"text-{n}.png").write_text("no image")
+    rows = [{"item": str(n), "instruction": f"{n}?", "images": [place.format(n)]} for n in range(30)]
+    with refused(BenchmarkError, "30 problems", place.format(0), "and 24 more", code="EH-DATA-IMAGE") as told:
+        own(write_lines(folder / "items.jsonl", rows))
+    assert len(str(told.value).splitlines()) == 2
+
+
+def test_what_a_spreadsheet_writes_beside_and_below_a_table_is_no_row_and_no_column(folder: Path):
+    path = folder / "items.csv"
+    path.write_text(",,,,\nitem,instruction,images,,\n1,What?,images/red.png,,\n,,,,\n2,Why?,,,\n,,,,\n")
+    assert own(path) == (
+        Item(label="1", instruction="What?", images=(RED_DIGEST,)),
+        Item(label="2", instruction="Why?"),
+    )
+    path.write_text("item,instruction,item\n1,What?,1\n")
+    with refused(BenchmarkError, "`item` more than once", code="EH-DATA-TWICE"):
+        own(path)
+
+
+def test_large_images_stand_in_one_cell_as_vlmevalkit_writes_lists(folder: Path):
+    Image.effect_noise((700, 700), 90).save(folder / "large.png")
+    large = base64.b64encode((folder / "large.png").read_bytes()).decode()
+    red = base64.b64encode(RED).decode()
+    assert len(large) > 500_000
+    path = folder / "Large.tsv"
+    path.write_text(f"index\timage\tquestion\n1\t{[large, red, large]}\tWhich?\n")
+    (item,) = own(path)
+    assert item.images[1] == RED_DIGEST
+    assert item.images[0] == item.images[2]
+    path.write_text(f"index\timage\tquestion\n1\t[{large}, {large}]\tWhich?\n")
+    with refused(BenchmarkError, "row 1", code="EH-DATA-IMAGE") as told:
+        own(path)
+    assert len(str(told.value)) < 1_000

@@ -53,6 +53,15 @@ def test_a_sheet_is_matched_by_index_and_not_by_position(tmp_path: Path):
     )
 
 
+def test_of_several_sheets_one_sentence_tells_whose_answers_they_are(tmp_path: Path):
+    other = sheet(tmp_path, WHOLE).rename(tmp_path / "llava_Creation_MMBench.xlsx")
+    read = read_responses([sheet(tmp_path, WHOLE), other], BENCHMARK, gaps="refuse")
+    assert read.models == ("qwen", "llava")
+    assert [one for one in read.warnings if "no column `model`" in one] == [
+        "2 files have no column `model`; their answers are those of `qwen`, `llava`, after their names."
+    ]
+
+
 def test_tsv_and_json_say_the_same_as_the_sheet(tmp_path: Path):
     table, lines = tmp_path / "qwen_Creation_MMBench.tsv", tmp_path / "qwen_Creation_MMBench.json"
     table.write_text("\n".join("\t".join(map(str, row)) for row in WHOLE))

@@ -2,15 +2,25 @@
 
 import asyncio
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
+from tests.batch_server import Batching, BatchServer
 from tests.scripted_server import Body, Canned, Script, ScriptedServer
+
+S = TypeVar("S", bound=ScriptedServer)
 
 
 @contextmanager
 def served(script: Script, *canned: Canned) -> Generator[ScriptedServer]:
+    with serving(lambda: ScriptedServer(script).then(*canned)) as server:
+        yield server
+
+
+@contextmanager
+def serving(made: Callable[[], S]) -> Generator[S]:
+    """What is made in that thread."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
@@ -18,10 +28,10 @@ def served(script: Script, *canned: Canned) -> Generator[ScriptedServer]:
     def there(coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout=60)
 
-    async def begun() -> ScriptedServer:
-        return await ScriptedServer(script).then(*canned).__aenter__()
+    async def begun() -> S:
+        return await made().__aenter__()
 
-    server: ScriptedServer = there(begun())
+    server: S = there(begun())
     try:
         yield server
     finally:
@@ -29,6 +39,12 @@ def served(script: Script, *canned: Canned) -> Generator[ScriptedServer]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()
+
+
+@contextmanager
+def taking_batches(script: Script | None = None, **batching: Any) -> Generator[BatchServer]:
+    with serving(lambda: BatchServer(script, batching=Batching(**batching))) as server:
+        yield server
 
 
 def words(body: Body) -> str:

@@ -256,6 +256,8 @@ ELSEWHERE = {
     "evenhand bridge OLD NEW": "tests/cli/test_bridge.py",
     "evenhand benchmarks show NAME --pages FOLDER": "tests/cli/test_publish.py",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",
+    "evenhand ledger copy FROM TO": "tests/ledger/test_copying.py",
+    "evenhand ledger copy sqlite:///FOLDER/ledger.db postgresql://…": "tests/ledger/test_postgresql.py",
     **dict.fromkeys(
         (
             "evenhand growing take {} FILE",

@@ -152,7 +152,7 @@ def test_without_a_baseline_every_model_has_a_place_on_the_board(shell: Shell):
     assert set(made["raters"][0]["board"]["models"]) == set(MODELS)
     assert made["raters"][0]["board"]["spearman"] == pytest.approx(1)
     assert made["raters"][0]["consistency"] is None
-    assert "no published order" in " ".join(made["notes"])
+    assert "each pair of models is counted by itself" in " ".join(made["notes"])
 
 
 def test_verdicts_at_different_levels_are_compared_by_sign_only(shell: Shell):
@@ -492,11 +492,30 @@ def test_people_alone_are_held_against_each_other_without_a_flag(shell: Explaine
     bob = shell.file("bob.csv", "item,model_a,model_b,winner", "1,X,Y,X", "2,X,Y,Y", "3,X,Y,Y", "4,Y,X,X")
     made = shell.document("align", ann, bob)
     assert (made["raters"], made["humans"]["agreement"]) == ([], 0.75)
-    assert "75.0 % of 8 comparisons" in made["conclusions"][0]
+    assert "75 % of 8 comparisons" in made["conclusions"][0]
     printed = shell.shortly(ann, bob).replace("\u00a0", " ")
     assert "ann" in printed
     assert made["conclusions"][0] in printed
     assert "By pair" not in printed
+
+
+@pytest.mark.parametrize(
+    ("differs", "words"),
+    [(9, "more often than by chance"), (2, "which chance alone may give"), (1, "less often than by chance")],
+)
+def test_people_alone_are_held_against_chance_without_the_name_of_a_statistic(
+    shell: Explained, differs: int, words: str
+):
+    """Bob says the opposite on every so many-th item."""
+    rows: list[str] = []
+    for item in range(36):
+        ann = 1 if item // 2 % 2 else -1
+        rows += [f"{item},ann,human,X,Y,{ann}", f"{item},bob,human,X,Y,{ann if item % differs else -ann}"]
+    path = shell.file("p.csv", HEADER, *rows)
+    printed = shell.shortly(path)
+    assert words in printed
+    assert "Krippendorff" not in printed
+    assert "Krippendorff" in shell.run("align", path)[0]
 
 
 def beside(shell: Explained, judged: str, *, items: int = 40) -> tuple[dict[str, Any], str]:
@@ -532,11 +551,34 @@ def test_the_conclusion_tells_two_figures_of_the_same_comparisons(shell: Explain
     gap = rater["beside_people"]["agreement_difference"]
     assert gap == pytest.approx(judge["agreement"] - people["agreement"])
     assert rater["conclusion"].startswith(claim)
-    shares = f"{100 * judge['agreement']:.1f} % against {100 * people['agreement']:.1f} % of the same 80 comparisons"
+    shares = f"{100 * judge['agreement']:.0f} % against {100 * people['agreement']:.0f} % of the same 80 comparisons"
     assert shares in rater["conclusion"]
     assert rater["conclusion"] in printed
-    told = {float(number) for number in re.findall(r"(\d+\.\d) %", printed)}
-    assert told <= {round(100 * judge["agreement"], 1), round(100 * people["agreement"], 1)}, "no third share"
+    told = {float(number) for number in re.findall(r"([\d.]+) %(?! interval)", printed)}
+    assert told == {round(100 * judge["agreement"]), round(100 * people["agreement"])}, "no third share"
+
+
+def test_ties_are_half_where_judge_and_people_are_compared_and_the_sentence_says_so(shell: Explained):
+    """People say "equal" of a third of the cases each, and never take sides against each other; the judge tosses a
+    coin where ann says "equal"."""
+    rows: list[str] = []
+    for item in range(240):
+        said = 1 if item % 2 else -1
+        for person, name in enumerate(("ann", "bob", "cat")):
+            rows.append(f"{item},{name},human,X,Y,{0 if item // 2 % 3 == person else said}")
+        coin = said if item // 6 % 2 else -said
+        rows.append(f"{item},gpt,model,X,Y,{coin if item // 2 % 3 == 0 else said}")
+    path = shell.file("p.csv", HEADER, *rows)
+    (rater,) = shell.document("align", path)["raters"]
+    found = rater["beside_people"]
+    assert found["agreement_difference_lower"] > 0
+    assert found["judge_side"] == found["people_side"] == pytest.approx(5 / 6)
+    assert rater["conclusion"].startswith("No difference is shown between gpt and a person")
+    assert "83 % against 83.3 % of the same 720 comparisons, a tie counted as half" in rater["conclusion"]
+    printed = shell.shortly(path).replace("\u00a0", " ")
+    assert rater["conclusion"] in printed
+    assert "on the same comparisons, a tie half" in printed
+    assert "judge, a tie half" in shell.run("align", path)[0]
 
 
 def test_the_short_form_fits_a_screen_and_explain_tells_the_rest(shell: Explained, monkeypatch: pytest.MonkeyPatch):

@@ -145,6 +145,7 @@ def test_the_same_audit_again_pays_nothing_and_says_the_same(bad: Auditor, bad_r
     assert again["measures"] == bad_report["measures"]
 
 
+@pytest.mark.slow
 def test_a_gate_says_which_rules_are_met_and_exits_4(bad: Auditor, bad_report: dict[str, Any]):
     rules = "swap_consistency>=0.9, coverage>=0.8, first_position in 0.3..0.7, human_agreement>=0.6"
     report = bad.document("--see", "images", "--require", rules, expect=4)
@@ -171,7 +172,8 @@ def test_audit_trials_enter_no_board_and_a_board_shows_the_audit(bad: Auditor, b
     assert "measure order only" not in page + scored, "the audit below measured length"
     assert "swap consistency" in page
     assert "swap consistency" in scored
-    assert f"first position {100 * measures(bad_report)['first_position']['value']:.1f}" in page
+    first = f"first position {100 * measures(bad_report)['first_position']['value']:.0f} %"
+    assert first in page.replace("\u00a0", " ")
     assert "Latest audit of this judge" in bad.run("score", "visit-bench-sample").stdout
     assert "audit report" in bad.run("runs").stdout
 

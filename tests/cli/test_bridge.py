@@ -4,13 +4,18 @@ import csv
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+import evenhand as eh
 from evenhand.ledger.store.record import open_ledger
+from evenhand.reports.board.board import BoardRow
+from evenhand.reports.bridging import bridged
 from tests import warm
 from tests.refusals import says
+from tests.scripted_server import server_process
 from tests.site.house import served
 
 STRENGTHS = {"A": -1.2, "B": -0.4, "C": 0.1, "D": 0.7, "E": 1.3, "F": 0.4}
@@ -59,6 +64,28 @@ def test_the_newcomer_comes_first_and_what_the_judges_differ_about_after(here: P
     first, *_, last = warm.run("bridge", "old.csv", "new.csv", cwd=here).stdout.strip().splitlines()
     assert first.startswith("F, whom only new.csv rated, stands at ")
     assert last.startswith("100 points of old.csv are ")
+
+
+def test_a_repeated_interval_of_a_model_that_both_rated_bends_no_line(here: Path):
+    """It reaches further than a usual one with the same standard error, by which the line is drawn."""
+    old, new = eh.rank(here / "old.csv"), eh.rank(here / "new.csv")
+
+    def placed(row: BoardRow) -> BoardRow:
+        rating, error = row.rating, row.error
+        assert rating.value is not None
+        assert error is not None
+        wide = replace(rating, lower=rating.value - 3.5 * error, upper=rating.value + 3.5 * error)
+        return replace(row, rating=wide, placed={"standard_errors": 3.5})
+
+    usual = bridged(old, new)
+    line = bridged(replace(old, models=tuple(map(placed, old.models))), new).line
+    assert (line.slope, line.tau) == (pytest.approx(usual.line.slope), pytest.approx(usual.line.tau))
+    (brought,) = bridged(old, replace(new, models=tuple(map(placed, new.models)))).newcomers
+    (as_usual,) = usual.newcomers
+    assert brought.rating.value == pytest.approx(as_usual.rating.value)
+    assert brought.rating.lower is not None
+    assert as_usual.rating.lower is not None
+    assert brought.rating.lower < as_usual.rating.lower, "its own interval has to hold at all looks"
 
 
 def test_which_founders_to_judge_anew_is_told_before_anybody_pays(here: Path):
@@ -113,6 +140,7 @@ def bridged_on_page(page: str, judge: str) -> str:
     return " ".join(re.sub("<[^>]+>", " ", rest.partition("</table>")[0]).split())
 
 
+@pytest.mark.slow
 def test_a_report_and_a_page_show_who_was_rated_by_another_judge_alone(on_record: Path):
     told = json.loads(warm.run("bridge", "scripted/old", "scripted/new", "--json", cwd=on_record).stdout)
     (newcomer,) = [one for one in told["models"] if one["how"] == "bridged"]
@@ -129,3 +157,41 @@ def test_a_report_and_a_page_show_who_was_rated_by_another_judge_alone(on_record
         page = bridged_on_page(owner.get(f"/boards/{boards['scripted/old']}").text, "scripted/new")
         assert f"F {newcomer['rank_lower']} to {newcomer['rank_upper']}" in page
         assert not bridged_on_page(owner.get(f"/boards/{boards['scripted/new']}").text, "scripted/old")
+
+
+@pytest.mark.slow
+def test_one_judge_at_two_endpoints_is_bridged_by_its_runs(tmp_path: Path):
+    """As a judge that has changed is: it goes on under another name of its endpoint."""
+    items = [{"item": f"i{number}", "instruction": f"Say {number}."} for number in range(10)]
+    answers = [
+        {"item": one["item"], "model": model, "response": f"{model} on {one['item']}: strength={STRENGTHS[model]}"}
+        for one in items
+        for model in "ABCDEF"
+    ]
+    for name, rows in (("items.jsonl", items), ("answers.jsonl", answers)):
+        (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    asked = (
+        "judge",
+        "items.jsonl",
+        "--responses",
+        "answers.jsonl",
+        "--judge",
+        "vllm/m",
+        "--protocol",
+        "visit_pairwise",
+    )
+    asked = (*asked, "--see", "none", "--json")
+    with server_process("--judge", "by-strength") as address:
+        at = ("--judge-base-url", address, "--endpoint-name")
+        models = [word for model in "ABCDE" for word in ("--models", model)]
+        old = json.loads(warm.run(*asked, *at, "before", *models, cwd=tmp_path).stdout)["run"]
+        new = json.loads(warm.run(*asked, *at, "after", cwd=tmp_path).stdout)["run"]
+    several = warm.run("bridge", "vllm/m", new, cwd=tmp_path)
+    says(several.refused, "EH-CHOOSE-SEVERAL", "before", "after", "in place of vllm/m", "evenhand runs")
+    assert "--run" not in several.stderr, "which it does not have"
+    found = json.loads(warm.run("bridge", old[:8], new, "--json", cwd=tmp_path).stdout)
+    assert (found["old"], found["new"]) == ("vllm/m at before", "vllm/m at after")
+    assert {one["model"] for one in found["models"] if one["how"] == "bridged"} == {"F"}
+    listed = warm.run("runs", cwd=tmp_path).stdout
+    assert ("vllm/m at before" in listed, "vllm/m at after" in listed) == (True, True)
+    says(warm.run("bridge", "nobody", new, cwd=tmp_path).refused, "EH-CHOOSE-NOTHING", "vllm/m")

@@ -55,7 +55,7 @@ def test_a_judge_in_files_stands_beside_the_people_in_them(shell: Shell):
     ]
     path = shell.file("all.csv", HEADER, *rows)
     made = shell.document("report", path)
-    assert made["people"].startswith("gpt agrees with people less often than people agree with each other: 75.0 %")
+    assert made["people"].startswith("gpt agrees with people less often than people agree with each other: 75 %")
     assert made["people"] in made["trust"]
     assert made["read_first"][0]["item"] in {f"q{n}" for n in range(24) if n % 4 == 2}
     assert "gpt chose Y, people X" in made["read_first"][0]["reasons"]
@@ -114,6 +114,7 @@ def test_what_export_wrote_is_ranked_reported_and_aligned(shell: Shell):
     assert made["people"] == rater["conclusion"]
 
 
+@pytest.mark.slow
 def test_the_report_of_a_ledger_sets_its_judge_beside_people_who_judged_the_same(shell: Shell):
     (shell.folder / ".evenhand").mkdir()
     ledger = Ledger("sqlite:///.evenhand/ledger.db")
@@ -133,5 +134,8 @@ def test_the_report_of_a_ledger_sets_its_judge_beside_people_who_judged_the_same
     assert text.count("Worth reading first") == 1
     assert text.index("Worth reading first") < text.index('id="board"')
     assert "Secret" not in text
+    unfolded = re.sub(r"<(details|svg).*?</\1>", "", text, flags=re.DOTALL)
+    assert "Student" in text
+    assert not re.search("Student|sandwich|Krippendorff|Bonferroni", unfolded)
     links = re.findall(r'<a href="#case=(\w+)">', text)
     assert len(links) == 6

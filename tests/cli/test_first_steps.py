@@ -29,6 +29,7 @@ def server() -> Iterator[str]:
         yield base_url
 
 
+@pytest.mark.slow
 def test_an_attempt_at_a_wrong_address_costs_nothing_and_stands_in_nobodys_way(server: str, tmp_path: Path) -> None:
     desk = Desk(tmp_path, server)
     wrong = desk.run(*JUDGE, "--judge-base-url", "http://127.0.0.1:9/v1", "--max-retries", "0", expect=3).stderr
@@ -102,6 +103,7 @@ def test_the_protocol_of_the_guide_works_and_a_changed_reading_rule_makes_no_cal
     assert desk.json("rank")["votes"] == 4
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_at_once_what_it_waits_for(tmp_path: Path) -> None:
     with server_process("--fault", "hang=1") as url:
         process = subprocess.Popen(
@@ -141,3 +143,11 @@ def test_with_a_price_replies_without_usage_have_no_unknown_price() -> None:
     said = " ".join(Outcome(ended=ended, known_price=True).sentences())
     assert "cost unknown: 2 replies do not tell how many tokens were used" in said
     assert "price unknown" in " ".join(Outcome(ended=ended, known_price=False).sentences())
+
+
+def test_what_was_paid_for_trials_that_another_run_took_over_is_told() -> None:
+    tally = Tally(planned=2, known=2, requests=2, cost_usd=0.25)
+    ended = Ended(run="r", tally=tally, interrupted=False, over_budget=False, error=None)
+    assert "$0.2500" in " ".join(Outcome(ended=ended, known_price=True).sentences())
+    tally.requests = 0
+    assert "$" not in " ".join(Outcome(ended=ended, known_price=True).sentences())

@@ -20,17 +20,17 @@ REVIEWED = {
         jury see seed shrink soft spreadsheet start tau temperature ties top_p unclustered unit until variant winner_as
         width winner_column winner_words""",
     NO_MORE: "budget max_connections max_cost max_retries rpm tpm",
-    INSIDE: "benchmark criteria data image_root protocol responses",
+    INSIDE: "benchmark criteria data image_root protocol responses strengths",
     MODEL: "judge model",
     STORE: "store",
 }
-REFUSED = """allow_partial allow_private api_key_env base_url detector endpoint_name every extra_body extractor
-    extractor_api_key_env extractor_base_url force full go_on groups host image_kinds insecure_http
-    judge_api_key_env judge_base_url judge_endpoint_name link log look max_bytes max_calls max_tokens mode name
-    no_worker once only_link out owner_link pages per_skill plot port predictions price prompts public_key public_url
-    query_api_key_env query_base_url query_model reasoning_effort replace replicates replies retry_failed
-    retry_reason rows same_family showings stop
-    team third_showing timeout token trust_folder unrelated version with_reference"""
+REFUSED = """allow_partial allow_private api_key_env base_url batch batch_resend batch_wait detector endpoint_name
+    every extra_body extractor extractor_api_key_env extractor_base_url force full go_on groups host image_kinds
+    images insecure_http judge_api_key_env judge_base_url judge_endpoint_name link log look max_bytes max_calls
+    max_tokens mode name no_wait no_worker once only_link out owner_link pages per_skill plot port predictions price
+    processes prompts public_key public_url query_api_key_env query_base_url query_model reasoning_effort replace
+    replicates replies retry_failed retry_reason rows runner same_family service_tier showings stop team third_showing
+    timeout token trust_folder unrelated version with_reference workers"""
 
 
 def _all() -> list[tuple[str, click.Option]]:

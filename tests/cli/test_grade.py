@@ -157,7 +157,7 @@ async def test_a_third_showing_breaks_ties_and_leaves_the_scores_alone(here: Wor
         name: plain[name] for name in ("grade_score", "choice_score", "trials")
     }
     assert "third_showing" not in plain
-    assert "Tied: 100.0 % of 6 rows" in " ".join(again.out.split())
+    assert "Tied: 100 % of 6 rows" in " ".join(again.out.split())
 
 
 async def test_the_fourth_prompt_tells_whether_the_selection_is_the_highest_graded(here: Workplace):
@@ -178,7 +178,7 @@ async def test_the_fourth_prompt_tells_whether_the_selection_is_the_highest_grad
     assert found["selection_is_highest_graded_lower"] < share < found["selection_is_highest_graded_upper"]
     assert found["selection_is_highest_graded_at_random"] == pytest.approx(1 / 3)
     assert (found["highest_grade_shared"], found["choices_without_grades"]) == (0, 0)
-    assert f"{100 * share:.1f} % of 18 choices" in " ".join(said.out.split())
+    assert f"{100 * share:.0f} % of 18 choices" in " ".join(said.out.split())
     assert "selection_is_highest_graded" not in other
 
 

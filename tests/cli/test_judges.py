@@ -133,5 +133,14 @@ def test_it_is_printed_drawn_and_written(folder: Path):
     assert "put in one person's place" in " ".join(run(folder, "judges", "--explain").split())
 
 
+def test_the_report_of_one_has_all_of_them_with_their_audits_and_the_chart(folder: Path):
+    run(folder, "report", "--judge", "openai/steady", "--out", "steady.html")
+    page = (folder / "steady.html").read_text(encoding="utf-8")
+    part = page.partition("<h3>Beside the other judges</h3>")[2].partition("</section>")[0]
+    assert all(f"openai/{name}" in part for name in DOLLARS)
+    assert all(words in part for words in ("Pay openai/steady", "with people", "planted", "tokens", "$/1,000"))
+    assert "What each judge costs, and how often it agrees with people" in part
+
+
 def test_the_calls_from_python_give_the_same(folder: Path, document: dict[str, Any]):
     assert eh.judges(ledger=f"sqlite:///{folder}/.evenhand/ledger.db").as_json() == document

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 
@@ -198,3 +199,15 @@ def test_twins_are_not_counted_among_ones_own_items(shell: Shell):
     assert "12 items and" in told
     assert "images of twins are available" in told
     assert "32 items" not in told
+
+
+def test_columns_that_a_message_names_are_added_to_what_was_typed(shell: Shell):
+    shell.file("mine.csv", "Nr,Question,Image", "1,What?,red.png", "2,Why?,blue.png", "3,Who?,red.png")
+    shell.file("said.csv", "Nr,who,response", *(f"{nr},{who},{who} says {nr}" for nr in (1, 2, 3) for who in "ab"))
+    of = ["judge", "mine.csv", "--responses", "said.csv", "--judge", "openai/j", "--dry-run", "--image-root", "images"]
+    typed = ["--columns", "Nr=item", "--columns", "who=model"]
+    told = shell.refused(*of, *typed)
+    added = [word for advice in re.findall(r"add (--columns \S+?)\. ?", told) for word in advice.split()]
+    assert added == ["--columns", "Question=instruction", "--columns", "Image=images"]
+    assert "6 trials wanted" in shell.run(*of, *typed, *added)[0]
+    shell.refuses("EH-USAGE", "'Nr=item,Nr=item'", of=[*of, *typed[:2], *typed[:2]])

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import Estimated, Stopped
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store.record import Ledger
@@ -23,7 +24,7 @@ from evenhand.site.living.store import proposals, say
 from tests.benchmarks.files import BLUE, RED
 from tests.cli.shell import Shell
 from tests.site.desk import Desk, opened
-from tests.site.house import SECRETS, fill_with_lengths, served
+from tests.site.house import SECRETS, fill, fill_with_lengths, judge, numbers, served
 
 NAME = "Garden"
 
@@ -361,3 +362,45 @@ def test_a_ladder_is_opened_with_a_reserve_and_says_what_was_asked_of_it(
     told = " ".join(here.run("submissions")[0].split())
     assert "feedback: ladder, 12 items in reserve" in told
     assert "0 submissions judged, at most 0 of one team; 0 publications." in told
+
+
+def test_a_board_is_opened_for_placing_among_the_nearest(tmp_path: Path, here: Shell, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EVENHAND_STORE", f"sqlite:///{tmp_path}/near.db")
+    with closing(Ledger(f"sqlite:///{tmp_path}/near.db")) as ledger:
+        fill(ledger, upset=True)
+    opening = ("submissions", "open", "numbers", "--pairs", "nearest")
+    here.refuses("EH-PLACING-NO-BOARD", "rank=3", "3 models", of=opening)
+    here.refuses("EH-INVALID", "item by item", of=(*opening, "--feedback", "ladder"))
+    here.refuses("EH-INVALID", "rank=3", "'first'", of=(*opening, "--until", "first"))
+    here.refuses("EH-INVALID", "5 looks", of=(*opening, "--until", "tier", "--looks", 5, "--max-calls", 4))
+    here.refuses("EH-MISUSE", "above=nobody", "amber", of=(*opening, "--until", "above=nobody"))
+    assert here.document("submissions")["intakes"] == []
+    here.document(*opening, "--until", "rank=1", "--looks", 2, "--max-calls", 10)
+    (intake,) = here.document("submissions")["intakes"]
+    assert [intake[name] for name in ("pairs", "until", "looks", "max_calls")] == ["nearest", "rank=1", 2, 10]
+    told = " ".join(here.run("submissions")[0].split())
+    assert "nearest opponents until rank=1, 2 looks, at most 10 comparisons" in told
+
+
+def test_models_that_cannot_be_compared_place_nobody_and_nor_does_the_reference(
+    tmp_path: Path, here: Shell, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("EVENHAND_STORE", f"sqlite:///{tmp_path}/near.db")
+    opening = ("submissions", "open", "numbers", "--pairs", "nearest", "--until", "tier")
+    with closing(Ledger(f"sqlite:///{tmp_path}/near.db")) as ledger:
+        fill(ledger)
+        here.refuses("EH-PLACING-NO-BOARD", "won or lost everything", of=opening)
+    monkeypatch.setenv("EVENHAND_STORE", f"sqlite:///{tmp_path}/met.db")
+    with closing(Ledger(f"sqlite:///{tmp_path}/met.db")) as ledger:
+        benchmark, models = numbers(ledger), ("amber", "=cmd()")
+        ledger.register_benchmark(benchmark)
+        answers = [
+            Response(item=item.digest, model=model, text=f"{model} on {item.label}")
+            for item in benchmark.items
+            for model in (*models, REFERENCE)
+        ]
+        ledger.add_responses(answers)
+        for model in models:
+            some = [one for one in answers if one.model in (model, REFERENCE)]
+            judge(ledger, benchmark, some, models=(model, REFERENCE))
+        here.refuses("EH-PLACING-NO-BOARD", "withheld", "each other", of=opening)

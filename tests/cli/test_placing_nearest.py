@@ -2,7 +2,9 @@
 
 import json
 import shutil
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 
 import evenhand as eh
 from tests.exchange.world import Ran, run, store_in, write_lines
-from tests.refusals import says
+from tests.refusals import says, tells
 from tests.scripted_server import server_process
 
 ITEMS = [f"i{number:02}" for number in range(24)]
@@ -111,8 +113,26 @@ def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_th
     assert width > 1.1 * usual, "of the difference to ada, whose own error is in it"
     refused = run("rank", "--store", store_in(here), "--anchor", "gus=1000")
     says(refused.refused, "EH-BOARD-MODEL", "placed on the board of the others", "--anchor")
+    bets = run("rank", "--store", store_in(here), "--compare", "bel,ada", "--anytime")
+    tells(bets.err, "gus", "--until above=OTHER", "evenhand export --judgements")
     beside = run("rank", "--store", store_in(here), "--compare", "gus,ada", "--compare", "bel,ada")
     assert " ".join(beside.out.split()).count("planned beforehand, which this comparison does not know of") == 1
+
+
+def test_the_list_of_runs_shows_a_placing_as_one(here: Path, server: str) -> None:
+    before = run("runs", "--store", store_in(here), "--json").document["runs"]
+    asked(here, server, answers(here, "gus", "hal"), *placing("gus", "hal"))
+    told = run("runs", "--store", store_in(here), "--json").document["runs"]
+    assert [one["placing"] for one in told] == ["hal", "gus", *(None for _ in before)]
+    for one in told[:2]:
+        assert (one["outcome"]["called"], len(one["parts"])) == (100, len(batches(here)) / 2)
+        assert one["run"] == one["parts"][0]
+    assert told[2:] == before
+    last = run("runs", "--store", store_in(here), "--json", "--last", 1).document["runs"]
+    assert [one["placing"] for one in last] == ["hal"]
+    shown = " ".join(run("runs", "--store", store_in(here)).out.split())
+    assert shown.count("placing gus, until rank=1") == 1
+    assert "100 asked" in shown
 
 
 def test_a_placed_model_that_is_judged_otherwise_too_is_one_like_any_other(here: Path, server: str) -> None:
@@ -126,6 +146,32 @@ def test_a_placed_model_that_is_judged_otherwise_too_is_one_like_any_other(here:
     assert "Placed at looks planned beforehand, here with the usual interval: gus." in done.document["notes"]
 
 
+def test_a_model_stays_placed_on_the_board_of_its_run_when_another_is_judged_otherwise_later(
+    here: Path, server: str
+) -> None:
+    from evenhand.ledger.read.projection import studies
+    from evenhand.ledger.read.votes import judged_battles
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.placed import placed_model, standing_placings
+
+    def frozen() -> tuple[str, ...]:
+        with closing(Ledger(store_in(here))) as ledger:
+            judged = judged_battles(ledger, list(studies(ledger)))
+        (hal,) = [one for one in standing_placings(judged) if one.plan.new == "hal"]
+        return placed_model(judged, hal).course.board.models
+
+    asked(here, server, answers(here, "gus"), *placing("gus"))
+    # A verdict on founders after those on gus, so that the board that hal joins was frozen after them.
+    again = asked(here, server, None, "--models", "ada", "--models", "bel", "--replicates", 2)
+    assert again.document["called"], again.err
+    joined = asked(here, server, answers(here, "hal"), *placing("hal", looks=2, calls=20))
+    assert joined.code == 0, joined.err
+    assert frozen() == FOUNDERS
+    asked(here, server, None, "--models", "gus", "--models", "ada")
+    assert ranked(here)["gus"]["placed"] is None
+    assert frozen() == FOUNDERS
+
+
 def test_the_same_command_asks_nothing_more_and_other_looks_are_refused(here: Path, server: str) -> None:
     first = asked(here, server, answers(here, "gus"), *placing("gus"))
     again = asked(here, server, None, *placing("gus"))
@@ -137,6 +183,58 @@ def test_the_same_command_asks_nothing_more_and_other_looks_are_refused(here: Pa
         refused = asked(here, server, None, *other)
         assert refused.code == 2
         says(refused.refused, "EH-PLACING-OTHER-LOOKS", "--looks 4", "100", "rank=1")
+
+
+def test_a_rule_that_no_placing_can_miss_is_refused_before_the_first_call(here: Path, server: str) -> None:
+    refused = asked(here, server, answers(here, "gus"), *placing("gus", until="rank=6"))
+    assert refused.code == 2
+    says(refused.refused, "EH-PLACING-NO-BOARD", "before the first call", "6 models", "rank=5 or less")
+    assert batches(here) == []
+    assert asked(here, server, answers(here, "gus"), *placing("gus", until="rank=5"), "--dry-run").code == 0
+
+
+def test_nobody_is_held_against_a_model_that_was_placed_itself(here: Path, server: str) -> None:
+    asked(here, server, answers(here, "gus"), *placing("gus", looks=2, calls=20))
+    refused = asked(here, server, answers(here, "hal"), *placing("hal", until="above=gus"))
+    assert refused.code == 2
+    tells(refused.err, "above=gus", "itself placed")
+
+
+def test_a_placing_that_goes_on_counts_the_calls_that_were_made_before(here: Path, server: str) -> None:
+    of = placing("gus", until="rank=0", calls=60)
+    cut = ("--price", "input=1000,output=1000", "--max-cost", 17)
+    made = asked(here, server, answers(here, "gus"), *of, *cut).document["requests"]
+    assert 20 < made < 60, "some batches are whole, and one is not"
+    on = asked(here, server, None, *of).document
+    assert (on["planned"], on["known"], on["called"]) == (60, made, 60 - made)
+    again = asked(here, server, None, *of).document
+    assert (again["planned"], again["known"], again["called"]) == (60, 60, 0)
+
+
+def test_what_a_placing_takes_is_foreseen_where_answers_allow_fewer_calls_than_asked_for(
+    here: Path, server: str
+) -> None:
+    """A model of the board has one opponent fewer than one that joins, and so fewer calls on record."""
+    told = asked(here, server, answers(here, "gus"), *placing("gus", calls=560), "--dry-run")
+    (one,) = told.document["placings"]
+    assert one["max_calls"] == len(FOUNDERS) * len(ITEMS)
+    asked_for = one["expected"][0]
+    assert (asked_for["until"], asked_for["models"]) == ("rank=1", len(FOUNDERS))
+    assert 0 < asked_for["calls"] <= one["max_calls"]
+
+
+def test_what_holds_for_all_who_join_is_told_once_and_each_is_told_by_its_name(here: Path, server: str) -> None:
+    def said(*more: object) -> Ran:
+        return run(
+            "judge", "visit-bench", "--data", here / "items.jsonl", "--responses", answers(here, "gus", "hal"),
+            "--judge", "vllm/judge", "--judge-base-url", server, "--endpoint-name", "scripted",
+            "--store", store_in(here), *placing("gus", "hal", looks=2, calls=20), *more,
+        )  # fmt: skip
+
+    dry = said("--dry-run").out
+    assert [dry.count(words) for words in ("Placing gus:", "Placing hal:", "--until tier:")] == [1, 1, 1]
+    done = said().err.splitlines()
+    assert ("gus:" in done, "hal:" in done, "visit_pairwise:" in done) == (True, True, False)
 
 
 @pytest.mark.parametrize(("begun", "then"), [(24, 8), (8, 24)])
@@ -168,15 +266,19 @@ def test_replaced_answers_are_judged_by_the_command_that_replaces_them(here: Pat
 def test_a_placing_that_pauses_tells_the_calls_it_made(here: Path) -> None:
     with server_process("--judge", "says I cannot tell.") as mute:
         done = asked(here, mute, answers(here, "gus"), *placing("gus"))
+        on = asked(here, mute, None, *placing("gus"), "--go-on")
+    assert on.document["requests"] == 80
     assert done.document["placings"][0]["calls_made"] == 20
-    assert "20 calls of 25 to the first look" in " ".join(done.err.split())
+    said = " ".join(done.err.split())
+    assert "20 calls of 25 to the first look" in said
+    assert ("--go-on" in said, "--retry-reason" in said) == (True, False), "which a placing refuses"
 
 
 def test_a_placing_stops_at_the_first_look_at_which_the_rule_is_met(here: Path, server: str) -> None:
     done = asked(here, server, answers(here, "gus"), *placing("gus", until="rank=5"))
     (told,) = done.document["placings"]
     assert (told["look"], told["calls_made"], told["stopped"]) == (1, 25, "settled")
-    assert "It stopped because rank=5 is met" in done.err
+    assert "It stopped because --until rank=5 is met" in done.err
     assert "The paper's way" in done.err
 
 
@@ -198,24 +300,131 @@ def test_one_item_in_eight_is_asked_in_both_orders_and_looks_are_in_every_study(
     assert max(len(content["showings"]) for content in found) == 20
 
 
-def test_a_soft_board_rates_a_placed_model_by_its_soft_verdicts(tmp_path: Path, server: str) -> None:
+CONSTRAINED = ("--readout", "constrained")
+
+
+@pytest.fixture(scope="module")
+def softly() -> Iterator[str]:
+    with server_process("--judge", "softly") as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def softly_founded(tmp_path_factory: pytest.TempPathFactory, softly: str) -> Path:
+    """Of six, whose every verdict has its probabilities."""
+    folder = tmp_path_factory.mktemp("softly")
     write_lines(
-        tmp_path / "items.jsonl",
+        folder / "items.jsonl",
         [{"item": item, "instruction": f"Ask {item}.", "caption": "A square."} for item in ITEMS],
     )
-    constrained = ("--readout", "constrained")
-    assert asked(tmp_path, server, answers(tmp_path, "ada", "cal", "eve"), *constrained).code == 0
-    done = asked(tmp_path, server, answers(tmp_path, "hal"), *placing("hal", calls=60), *constrained)
+    assert asked(folder, softly, answers(folder, *FOUNDERS), *CONSTRAINED).code == 0
+    return folder
+
+
+@pytest.fixture
+def soft_board(softly_founded: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(softly_founded, tmp_path / "here"))
+
+
+def test_a_constrained_readout_places_a_model_by_its_soft_verdicts(soft_board: Path, softly: str) -> None:
+    done = asked(soft_board, softly, answers(soft_board, "gus"), *placing("gus", until="width=1"), *CONSTRAINED)
     assert done.code == 0, done.err
-    assert ranked(tmp_path)["hal"]["placed"] is not None
-    file = tmp_path / "judgements.jsonl"
-    assert run("export", "--judgements", "--store", store_in(tmp_path), "--out", file).code == 0
-    of_file = {row["model"]: row for row in run("rank", file, "--soft", "--json").document["models"]}
-    soft = run("rank", "--store", store_in(tmp_path), "--soft", "--json").document
-    for row in soft["models"]:
-        assert row["rating"] == pytest.approx(of_file[row["model"]]["rating"])
-    assert {row["placed"] is None for row in soft["models"]} == {True}
-    assert any("stand here with the usual intervals" in note for note in soft["notes"])
+    (told,) = done.document["placings"]
+    assert (told["soft"], told["look"], told["calls_made"]) == (True, 4, 100)
+    assert "soft verdicts, repeated interval" in " ".join(done.err.split())
+    assert {one["looks"]["soft"] for one in batches(soft_board)} == {True}
+    soft, hard = ranked(soft_board, "--soft")["gus"], ranked(soft_board)["gus"]
+    for row in (soft, hard):
+        assert row["placed"]["calls"] == 100
+        assert row["rating_lower"] < row["rating"] < row["rating_upper"]
+    assert (soft["rating_upper"] - soft["rating_lower"]) / 2 == pytest.approx(told["half_width"], abs=0.5)
+    assert (soft["placed"]["done"], hard["placed"]["done"]) == (True, True), "all planned looks are taken"
+    assert hard["rating_upper"] - hard["rating_lower"] != pytest.approx(soft["rating_upper"] - soft["rating_lower"])
+
+
+def test_a_soft_placing_goes_by_how_likely_the_judge_was_to_prefer_each_side(soft_board: Path, softly: str) -> None:
+    from evenhand.ledger.read.projection import studies
+    from evenhand.ledger.read.votes import judged_battles
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.reports.board.placed import said_of
+
+    asked(soft_board, softly, answers(soft_board, "gus"), *placing("gus", until="width=1"), *CONSTRAINED)
+    file = soft_board / "judgements.jsonl"
+    assert run("export", "--judgements", "--store", store_in(soft_board), "--out", file).code == 0
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    told = [row["soft"] if row["models"][0] == "gus" else 1 - row["soft"] for row in rows if "gus" in row["models"]]
+    assert len(set(told)) > 40, "between 0 and 1, as sure as the judge was"
+    ledger = Ledger(store_in(soft_board))
+    judged = judged_battles(ledger, list(studies(ledger)), soft=True)
+    (placed,) = judged.placings
+    assert sorted(one.score or 0.0 for one in said_of(judged, placed)) == pytest.approx(sorted(told))
+
+
+def test_a_soft_placing_that_met_its_rule_does_not_say_so_on_a_board_of_hard_verdicts(
+    soft_board: Path, softly: str
+) -> None:
+    done = asked(soft_board, softly, answers(soft_board, "hal"), *placing("hal", until="rank=5"), *CONSTRAINED)
+    assert done.document["placings"][0]["stopped"] == "settled"
+    soft, hard = ranked(soft_board, "--soft")["hal"]["placed"], ranked(soft_board)["hal"]["placed"]
+    assert (soft["done"], hard["done"]) == (True, None)
+    assert (soft["look"], hard["look"]) == (1, 1)
+    shown = " ".join(run("rank", "--store", store_in(soft_board)).out.split())
+    assert "its soft verdicts say when it ends, and this board is of hard ones" in shown
+    again = asked(soft_board, softly, None, *placing("hal", until="rank=5"), *CONSTRAINED)
+    assert again.document["requests"] == 0
+
+
+def test_what_soft_verdicts_gain_is_measured_on_the_models_that_were_not_placed(tmp_path: Path, softly: str) -> None:
+    many = [f"i{number:02}" for number in range(32)]
+    rows = [{"item": item, "instruction": f"Ask {item}.", "caption": "A square."} for item in many]
+    write_lines(tmp_path / "items.jsonl", rows)
+
+    def answered(*models: str) -> Path:
+        rows = [
+            {"item": item, "model": model, "response": f"{model} on {item}: strength={STRENGTH[model]}"}
+            for item in many
+            for model in models
+        ]
+        return write_lines(tmp_path / f"{'-'.join(models)}.jsonl", rows)
+
+    def gain() -> dict[str, Any]:
+        return run("rank", "--store", store_in(tmp_path), "--soft", "--json").document["soft"]
+
+    assert asked(tmp_path, softly, answered("ada", "cal", "fay"), *CONSTRAINED).code == 0
+    before = gain()
+    assert before["gain"] is not None
+    done = asked(tmp_path, softly, answered("gus"), *placing("gus", looks=2, calls=20), *CONSTRAINED)
+    assert done.code == 0, done.err
+    after = gain()
+    assert after["votes"] == before["votes"] + 20
+    assert (after["gain"], after["scale"]) == (pytest.approx(before["gain"]), pytest.approx(before["scale"]))
+
+
+def without_probabilities(folder: Path, *, every: int) -> None:
+    """As judgements were kept before probabilities were: every so many lose them."""
+    with closing(sqlite3.connect(folder / "ledger.db")) as database, database:
+        database.execute("UPDATE judgements SET notes = json_remove(notes, '$.soft') WHERE seq % ? = 0", (every,))
+
+
+def test_soft_and_hard_verdicts_never_place_one_model(soft_board: Path, softly: str) -> None:
+    without_probabilities(soft_board, every=5)
+    done = asked(soft_board, softly, answers(soft_board, "gus"), *placing("gus"), *CONSTRAINED)
+    assert done.code != 0
+    says(done.refused, "EH-SOFT-MIXED", "no probabilities")
+    assert batches(soft_board) == []
+    without_probabilities(soft_board, every=1)
+    hard = asked(soft_board, softly, answers(soft_board, "gus"), *placing("gus"), *CONSTRAINED)
+    assert hard.document["placings"][0]["soft"] is False, "a board of hard verdicts alone is joined by such"
+
+
+def test_a_soft_placing_whose_verdicts_lost_their_probabilities_goes_on_by_none(soft_board: Path, softly: str) -> None:
+    of = placing("gus", until="width=1")
+    asked(soft_board, softly, answers(soft_board, "gus"), *of, *CONSTRAINED)
+    with closing(sqlite3.connect(soft_board / "ledger.db")) as database, database:
+        database.execute("UPDATE judgements SET notes = json_remove(notes, '$.soft') WHERE seq > 800")
+    again = asked(soft_board, softly, None, *of, *CONSTRAINED)
+    assert again.code != 0
+    says(again.refused, "EH-SOFT-MIXED", "no probabilities")
 
 
 def test_models_that_join_together_share_their_items_and_meet_only_the_board(here: Path, server: str) -> None:
@@ -242,6 +451,29 @@ def test_a_dry_run_tells_what_each_rule_is_likely_to_take_and_asks_nothing(here:
     assert rules["rank=3"]["met"] == rules["rank=3"]["models"] == 6
     assert rules["rank=1"]["cost_usd"] == pytest.approx(one["cost_usd_a_call"] * rules["rank=1"]["calls"], rel=0.02)
     assert batches(here) == []
+
+
+def test_what_a_rule_about_one_model_takes_is_told_by_the_others(here: Path, server: str) -> None:
+    told = asked(here, server, answers(here, "gus"), *placing("gus", until="above=ada"), "--dry-run")
+    (one,) = told.document["placings"]
+    rules = {each["until"]: each for each in one["expected"]}
+    assert (rules["above=ada"]["models"], rules["rank=3"]["models"]) == (5, 6)
+
+
+def test_a_dry_run_tells_what_the_calls_are_likely_to_cost_as_it_then_comes(here: Path, server: str) -> None:
+    price = ("--price", "input=2000,output=8000")
+    told = asked(here, server, answers(here, "gus"), *placing("gus"), *price, "--dry-run").document
+    (one,) = told["placings"]
+    (rule,) = [each for each in one["expected"] if each["until"] == one["until"]]
+    costs = ("cost_usd_low", "cost_usd_expected", "cost_usd_high")
+    assert [told[name] for name in costs] == [one[name] for name in costs] == [rule[name] for name in costs]
+    assert 0 < told["cost_usd_low"] <= told["cost_usd_expected"] <= told["cost_usd_high"]
+    assert told["cost_usd_expected"] < rule["cost_usd"], "which is the most that so many calls can cost"
+    ran = asked(here, server, answers(here, "gus"), *placing("gus"), *price).document
+    assert ran["called"] > 10
+    assert told["cost_usd_expected"] / rule["calls"] == pytest.approx(ran["cost_usd"] / ran["called"], rel=0.1)
+    after = asked(here, server, answers(here, "gus"), *placing("gus"), *price, "--dry-run").document
+    assert [after[name] for name in costs] == [0, 0, 0]
 
 
 @pytest.mark.parametrize(

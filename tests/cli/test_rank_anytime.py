@@ -53,6 +53,9 @@ def test_intervals_for_all_times_are_the_mixtures(tmp_path: Path) -> None:
     told = ranked(file, "--anytime")
     assert by_model(told)["ada"]["rating_upper"] == pytest.approx(always.models[0].rating.upper)
     assert "hold at all times together" in told.document["notes"][0]
+    for more in ((), ("--explain",)):
+        shown = " ".join(run("rank", file, "--anytime", *more).out.split())
+        assert shown.count("hold at all times together") == 1, "nobody takes the board for one of a single look"
 
 
 def test_claims_for_all_times_are_fewer_and_never_others(tmp_path: Path) -> None:

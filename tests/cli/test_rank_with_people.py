@@ -1,5 +1,6 @@
 """`rank --with-people`: a judge's board corrected by people's verdicts, from files, from a ledger and from Python."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,13 @@ import polars as pl
 import pytest
 
 import evenhand as eh
+from evenhand.ledger.read.projection import benchmarks, items_of
+from evenhand.ledger.store.record import Ledger
+from evenhand.site.people.changes import set_people_study
+from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
+from evenhand.site.people.studies import make_people_study
 from tests.exchange.world import run, store_in
+from tests.ledger.test_people_quality import person, say, taken
 from tests.refusals import Refused, says
 
 JUDGED = ("11=", "111", "0=1", "=10", "1=1", "011")
@@ -66,6 +73,19 @@ def test_the_first_lines_say_how_sure_it_is(judge: Path, people: Path) -> None:
     told = run("rank", judge, "--with-people", people, "--json").document["people"]
     heading = run("rank", judge, "--with-people", people).out.splitlines()[:4]
     assert f"as sure as {round(told['worth'])} verdicts of people; 12 were asked" in " ".join(heading)
+
+
+def test_at_most_six_lines_stand_under_a_corrected_board(tmp_path: Path) -> None:
+    """A judge who is far off, and files that give cautions of their own."""
+    signs = ("1=1", "111", "10=", "=11", "011")
+    judged = rows(tuple("011" if number % 3 else "10=" for number in range(40)))
+    itself = [{"item": "i1", "model_a": "A", "model_b": "A", "winner": "tie"}]
+    judge = file(tmp_path / "judge.csv", [*judged, *itself, *judged[:9]])
+    people = file(tmp_path / "people.csv", rows(tuple(signs[number % 5] for number in range(40))))
+    told = run("rank", judge, "--with-people", people).out.strip().split("\n\n")[-1].splitlines()
+    assert "By people's verdicts the judge alone rates" in " ".join(told)
+    assert "more caution" in told[-1]
+    assert len(told) <= 5, "and a line on an audit where there is a record"
 
 
 def test_a_board_without_people_says_nothing_of_them(judge: Path) -> None:
@@ -335,6 +355,37 @@ def test_a_ledger_whose_board_is_peoples_or_that_has_none_is_refused(store: str,
     alone = file(tmp_path / "alone.csv", _on_record(JUDGED, "gpt", "model"))
     assert run("import", alone, "--judgements", "--levels", "3", *where).code == 0
     says(refused("--with-people", "--store", other), "EH-CHOOSE-NOTHING", "gpt", "import --judgements")
+
+
+def test_people_asked_about_one_category_do_not_correct_a_judge_of_all(tmp_path: Path) -> None:
+    sample = Path(__file__).parents[2] / "src/evenhand/benchmarks/visit_bench/sample/answers.jsonl"
+    where = ("--benchmark", BENCHMARK, "--store", store_in(tmp_path))
+    assert run("import", sample, "--responses", *where).code == 0
+    judged = file(tmp_path / "judge.csv", _on_record(JUDGED, "gpt", "model"))
+    assert run("import", judged, "--judgements", "--levels", "3", *where).code == 0
+    with closing(Ledger(where[-1], create=False)) as ledger:
+        (data,) = [one.data for one in benchmarks(ledger)]
+        category = next(item.category for item in items_of(ledger, data) if item.label == ITEMS[0])
+        study = make_people_study(
+            ledger,
+            AskedStudy(
+                data=data, form="forced", pairs=Pairs(models=tuple(sorted(MODELS.values()))), title="The few",
+                sharing=Sharing(people=1, each=1), category=category,
+            ),
+            made_by=None,
+        )  # fmt: skip
+        place = taken(ledger, study, person(ledger))
+        for number in range(1, place.tasks + 1):
+            say(ledger, place, number, "AB"[number % 2])
+        says(
+            refused("--judge", "gpt", "--with-people", *where[2:]),
+            "EH-PEOPLE-UNMATCHED",
+            "The few",
+            category,
+            "5 items",
+        )
+        assert set_people_study(ledger, study, "aside", on=True)
+        says(refused("--judge", "gpt", "--with-people", *where[2:]), "EH-CHOOSE-NOTHING", "gpt")
 
 
 def test_where_the_judge_was_asked_in_vain_people_are_left_out_and_counted(tmp_path: Path) -> None:

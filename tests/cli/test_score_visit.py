@@ -58,8 +58,9 @@ def test_markdown_has_every_column(judged: Ledger) -> None:
     single = out.partition("multi-image")[0]
     assert "**visit-bench, single-image (3 items)**" in single
     assert (
-        "| model | \\# | Elo | matches | win vs reference | its interval | n | ties | Bradley-Terry | Bradley-Terry "
-        in single
+        "| model, single-image | rank by Elo | Elo, single-image | matches | win vs reference | its interval | "
+        "n vs reference | ties | "
+        "Bradley-Terry | Bradley-Terry " in single
     )
     amber, reference = [line for line in single.splitlines() if line.startswith(("| amber", "| reference"))]
     cells = [cell.strip() for cell in amber.strip("|").split("|")]
@@ -79,7 +80,7 @@ def test_who_did_not_answer_everything_is_shown_with_how_much(judged: Ledger, le
 
 def test_resamples_add_their_median(judged: Ledger) -> None:
     with_resamples, without = (score(judged, "--format", "md", "--bootstrap", rounds) for rounds in (20, 0))
-    assert "| median |" in with_resamples
+    assert "| median Elo, single-image |" in with_resamples
     assert "median" not in without.partition("Judged by")[0]
     assert score(judged, "--format", "md", "--bootstrap", 20, "--seed", 1) != with_resamples
 
@@ -227,7 +228,7 @@ def test_a_dry_run_says_what_it_takes_to_place_a_model(tmp_path: Path) -> None:
     assert f"About {least:,} tokens in at least and {most:,} at most, at most {written:,} out." in said.out
     floor, ceiling = f"${document['cost_usd_at_least']:.4f}", f"${document['cost_usd']:.4f}"
     assert first.endswith(f"about {floor} at least, for the input alone, and at most {ceiling}.")
-    assert said.out.count("$") == 5, "and the likely cost with its range"
+    assert said.out.count("$") == 6, "and the likely cost with its range, and by batches"
     assert document["models"] == ["ada", "bel", "cyd", "reference"]
     assert document["placing"] == {"model": "ada", "battles": 12, "against_reference": 4}
     assert (document["calls_at_least"], document["calls_at_most"], document["trials"]) == (24, 48, 24)
@@ -253,7 +254,7 @@ def test_a_dry_run_without_a_model_that_joins_says_nothing_of_placing(tmp_path: 
     ("flags", "sentence"),
     [
         (("--new", "ada"), "it goes with --pairs random"),
-        (("--pairs", "random", "--reference-battles", 3), "it goes with --new"),
+        (("--pairs", "random", "--reference-battles", 3), "they go with --new"),
         (("--pairs", "random", "--new", "ada", "--battles", 3, "--reference-battles", 4), "cannot be more of them"),
         (("--pairs", "random", "--new", "reference"), "The reference is there from the start"),
         (("--pairs", "random", "--new", "adda"), "No answers of 'adda', the model that joins, are here; "),

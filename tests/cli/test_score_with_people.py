@@ -65,7 +65,7 @@ def test_the_share_won_against_the_reference_is_the_worked_mean(tmp_path: Path) 
 def test_what_was_drawn_rarely_for_people_weighs_more(tmp_path: Path) -> None:
     ledger = Ledger(_recorded(tmp_path, "visit-bench-sample"), create=False)
     judged = counted_battles(ledger, choose(studies(ledger), Choice(judge="gpt")))
-    people = people_beside(ledger, judged.study)
+    people = people_beside(ledger, judged)
     alike = scores_with_people(judged, people, "reference", (SHARE_WON,), {})
     assert alike.as_json()["probabilities"] == "equal"
     drawn = np.array([2.0, 1.0, 1.0, 0.5, 0.5])
@@ -91,6 +91,17 @@ def test_what_was_drawn_rarely_for_people_weighs_more(tmp_path: Path) -> None:
     )
     assert rare.models[0].found[0].mean.value == pytest.approx(expected.mean.value)
     assert rare.models[0].found[0].mean.value != pytest.approx(alike.models[0].found[0].mean.value, abs=0.01)
+
+
+def test_what_a_person_said_twice_of_one_showing_is_one_verdict(tmp_path: Path) -> None:
+    ledger = Ledger(_recorded(tmp_path, "visit-bench-sample"), create=False)
+    judged = counted_battles(ledger, choose(studies(ledger), Choice(judge="gpt")))
+    people = people_beside(ledger, judged)
+    twice = replace(people, results=people.results.rows(np.array([0, 0, 1, 2, 3, 4])))
+    once, again = (scores_with_people(judged, one, "reference", (SHARE_WON,), {}) for one in (people, twice))
+    assert len(twice.votes) == len(people.votes) + 1
+    assert again.verdicts == once.verdicts == 5
+    assert again.models[0].found[0].mean.value == pytest.approx(once.models[0].found[0].mean.value)
 
 
 def _won(votes: Votes) -> list[float]:

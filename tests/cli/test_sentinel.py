@@ -28,7 +28,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
     return Shell(tmp_path, monkeypatch, capsys)
 
 
-def judged(shell: Shell, address: str, *, items: int, models: tuple[str, ...] = MODELS) -> None:
+def judged(shell: Shell, address: str, *more: str, items: int, models: tuple[str, ...] = MODELS) -> None:
     labels = [f"place-{number}" for number in range(items)]
     asked = [{"item": one, "instruction": f"Ask {one}.", "caption": "A square."} for one in labels]
     write_lines(shell.folder / "items.jsonl", asked)
@@ -40,7 +40,7 @@ def judged(shell: Shell, address: str, *, items: int, models: tuple[str, ...] = 
     ]
     write_lines(shell.folder / "answers.jsonl", answers)
     files = ("--data", "items.jsonl", "--responses", "answers.jsonl")
-    shell.run("judge", "visit-bench", *files, *judge(address), "--quiet")
+    shell.run("judge", "visit-bench", *files, *judge(address), *more, "--quiet")
 
 
 def judge(address: str) -> tuple[str, ...]:
@@ -79,7 +79,9 @@ def test_a_judge_that_comes_to_favour_long_answers_is_found_with_since_when(shel
         lines = printed.splitlines()
         assert "fp_newer" in lines[0]
         assert "openai/j has changed since 2026-04" in printed
-        assert "toward the longer answer" in " ".join(printed.split())
+        said = " ".join(printed.split())
+        assert "toward the longer answer" in said
+        assert "under another --endpoint-name, and `evenhand bridge OLD NEW` with a run of each" in said
         assert shell.document("rank") == board
         (known,) = shell.document("judges")["judges"]
         assert (known["sentinel"], known["sentinel_since"]) == ("changed", "2026-04")
@@ -116,9 +118,29 @@ def test_a_dry_run_tells_the_price_and_asks_nobody(shell: Shell, server: str):
     assert stopped["asking"]["not_reached"] == 4
 
 
+def test_a_dry_run_tells_what_is_likely_to_be_spent_as_it_then_is(shell: Shell, server: str):
+    judged(shell, server, items=3, models=MODELS[:3])
+    look = ("sentinel", *judge(server), "--rows", 10, "--price", "input=1000,output=2000")
+    told = shell.document(*look, "--dry-run")
+    ran = shell.document(*look)["asking"]
+    assert told["expected"]["replies_on_record"] == 18
+    assert told["cost_usd_low"] <= told["cost_usd_expected"] <= told["cost_usd_high"] < told["cost_usd"]
+    assert told["cost_usd_expected"] == pytest.approx(ran["cost_usd"], rel=0.05)
+    said, _ = shell.run(*look, "--look", "next", "--dry-run")
+    assert "Likely cost" in said
+
+
+def test_a_service_tier_is_the_judges_and_not_the_extractors(shell: Shell, server: str):
+    extractor = ("--extractor", "vllm/finder", "--extractor-base-url", server)
+    judged(shell, server, *extractor, items=2, models=MODELS[:2])
+    told = shell.document("sentinel", *judge(server), *extractor, "--service-tier", "flex", "--dry-run")
+    assert told["calls_at_least"] == 4
+
+
 def test_where_nothing_was_asked_again_the_rule_is_not_met(shell: Shell, server: str):
     judged(shell, server, items=1, models=MODELS[:2])
-    shell.run("sentinel", "--judge", "openai/j", "--rows", 0, "--require", "unchanged", expect=4)
+    _, said = shell.run("sentinel", "--judge", "openai/j", "--rows", 0, "--require", "unchanged", expect=4)
+    assert "--require unchanged is not met: nothing was asked again" in said
 
 
 def test_another_endpoint_than_the_one_on_record_is_refused_with_the_flags_that_fit(shell: Shell, server: str):

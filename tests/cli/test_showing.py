@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.ledger.store.record import Ledger
+from tests.database import url_in
 from tests.exchange.world import run
 from tests.ledger import scene
 from tests.ledger.scene import BENCHMARK, STUDY, TRIALS, prefers, record
@@ -16,7 +17,7 @@ from tests.refusals import says
 @pytest.fixture
 def store(tmp_path: Path) -> str:
     """Judged by a judge that always takes the answer shown first."""
-    url = scene.url_in(tmp_path)
+    url = url_in(tmp_path)
     ledger = Ledger(url)
     scene.set_up(ledger)
     ledger.begin_run("judge", {"judge": "openai/judge", "as_json": True}, study=STUDY.key, version="0")

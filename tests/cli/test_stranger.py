@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.images.addresses import FetchedAddress, ImageAddresses
+from evenhand.images.places import ADDRESSES, NotesFile
+from tests.benchmarks.files import RED
 from tests.cli.stranger import DEAF, EVENHAND, Victim
 from tests.e2e.workplace import stats
 from tests.refusals import says
@@ -138,6 +140,21 @@ def test_a_key_that_the_user_named_goes_to_no_provider_that_the_folder_names(vic
     says(victim.refused(*asked, *key), "EH-FOLDER-UNTRUSTED", "openrouter/m", "SECRET_OF_ANOTHER")
     assert victim.run(*asked, *key, "--judge", "openrouter/m").returncode == 0
     assert victim.run(*asked, *key, "--judge-base-url", DEAF).returncode == 0
+
+
+def test_a_file_of_items_that_only_the_folder_names_is_shown_no_image_from_elsewhere(victim: Victim) -> None:
+    """What it names would be sent to a model."""
+    photo = victim.home / "photo.png"
+    photo.write_bytes(RED)
+    (victim.folder / "items.csv").write_text(f"item,instruction,images\n1,What?,{photo}\n2,Why?,../home/photo.png\n")
+    rows = [f"{item},{model},It is {model}." for item in (1, 2) for model in ("a", "b")]
+    (victim.folder / "answers.csv").write_text("\n".join(["item,model,response", *rows]) + "\n")
+    (victim.folder / "evenhand.toml").write_text('benchmark = "items.csv"\nresponses = ["answers.csv"]\n')
+    asked = ("audit", "--judge", "openai/m", "--dry-run")
+    says(victim.refused(*asked, OPENAI_API_KEY=KEY), "EH-DATA-IMAGE", str(photo), "../home/photo.png", "leads out")
+    assert victim.run(*asked, "--benchmark", "items.csv", OPENAI_API_KEY=KEY).returncode == 0
+    assert victim.run(*asked, "--trust-folder", OPENAI_API_KEY=KEY).returncode == 0
+    assert victim.run(*asked, OPENAI_API_KEY=KEY, EVENHAND_BENCHMARK="items.csv").returncode == 0
 
 
 def test_a_folder_cannot_vouch_for_itself(victim: Victim, server: str) -> None:
@@ -354,8 +371,9 @@ def test_a_key_goes_over_plain_http_to_another_machine_only_by_the_users_word(vi
 def test_where_images_came_from_is_not_noted_through_a_link(victim: Victim) -> None:
     images = victim.folder / ".evenhand" / "images"
     images.mkdir(parents=True)
-    addresses = ImageAddresses(images)
-    addresses.path.symlink_to(victim.precious)
+    notes = NotesFile(images / ADDRESSES)
+    addresses = ImageAddresses(notes)
+    notes.path.symlink_to(victim.precious)
     with pytest.raises(OSError, match="symbolic links"):
         addresses.add(FetchedAddress(url="http://x.invalid/a.png", digest="0" * 64, at=0.0, licence=None))
     assert victim.precious.read_text() == "mine"

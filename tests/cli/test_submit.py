@@ -260,6 +260,7 @@ def test_another_file_for_what_is_confirmed_says_how_it_stands_and_what_can_be_d
         ({"stage": "stopped", "wanted": 1400, "done": 12}, "has reached its budget; the owner is asked"),
         ({"stage": "refused", "reason": "Too early."}, "was refused by the owner: Too early."),
         ({"stage": "judged", "row": ROW}, "Rating 1012.3 (990.1 to 1031.0), rank 3 (2 to 5) of 12."),
+        ({"stage": "judged", "row": {**ROW, "placed": {"soft": True}}}, "of 12. Its soft verdicts said when to end;"),
         (
             {"stage": "judged", "row": {**ROW, "visit": {"elo": 1007.0, "elo_lower": 990.0, "elo_upper": 1019.5}}},
             "of 12. Elo 1007.0 (990.0 to 1019.5), as VisIT-Bench plays it. The receipt has the rest.",
@@ -401,6 +402,33 @@ def test_a_team_publishes_or_withdraws(shell: Shell, office: Office, word: str, 
     _, said = shell.run("submit", office.url, "--status", "5ab1", f"--{word}")
     assert office.asked[-1] == f"POST /api/submissions/5ab1/{word}"
     assert told in said
+
+
+LADDER = {"feedback": "ladder", "shown": 0.6429, "shown_n": 28, "changed": True}
+
+
+@pytest.mark.parametrize(
+    ("figure", "told"),
+    [
+        (
+            {"share": 2 / 3, "share_lower": 0.51, "share_upper": 0.73, "share_n": 12},
+            "It is published: 67 % of 12 items in reserve won, rounded to whole items (95 % interval 51 to 73 %).",
+        ),
+        ({"share": 0.75, "share_n": 8}, "It is published: 75.0 % of 8 items won, without an interval."),
+        ({"share": None, "share_reason": "in part"}, "without a figure"),
+    ],
+)
+def test_a_team_on_a_ladder_is_told_what_everybody_may_now_read(
+    shell: Shell, office: Office, figure: dict[str, object], told: str
+) -> None:
+    submitted(office, stage="judged", row=LADDER)
+    _, said = shell.run("submit", office.url, "--status", "5ab1")
+    assert ("On the board" in said, "Nobody sees it until --status 5ab1 --publish" in said) == (False, True)
+    office.intakes[0]["published"] = [{"submission": "other", "share": 0.1}, {"submission": "5ab1", **figure}]
+    submitted(office, stage="judged", row=LADDER, published=True)
+    _, said = shell.run("submit", office.url, "--status", "5ab1", "--publish")
+    assert told in " ".join(said.split())
+    assert "its name is on the board." not in said
 
 
 @pytest.mark.slow

@@ -176,6 +176,22 @@ def test_the_dry_run_refuses_a_model_that_sees_nothing_though_the_first_call_has
     says(refused.refused, "EH-MODEL-BLIND", "cannot see images")
 
 
+def test_a_service_tier_is_of_the_model_that_describes_and_not_of_the_one_that_asks(tmp_path: Path) -> None:
+    flags = (
+        "--mode",
+        "query-specific",
+        "--store",
+        store_in(tmp_path),
+        "--dry-run",
+        "--model",
+        "openai/gpt-4o",
+        "--json",
+    )
+    told = run("describe-images", SAMPLE, *flags, "--service-tier", "flex", "--query-model", "anthropic/claude-3-haiku")
+    assert told.code == 0, told.err
+    assert told.document["calls_at_least"] == 2 * told.document["trials"]
+
+
 def test_the_dry_run_asks_each_model_whether_it_takes_what_goes_to_it(tmp_path: Path) -> None:
     flags = ("--mode", "query-specific", "--store", store_in(tmp_path), "--dry-run", "--model", "openai/gpt-4o")
     done = run("describe-images", SAMPLE, *flags, "--query-model", "local/smollm2")
@@ -185,6 +201,7 @@ def test_the_dry_run_asks_each_model_whether_it_takes_what_goes_to_it(tmp_path: 
     says(refused.refused, "EH-MISUSE", "extra_body", "model")
 
 
+@pytest.mark.slow
 def test_what_to_look_at_is_not_asked_again_where_the_description_failed(tmp_path: Path) -> None:
     flags = ("--mode", "query-specific", "--limit", 1)
 
@@ -240,9 +257,9 @@ def test_a_text_only_answer_is_to_the_description_and_no_image_is_sent(tmp_path:
         assert (again.document["called"], again.document["known"]) == (0, 2)
     assert (done.code, done.document["called"]) == (0, 2), done.err
     assert "Without a description by eye, and so not asked: 1 items (3)." in done.err
-    assert [body["messages"][0]["content"] for body in sent] == [
+    assert {body["messages"][0]["content"] for body in sent} == {
         text_only_query(item.instruction, image_description=texts[item.digest].strip()) for item in ITEMS[:2]
-    ]
+    }
     answers = held(tmp_path, f"text-only-{mode}")
     assert {(one.model, one.flags) for one in answers} == {("m", ("described by eye", "said by openai/m"))}
     assert held(tmp_path, "") == [], "never mixed with answers to the images"

@@ -63,6 +63,17 @@ def test_names_that_do_not_fit_are_told(shell: Shell):
     shell.refuses("EH-DATA-TWICE", "`7`", "row 2", of=("rank", "people.csv", *ids, "--names", "two.csv:id:name"))
 
 
+def test_two_models_that_the_table_calls_alike_are_not_made_one_and_others_may_be_called_so(shell: Shell):
+    shell.file("alike.csv", "id,name", "7,Amber", "8,Amber")
+    for command in ("rank", "align"):
+        shell.refuses(
+            "EH-DATA-TWICE", "`7`", "`8`", "`Amber`",
+            of=(command, "people.csv", *IDS[:2], "--names", "alike.csv:id:name"),
+        )  # fmt: skip
+    shell.file("wider.csv", "id,name", "7,Amber", "8,Birch", "1,Oak", "2,Oak")
+    shell.document("rank", "people.csv", *IDS[:2], "--names", "wider.csv:id:name")
+
+
 def test_raters_are_named_for_the_files_that_do_not_say_who_judged(shell: Shell):
     made = shell.document("align", *FILES, *IDS, *JUDGES)
     assert [one["rater"] for one in made["raters"]] == ["gpt-4", "gpt-3.5"]

@@ -86,6 +86,8 @@ def once_it_waits(words: str, *command: str, folder: Path, release: Callable[[],
         ("Scoring", ["score", "visit-bench-sample"]),
         ("Exporting", ["export", "--judgements", "--out", "out.jsonl"]),
         ("Importing", ["import", "out.csv", "--judgements", "--benchmark", "visit-bench-sample"]),
+        ("Checking the ledger", ["ledger", "check"]),
+        ("Copying the ledger", ["ledger", "backup", "copy"]),
     ],
 )
 def test_whoever_waits_for_the_ledger_says_so(tmp_path: Path, words: str, command: list[str]):

@@ -49,6 +49,7 @@ def test_it_says_the_same_and_leaves_the_same_files(tmp_path: Path, arguments: t
     assert said[0][0] == code
 
 
+@pytest.mark.slow
 def test_folder_environment_and_endpoint_are_those_that_it_is_given(tmp_path: Path) -> None:
     (tmp_path / "evenhand.toml").write_text("seed = 4\n")
     with server_process() as url:
@@ -61,6 +62,7 @@ def test_folder_environment_and_endpoint_are_those_that_it_is_given(tmp_path: Pa
     assert "OPENAI_API_KEY" in warm.run(*JUDGE, "--seed", "5", cwd=tmp_path, env=environment(tmp_path)).stderr
 
 
+@pytest.mark.slow
 def test_what_hangs_is_killed(tmp_path: Path) -> None:
     with server_process("--fault", "hang=1") as url:
         given = environment(tmp_path, OPENAI_API_KEY="a-key-for-the-test")

@@ -66,6 +66,7 @@ FOLDERS = {("export", "--images"), ("show", "--pages")}
 """Of files named by their content, or kept in a list."""
 READING = {
     "--criteria",
+    "--strengths",
     "--policy-file",
     "--skills",
     "--groups",

@@ -49,7 +49,7 @@ OPEN = {
     "reasons", "no_verdict", "known_no_verdict", "failed", "answers_left_out", "coverage_by_protocol", "values",
     "computed", "published",
     "difference", "flagged", "described_by", "adapted", "asked_with", "outcome", "left_out", "asked",
-    "not_applicable",
+    "not_applicable", "service_tiers",
 }  # fmt: skip
 """Objects whose fields are names from the data, in whatever document they stand."""
 

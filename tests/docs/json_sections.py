@@ -79,8 +79,11 @@ DOCUMENTS = (
         name="judge --dry-run",
         commands=(f"evenhand judge visit-bench-sample {JUDGE} --limit 3 --dry-run --json",),
         says="What would be asked: trials wanted, those already on record, the calls left (an unreadable reply may "
-        "need a second one), tokens, dollars; `cost_usd` is null where no price is known. `answer`, `grade` "
-        "and `audit` have the same.",
+        "need a second one), tokens, dollars; `cost_usd` is null where no price is known. `cost_usd_low`, "
+        "`cost_usd_expected` and `cost_usd_high` are what it is expected to cost, null also where it is not known what "
+        "images take; `interval_expected` is what it buys, in points to each side of a rating. `answer`, `grade` and "
+        "`audit` have the same costs.",
+        opened=frozenset({"interval_expected.models"}),
     ),
     Document(
         name="judge",
@@ -160,10 +163,11 @@ DOCUMENTS = (
     Document(
         name="judges",
         commands=("evenhand judges --benchmark visit-bench-sample --json", "evenhand judges raters.csv --json"),
-        says="Every judge of a benchmark, or of files: `agreement` with people (in a person's place where several "
-        "judged the same cases), `people_agreement` what people reach there, `first_position` the share that goes to "
-        "the answer shown first, `tokens` of one judgement, `latency_seconds` the median of a call; the audit's "
-        "measures as [audit](audit.md) has them. `frontier`: no other judge is both as cheap and as near to people. "
+        says="Every judge of a benchmark, or of files: `agreement` with people (a tie of the judge's counted as "
+        "half, in a person's place where several judged the same cases), `people_agreement` what people reach there, "
+        "`first_position` the share that goes to the answer shown first, `tokens` of one judgement, `latency_seconds` "
+        "the median of a call; the audit's measures as [audit](audit.md) has them. `frontier`: no other judge is both "
+        "as cheap and as near to people. "
         "`take` is who should be paid, null where nobody knows.",
     ),
     Document(
@@ -219,8 +223,10 @@ DOCUMENTS = (
     Document(
         name="judge --pairs nearest --dry-run",
         commands=(f"{_JOINED} {_NEAREST} --dry-run --json",),
-        says="What each rule took where models of the board were placed again: calls on average, and of how many it "
-        "was met.",
+        says="What each rule took where models of the board were placed again: calls on average, the fewest and the "
+        "most, and of how many it was met. `cost_usd` is the most that so many calls can cost; `cost_usd_low`, "
+        "`cost_usd_expected` and `cost_usd_high` are of the calls that are not known yet, of the rule asked for and of "
+        "all who join together.",
     ),
     Document(
         name="read",
@@ -280,6 +286,12 @@ DOCUMENTS = (
         commands=("evenhand ledger info --json",),
         says="Size and counts. `cost_unknown` are the calls whose price is not known; `chain` is the head of the "
         "chain over [the record](record.md), and `public_keys` verify receipts, the one that signs now first.",
+    ),
+    Document(
+        name="ledger copy",
+        commands=("evenhand ledger copy sqlite:///.evenhand/ledger.db sqlite:///copied/ledger.db --json",),
+        says="What was copied. `digest` stands for all tables, `tables[].digest` for one: the same of the same rows in "
+        "whatever database; each was read again in the copy before the copy counted. `chain` is the head of the chain.",
     ),
     Document(
         name="ledger keys list",
@@ -375,5 +387,6 @@ DOCUMENTS = (
         commands=("evenhand show TRIAL --json",),
         says="A trial, by the beginning of its key: what was sent and what came back.",
         judge="prefers-longer",
+        opened=frozenset({"judgements[].notes"}),
     ),
 )

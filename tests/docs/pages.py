@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Literal
 
 from tests import warm
 from tests.scripted_server import server_process
@@ -39,13 +40,18 @@ def write_files_of(text: str, folder: Path) -> None:
 
 
 def run(
-    commands: Iterable[str], folder: Path, *, judge: str = "prefers-longer", started: bool = False
+    commands: Iterable[str],
+    folder: Path,
+    *,
+    judge: str = "prefers-longer",
+    started: Literal["never", "once", "always"] = "never",
 ) -> dict[str, str]:
     """What each command printed; every endpoint is a scripted server on loopback. Fails where a command fails.
 
-    `started`: the installed program from the beginning, as a reader starts it.
+    `started`: the installed program from the beginning, as a reader starts it; `once`: when a page names the command
+    (`judge`, `rank`) for the first time.
     """
-    program = warm.started if started else warm.run
+    met: set[str] = set()
     said: dict[str, str] = {}
     with server_process("--judge", judge) as base_url:
         environment = {
@@ -56,6 +62,9 @@ def run(
         }
         for command in commands:
             arguments = shlex.split(command.replace(OWN_SERVER, base_url), comments=True)[1:]
+            first = arguments[0] not in met
+            met.add(arguments[0])
+            program = warm.started if started == "always" or (started == "once" and first) else warm.run
             done = program(*arguments, cwd=folder, env=environment, timeout=300)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
             said[command] = done.stdout + done.stderr

@@ -55,6 +55,7 @@ def test_the_page_on_elo_of_2023_shows_the_median_of_resampled_battles(tmp_path:
     assert "percentiles of 1,000 resamples of battles" in made.stdout
 
 
+@pytest.mark.slow
 def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
     program = "".join(re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL))
     battles = ["model_a,model_b,winner,prompt,worker", "gpt-4o,Y,gpt-4o,1,ann", "gpt-4o,Y,tie,1,bo", "Y,gpt-4o,Y,2,ann"]

@@ -43,7 +43,9 @@ def without(text: str, words: str, page: str) -> str:
     return text.replace(words, "", 1)
 
 
-@pytest.mark.parametrize("page", FIGURES)
+@pytest.mark.parametrize(
+    "page", [pytest.param(one, marks=[pytest.mark.slow] if one == "clusters.md" else []) for one in FIGURES]
+)
 def test_every_figure_is_worked_out_or_set(page: str) -> None:
     text = words_of(page)
     for words in (*FIGURES[page](), *ELSEWHERE.get(page, ())):

@@ -1,4 +1,5 @@
-"""What the tutorial and the how-to pages tell a reader to type works, in the order in which it is told."""
+"""What the how-to pages tell a reader to type works, in the order in which it is told; and of the tutorial, what
+tests/cli/test_demo.py does not run."""
 
 import json
 import os
@@ -12,9 +13,7 @@ from typing import Any
 
 import pytest
 import yaml
-from platformdirs import user_cache_path
 
-from evenhand.models.local.weights import smollm2_path
 from tests import warm
 from tests.docs.pages import ROOT, commands_of, run, shell_lines_of, text_of, write_files_of
 from tests.scripted_server import server_process
@@ -22,22 +21,6 @@ from tests.scripted_server import server_process
 pytestmark = pytest.mark.slow
 
 TUTORIAL = "docs/tutorial/first-report.md"
-
-
-def test_the_tutorial_ends_with_a_report_of_the_embedded_model_and_one_of_an_endpoint(tmp_path: Path) -> None:
-    if not smollm2_path(user_cache_path("evenhand")).exists() and not os.environ.get("CI"):
-        pytest.skip("the weights are not here; `evenhand models fetch local/smollm2` gets them")
-    lines = shell_lines_of(text_of(TUTORIAL))
-    assert [line for line in lines if not line.startswith("evenhand ")] == [
-        "make demo",
-        ". .venv/bin/activate",
-        "export OPENAI_API_KEY=…",
-    ]
-    said = run(["evenhand demo --battles 1", *commands_of(text_of(TUTORIAL))], tmp_path, started=True)
-    assert "Written: report.html" in said["evenhand report --out report.html"]
-    assert "judged by openai/gpt-4o" in (tmp_path / "report.html").read_text(encoding="utf-8")
-    (of_demo,) = [words for command, words in said.items() if command.startswith("evenhand report --store")]
-    assert "Written: report.html" in of_demo
 
 
 def test_make_demo_fetches_the_model_and_runs_the_demo() -> None:
@@ -59,21 +42,24 @@ def test_make_demo_fetches_the_model_and_runs_the_demo() -> None:
         ("docs/how-to/sentinel.md", "looks.svg"),
         ("docs/how-to/people-and-judge.md", "judge.csv"),
         ("docs/how-to/soft-verdicts-and-juries.md", "softly.csv"),
+        ("docs/how-to/cost.md", ".evenhand/ledger.db"),
         ("docs/how-to/use-it-in-ci.md", "report.html"),
         ("docs/how-to/add-a-protocol.md", ".evenhand/ledger.db"),
         ("docs/how-to/add-a-provider.md", ".evenhand/ledger.db"),
         ("docs/how-to/keep-the-ledger.md", "again/ledger.db"),
+        ("docs/how-to/postgresql-and-images.md", "copied/ledger.db"),
+        ("docs/how-to/workers.md", ".evenhand/ledger.db"),
         ("docs/how-to/publish.md", "cases/index.html"),
     ],
 )
 def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: str) -> None:
     write_files_of(text_of(page), tmp_path)
-    run(commands_of(text_of(page)), tmp_path, started=True)
+    run(commands_of(text_of(page)), tmp_path, started="once")
     assert (tmp_path / made).stat().st_size > 0
 
 
 def test_the_page_on_placing_ends_with_a_repeated_interval(tmp_path: Path) -> None:
-    said = run(commands_of(text_of("docs/how-to/placing.md")), tmp_path, judge="by-quality", started=True)
+    said = run(commands_of(text_of("docs/how-to/placing.md")), tmp_path, judge="by-quality", started="once")
     assert "--until rank=1 (as asked): about" in next(words for one, words in said.items() if one.endswith("--dry-run"))
     assert "The interval of sample-planted is the repeated one" in " ".join(said["evenhand rank"].split())
 
@@ -129,7 +115,7 @@ def test_a_server_of_ones_own_needs_no_key_and_one_variable_for_every_command_of
     with server_process("--judge", "prefers-longer") as base_url:
         for command in commands:
             words = command.replace("openai/gpt-4o", "openai/own-judge").split()[1:]
-            done = warm.started(*words, cwd=tmp_path, env={**kept, variable: base_url}, timeout=300)
+            done = warm.run(*words, cwd=tmp_path, env={**kept, variable: base_url}, timeout=300)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
 
@@ -147,7 +133,7 @@ def test_the_commands_of_the_workflow_end_with_0_on_a_fair_judge(
     monkeypatch.setenv("EVENHAND_PRICE", "input=2.5,output=10")
     commands = [step["run"] for step in workflow_steps() if step.get("run", "").startswith("evenhand ")]
     assert [command.split()[1] for command in commands] == ["audit", "judge", "report"]
-    run(commands, tmp_path, judge="by-quality", started=True)
+    run(commands, tmp_path, judge="by-quality", started="once")
     assert (tmp_path / "report.html").stat().st_size > 0
 
 
@@ -178,7 +164,7 @@ def test_the_package_of_the_page_on_benchmarks_is_installed_as_printed_found_and
     pip = [sys.executable, "-m", "pip", "install", *offline, "--target", str(target), "."]
     subprocess.run(pip, cwd=tmp_path, check=True, timeout=240)
     monkeypatch.setenv("PYTHONPATH", str(target))
-    said = run(commands_of(page), tmp_path, started=True)
+    said = run(commands_of(page), tmp_path, started="always")  # a fork would not look where it is installed
     assert "What simple drawings show" in said["evenhand benchmarks"]
     assert "What simple drawings show" in said["evenhand benchmarks show drawings"]
     assert "heron" in said["evenhand rank --benchmark drawings"]

@@ -13,6 +13,7 @@ from tests.scripted_server import server_process
 PAGE = "docs/how-to/use-it-from-python.md"
 
 
+@pytest.mark.slow
 def test_the_page_on_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("EVENHAND_STORE", raising=False)

@@ -1,10 +1,13 @@
-"""No module imports itself by way of others: import-linter checks the parts of a room, this every module."""
+"""No module imports itself by way of others: import-linter checks the parts of a room, this every module. And what is
+told of the tiers of tests is true of their files."""
 
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 
 import grimp
 import pytest
+
+from tests import tiers
 
 
 def circle_in(imports: Mapping[str, set[str]]) -> list[str]:
@@ -25,3 +28,19 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
 @pytest.mark.parametrize("circle", [{"a": {"b"}, "b": {"a"}}, {"a": {"b"}, "b": {"c"}, "c": {"a"}, "d": {"a"}}])
 def test_a_circle_would_be_found(circle: Mapping[str, set[str]]) -> None:
     assert circle_in(circle) != []
+
+
+def test_what_a_tier_passes_by_holds_nothing_of_it() -> None:
+    told = (tiers.TESTS.parent / "Makefile").read_text(encoding="utf-8")
+    assert told.count(f'-m "{tiers.QUICK}"') >= 1
+    assert told.count(f'-m "{tiers.SLOW}"') == 1
+    wholly, partly, never = (
+        tiers.TESTS / name for name in ("e2e/test_kill.py", "site/test_serve.py", "domain/test_reserved.py")
+    )
+    assert [tiers.left_out(path, tiers.QUICK) for path in (wholly, partly, never)] == [True, False, False]
+    assert [tiers.left_out(path, tiers.SLOW) for path in (wholly, partly, never)] == [False, False, True]
+    assert [tiers.left_out(path, "slow") for path in (wholly, partly, never)] == [False, False, False]
+
+
+def test_the_files_that_a_tier_begins_with_are_there() -> None:
+    assert [name for name in tiers.LONGEST if not (tiers.TESTS / name).exists()] == []

@@ -2,14 +2,17 @@
 
 import os
 import shutil
+import time
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from tests.e2e.workplace import SECONDS
+
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser
+    from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 REQUIRED = "EVENHAND_REQUIRE_BROWSER"
@@ -33,6 +36,22 @@ def browsing() -> Generator["Browser"]:
             yield browser
         finally:
             browser.close()
+
+
+def go(page: "Page", address: str) -> "Page":
+    """To the page itself, and not to the words for who waits until it is worked out."""
+    page.goto(address)
+    until_worked_out(page)
+    return page
+
+
+def until_worked_out(page: "Page") -> None:
+    """A busy machine shows a page before its figures."""
+    deadline = time.monotonic() + SECONDS
+    while "being worked out" in page.content():
+        assert time.monotonic() < deadline, f"{page.url} is still being worked out"
+        page.wait_for_timeout(1_000)
+        page.reload()
 
 
 def _missing(what: str) -> NoReturn:

@@ -3,15 +3,14 @@
 import json
 import random
 import re
-import sqlite3
 from collections.abc import Mapping
-from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evenhand.domain.identity import draw
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
+from tests.database import rows_in, url_in
 from tests.exchange.world import Ran, run, write_lines
 from tests.protocols.phrasings import BARE, CLOSING, PHRASINGS, Phrasing
 from tests.protocols.plants import EVERY, PLANTS, Plant
@@ -107,7 +106,7 @@ class World:
 
     @property
     def store(self) -> tuple[str, str]:
-        return "--store", f"sqlite:///{self.folder}/ledger.db"
+        return "--store", url_in(self.folder)
 
     def run(self, *arguments: object) -> Ran:
         done = run(*arguments, *self.store)
@@ -157,10 +156,7 @@ class World:
     # What is on record.
 
     def rows(self, query: str, *values: object) -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(self.folder / "ledger.db")) as connection:
-            found = connection.execute(query, values).fetchall()
-            connection.commit()
-        return found
+        return rows_in(self.folder, query, *values)
 
     def flagged(self) -> dict[str, tuple[int, int]]:
         """By model, how many of its answers are noted to hold a verdict, and how many an order."""

@@ -38,7 +38,7 @@ def furnished(here: Workplace) -> None:
         ):
             ran = here.run(*command)
             assert ran.code == 0, ran.err
-    with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger:
+    with closing(Ledger(here.store)) as ledger:
         data = {one.name: one.data for one in benchmarks(ledger)}
         shared = Sharing(people=2, each=2)
         studies: tuple[tuple[str, FormName, str], ...] = (

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
+from tests.e2e.browser import until_worked_out
 from tests.e2e.showroom import CREATION, FIVE_LEVELS, FORCED, VISIT, furnished, with_other_judges
 from tests.e2e.test_comparing import DESKTOP, PHONE, Site, Visit, invited
 from tests.e2e.test_growing import CAPTION, INSTRUCTION, PICTURES, SHOTS, begun, through, until_there
@@ -19,6 +20,8 @@ from tests.site.test_serve import owner_link, serving
 pytestmark = pytest.mark.slow
 
 SERIOUS = ("serious", "critical")
+ONLY_FAULTS = {"resultTypes": ["violations"]}
+"""To write down each element that has none takes longer than to look."""
 OUT_OF_TURN = "[...document.querySelectorAll('[tabindex]')].some(one => one.tabIndex > 0)"
 """Without such elements the focus follows the order of the page, which is that of the eye."""
 
@@ -37,9 +40,9 @@ class Inspector:
         for width, size in (("desktop", DESKTOP), ("phone", PHONE)):
             page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]
             # Nothing but the colours changes with the scheme.
-            for scheme, options in (("dark", {"runOnly": ["color-contrast"]}), ("light", {})):
+            for scheme, rules in (("dark", {"runOnly": ["color-contrast"]}), ("light", {})):
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # pyright: ignore[reportArgumentType]
-                found = Axe().run(page, options=options).response["violations"]
+                found = Axe().run(page, options={**rules, **ONLY_FAULTS}).response["violations"]
                 self.findings.extend(
                     f"{name}, {width}, {scheme}: {one['id']}: {node['html']} {node['failureSummary']}"
                     for one in found
@@ -55,15 +58,6 @@ class Inspector:
                 page.screenshot(path=Path(folder) / f"{name}-{width}.png", full_page=True)
         page.set_viewport_size(DESKTOP)  # pyright: ignore[reportArgumentType]
         page.emulate_media(color_scheme="light")
-
-
-def until_worked_out(page: Page) -> None:
-    """A busy machine shows a board before its figures."""
-    for _ in range(60):
-        if "being worked out" not in page.content():
-            return
-        page.wait_for_timeout(1_000)
-        page.reload()
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +110,8 @@ def test_the_public_pages(site: Site, owner: Visit, inspector: Inspector):
         inspector.looks_at(owner.go(path), name)
     page = owner.go("/")
     page.get_by_role("link", name=re.compile("judges")).first.click()
+    page.wait_for_url("**/judges")
+    until_worked_out(page)
     page.get_by_text("What the columns mean").click()
     assert page.locator("main svg, main img").count(), "cost against agreement is drawn"
     inspector.looks_at(page, "judges")

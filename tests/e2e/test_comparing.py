@@ -15,6 +15,7 @@ from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.people.changes import renew_answers
 from evenhand.site.people.studies import people_studies
+from tests.e2e.browser import go
 from tests.e2e.workplace import Workplace, drawn
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
@@ -44,8 +45,7 @@ class Visit:
             self.trouble.append(f"asked {url}")
 
     def go(self, path: str) -> Page:
-        self.page.goto(self.url + path)
-        return self.page
+        return go(self.page, self.url + path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +74,7 @@ def stocked(here: Workplace) -> None:
     """Both samples with their answers, and a model's verdicts on one of them."""
     with server_process() as url:
         assert here.judge(url, *drawn(30)).code == 0
-    with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger:
+    with closing(Ledger(here.store)) as ledger:
         benchmark = load_benchmark(CREATION)
         ledger.register_benchmark(benchmark)
         for path in bundled_answers(benchmark):
@@ -195,7 +195,7 @@ def test_two_people_compare_in_both_forms_and_their_board_is_read_by_every_comma
         assert judged == 9
     for address, done in ((forced, "5 of 5"), (five, "4 of 4")):
         page = owner.page
-        page.goto(address)
+        go(page, address)
         for name in ("Ada", "Grace"):
             expect(page.get_by_role("row", name=re.compile(name))).to_contain_text(done)
         page.get_by_role("link", name="See the board").click()
@@ -233,13 +233,13 @@ def test_what_is_chosen_is_saved_at_once_and_can_be_changed_later(site: Site):
     first = page.url
     listens(page)
     page.get_by_role("radio", name="Equally good").check()
-    expect(page.get_by_role("status")).to_have_text("Saved: Left=Right")
+    expect(page.get_by_role("status")).to_have_text("Saved: Equally good")
     page.reload()
-    expect(page.get_by_role("status")).to_have_text("Your choice: Left=Right")
+    expect(page.get_by_role("status")).to_have_text("Your choice: Equally good")
     expect(page.get_by_role("radio", name="Equally good")).to_be_checked()
-    for key, code in (("1", "Left>>Right"), ("5", "Left<<Right"), ("1", "Left>>Right")):
+    for key, words in (("1", "Left is much better"), ("5", "Right is much better"), ("1", "Left is much better")):
         press(page, key)
-        expect(page.get_by_role("status")).to_have_text(f"Saved: {code}")
+        expect(page.get_by_role("status")).to_have_text(f"Saved: {words}")
     page.keyboard.press("ArrowRight")
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 5")
     press(page, "ArrowLeft")
@@ -262,7 +262,7 @@ def test_an_arrow_never_moves_a_choice_that_has_the_focus(site: Site):
     begin(ada, "Creative writing")
     listens(ada.page)
     ada.page.get_by_role("radio", name="Left is better").check()
-    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left>Right")
+    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left is better")
     ada.page.keyboard.press("ArrowRight")
     expect(ada.page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 5")
     assert site.here.rows("SELECT count(*) FROM judgements WHERE reader = 'form'") == [(1,)]
@@ -307,7 +307,7 @@ def test_next_waits_for_a_choice_that_is_still_being_saved(site: Site):
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 1 of 2")
     held[0].continue_()
-    expect(page.get_by_role("status")).to_contain_text("Saving Left<Right")
+    expect(page.get_by_role("status")).to_contain_text("Saving Right is better")
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 1 of 2")
     held[1].continue_()
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 2")
@@ -330,13 +330,13 @@ def test_a_second_window_is_shown_what_the_first_one_chose(site: Site):
     other.goto(ada.page.url)
     listens(other)
     ada.page.get_by_role("radio", name="Left is better").check()
-    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left>Right")
+    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left is better")
     # Clicked and not checked: the refusal may put the first choice back before anybody looks.
     other.get_by_role("radio", name="Equally good").click()
     expect(other.get_by_role("status")).to_contain_text("you chose Left>Right meanwhile in another window")
     expect(other.get_by_role("radio", name="Left is better")).to_be_checked()
     other.get_by_role("radio", name="Equally good").check()
-    expect(other.get_by_role("status")).to_have_text("Saved: Left=Right")
+    expect(other.get_by_role("status")).to_have_text("Saved: Equally good")
     assert said(site) == ["1", "0"]
 
 
@@ -354,13 +354,13 @@ def test_a_second_window_is_told_that_the_first_took_its_choice_back(site: Site)
     expect(ada.page.locator("[data-judged]")).to_have_text("0")
     expect(ada.page.locator("input[name=choice]:checked")).to_have_count(0)
     ada.page.get_by_role("radio", name="Equally good").check()
-    expect(ada.page.get_by_role("status")).to_have_text("Saved: Left=Right")
+    expect(ada.page.get_by_role("status")).to_have_text("Saved: Equally good")
     expect(ada.page.locator("[data-judged]")).to_have_text("1")
 
 
 def test_a_comparison_that_changed_under_ones_eyes_is_shown_anew_and_nothing_is_saved(site: Site):
     page = at_five_levels(site).page
-    with closing(Ledger(f"sqlite:///{site.here.ledger}")) as ledger:
+    with closing(Ledger(site.here.store)) as ledger:
         benchmark = load_benchmark(CREATION)
         answers = [one for path in bundled_answers(benchmark) for one in read_responses(path, benchmark).responses]
         ledger.add_responses([replace(one, text="An answer nobody has seen.") for one in answers], replace=True)
@@ -373,7 +373,7 @@ def test_a_comparison_that_changed_under_ones_eyes_is_shown_anew_and_nothing_is_
     assert said(site) == []
     listens(page)
     press(page, "2")
-    expect(page.get_by_role("status")).to_have_text("Saved: Left>Right")
+    expect(page.get_by_role("status")).to_have_text("Saved: Left is better")
     assert said(site) == ["1"]
 
 

@@ -18,6 +18,7 @@ from evenhand.site.accounts.store import Invite, grant_token, invite, join
 from evenhand.site.people.comparisons import PersonShare, choices, find_place, find_task
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study, take_place
+from tests.database import url_in
 from tests.site.test_serve import serving
 
 pytestmark = pytest.mark.slow
@@ -74,7 +75,7 @@ class Annotator:
 
 @pytest.mark.soak
 def test_no_judgement_is_lost_or_doubled_when_the_server_is_killed(tmp_path: Path) -> None:
-    store = f"sqlite:///{tmp_path}/ledger.db"
+    store = url_in(tmp_path)
     lots = random.Random(4)
     with closing(Ledger(store)) as ledger:
         place, token = begun(ledger)

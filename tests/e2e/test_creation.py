@@ -54,6 +54,7 @@ def check(document: dict[str, Any], cases: list[Case], models: list[str], *, ove
         assert sum(part["items"] for part in one["tasks"]) == len(cases)
 
 
+@pytest.mark.slow
 async def test_the_sample_is_scored_as_the_judge_spoke(tmp_path: Path) -> None:
     here = Workplace(tmp_path / "here")
     name = "creation-mmbench-sample"

@@ -4,6 +4,8 @@ import json
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from tests.e2e.workplace import CALL_FAILED, Workplace, drawn, stats
 from tests.scripted_server import server_process
 
@@ -28,6 +30,7 @@ def wins_and_losses(here: Workplace, *, of: set[str]) -> dict[str, tuple[int, in
     return {model: (wins[model], losses[model]) for model in wins | losses}
 
 
+@pytest.mark.slow
 def test_no_score_is_moved_by_calls_that_fail_and_a_rerun_heals_them(here: Workplace, elsewhere: Workplace) -> None:
     with server_process("--seed", "3") as url:
         assert elsewhere.judge(url, *drawn(BATTLES)).code == 0

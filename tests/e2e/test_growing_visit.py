@@ -18,7 +18,7 @@ from evenhand.site.accounts.store import people
 from evenhand.site.living.events import Verification
 from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import proposals, say
-from tests.e2e.browser import browsing
+from tests.e2e.browser import browsing, go
 from tests.e2e.test_growing import PICTURES, Site, invited, shown, site_in, through
 from tests.scripted_server import server_process
 
@@ -230,7 +230,7 @@ def told_of_licences(site: Site, owner: Page, items: Sequence[dict[str, Any]]) -
         more = ("--items", row["item"], "--judge", "scripted/judge", "--judge-base-url", judge, "--against", "otter")
         ran = site.here.run(*asked, *more, OPENAI_API_KEY="k")
         assert ran.code == 0, ran.err
-    owner.goto(site.url)
+    go(owner, site.url)
     expect(owner.get_by_text(NAME).first).to_be_visible()
     owner.get_by_role("link", name="scripted/judge").first.click()
     owner.get_by_role("link", name="otter").first.click()
@@ -247,7 +247,7 @@ def test_a_benchmark_grows_to_the_shape_of_visit_bench(browser: Browser, tmp_pat
         owner = site.visit(site.link, "Olga")
         begun(owner, site)
         ada, ben, cleo, dan, _ = (site.visit(invited(owner, site, name), name) for name in WRITERS)
-        ledger = Ledger(f"sqlite:///{site.here.ledger}", create=False)
+        ledger = Ledger(site.here.store, create=False)
         (growing,) = growing_benchmarks(ledger)
         written(ada, site, growing.id)
         taken_in(site, folder)

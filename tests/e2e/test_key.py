@@ -16,9 +16,10 @@ def assert_nowhere(here: Workplace, *ran: Ran) -> None:
     for one in ran:
         assert KEY not in one.out
         assert KEY not in one.err
-    files = list(here.files())
-    assert here.ledger in files
-    for path in files:
+    stored = here.stored()
+    assert b"scripted" in stored
+    assert KEY.encode() not in stored
+    for path in here.files():
         assert KEY.encode() not in path.read_bytes(), path
 
 

@@ -89,9 +89,9 @@ def test_a_dry_run_asks_nothing_writes_nothing_and_tells_what_the_run_then_does(
 
         part = here.judge(url, *drawn(4), *PRICE)
         assert part.document["called"] == 8
-        before = here.ledger.read_bytes()
+        before = here.stored()
         dry = here.judge(url, *drawn(10), *PRICE, "--dry-run")
-        assert here.ledger.read_bytes() == before
+        assert here.stored() == before
         ran = here.judge(url, *drawn(10), *PRICE)
         assert dry.document["trials"] == ran.document["planned"]
         assert dry.document["known"] == ran.document["known"]

@@ -13,11 +13,13 @@ from playwright.sync_api import Browser, Page
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.ledger.store.record import Ledger
+from tests.database import url_in
+from tests.e2e.browser import go
 from tests.e2e.test_comparing import DESKTOP, PHONE
 from tests.engine.contest import founded
 from tests.scripted_server import ScriptedServer
 from tests.site.desk import opened
-from tests.site.house import MODELS, House, items, judge, served, url_in
+from tests.site.house import MODELS, House, items, judge, served
 from tests.site.test_boards import battle_of, only_board
 
 pytestmark = pytest.mark.slow
@@ -63,7 +65,7 @@ def page(browser: Browser, house: House) -> Iterator[Page]:
 
 def test_addresses_of_images_that_are_not_stored_stay_in_boxes_of_their_own(page: Page, house: House):
     visitor = house.visitor()
-    page.goto(f"{house.url}{battle_of(house, only_board(visitor), 'amber', '=cmd()')}")
+    go(page, f"{house.url}{battle_of(house, only_board(visitor), 'amber', '=cmd()')}")
     for size in (PHONE, DESKTOP):
         page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]
         assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
@@ -78,7 +80,7 @@ def test_a_table_says_that_it_can_be_scrolled_where_it_is_cut_off_and_only_there
     cut: dict[str, list[bool]] = {}
     for path in ("/admin", f"/boards/{board}", f"/boards/{board}/model?name=amber"):
         page.set_viewport_size(PHONE)  # pyright: ignore[reportArgumentType]
-        page.goto(f"{house.url}{path}")
+        go(page, f"{house.url}{path}")
         page.wait_for_load_state("networkidle")
         found = page.evaluate(f"{FRAMES}.map(one => [one.scrollWidth > one.clientWidth + 1, {HINT}])")
         assert [wide for wide, _ in found] == [hinted for _, hinted in found], path
@@ -93,7 +95,7 @@ def test_a_table_says_that_it_can_be_scrolled_where_it_is_cut_off_and_only_there
 def test_without_scripts_no_column_is_lost(browser: Browser, house: House):
     with closing(browser.new_context(java_script_enabled=False, viewport=PHONE)) as context:  # pyright: ignore[reportArgumentType]
         page = context.new_page()
-        page.goto(f"{house.url}/boards/{only_board(house.visitor())}")
+        go(page, f"{house.url}/boards/{only_board(house.visitor())}")
         assert page.get_by_role("columnheader", name="Won – lost – tied").first.is_visible()
 
 
@@ -153,7 +155,7 @@ def test_the_owners_page_of_a_held_file_fits_the_screen_and_says_in_plain_words_
 
 def test_ratings_are_on_the_first_screen_of_a_phone(page: Page, house: House):
     page.set_viewport_size(PHONE)  # pyright: ignore[reportArgumentType]
-    page.goto(f"{house.url}/boards/{only_board(house.visitor())}")
+    go(page, f"{house.url}/boards/{only_board(house.visitor())}")
     boxes = [one.bounding_box() for one in page.locator("table.board td.rating").all()]
     page.set_viewport_size(DESKTOP)  # pyright: ignore[reportArgumentType]
     shown = [box for box in boxes if box and box["y"] + box["height"] <= PHONE["height"]]
@@ -164,13 +166,13 @@ def test_ratings_are_on_the_first_screen_of_a_phone(page: Page, house: House):
 def test_a_board_is_sorted_and_a_battle_reached_by_the_keyboard_without_a_script(browser: Browser, house: House):
     with closing(browser.new_context(java_script_enabled=False)) as context:
         page = context.new_page()
-        page.goto(f"{house.url}/boards/{only_board(house.visitor())}")
+        go(page, f"{house.url}/boards/{only_board(house.visitor())}")
         before = page.locator("table.board tbody th").all_inner_texts()
         page.get_by_role("link", name="Rank").focus()
         page.keyboard.press("Enter")
         page.wait_for_url("**order=descending**")
         assert page.locator("table.board tbody th").all_inner_texts() == before[::-1]
-        page.goto(f"{house.url}/boards/{only_board(house.visitor())}/model?name=amber")
+        go(page, f"{house.url}/boards/{only_board(house.visitor())}/model?name=amber")
         page.get_by_label("Result").select_option("Won")
         page.get_by_role("button", name="Show").click()
         page.locator("a[href*='/battle?']").first.click()

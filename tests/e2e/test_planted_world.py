@@ -124,6 +124,7 @@ def test_a_loser_that_plants_every_verdict_silences_no_judge(tmp_path: Path, hon
     assert TOLD in found["notes"]
 
 
+@pytest.mark.slow
 def test_creations_table_is_the_one_without_plants_and_names_the_planter(tmp_path: Path) -> None:
     numbers = [str(one.index) for one in generated_cases(ITEMS)]
     worlds = {

@@ -50,6 +50,7 @@ async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
         yield Desk(tmp_path, server.base_url)
 
 
+@pytest.mark.slow
 async def test_a_constrained_readout_is_ranked_softly_and_every_way_gives_one_board(desk: Desk) -> None:
     await desk.judge("constrained")
     hard, soft = await desk.json("rank"), await desk.json("rank", "--soft")

@@ -8,13 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.ledger.store.record import Ledger
+from tests.database import url_in
+from tests.e2e.browser import go, until_worked_out
 from tests.e2e.test_accessibility import Inspector
 from tests.e2e.test_comparing import CREATION, PHONE, Site, Visit, invited, listens, press, site, stock
+from tests.ledger.test_people_quality import stock as furnish
+from tests.ledger.test_people_quality import with_faulty_people
+from tests.site.house import served
 
 __all__ = ["site", "stock"]
 
@@ -96,7 +101,7 @@ def by_keys(page: Page) -> None:
     page.get_by_role("button", name="Keep the remark").click()
     expect(page.get_by_label("Comment")).to_have_value("Too dark 1 2 3 u s")
     press(page, "6")
-    expect(page.locator("[data-status]")).to_have_text("Saved: both-bad")
+    expect(page.locator("[data-status]")).to_have_text("Saved: Both are bad")
     page.keyboard.press("ArrowRight")
     at(page, 3)
     press(page, "s")
@@ -151,7 +156,7 @@ def test_a_study_lives_by_keys_without_scripts_and_before_axe(site: Site, inspec
     plain = site.visit(link, "Grace", scripts=False)
     by_form(begin(plain))
     page = owner.page
-    page.goto(study)
+    go(page, study)
     expect(page.locator("#people")).to_contain_text("An image is broken or missing")
     expect(page.locator("#people")).to_contain_text("Too dark 1 2 3 u s")
     page.get_by_label("Person", exact=True).select_option(label="Grace")
@@ -159,7 +164,6 @@ def test_a_study_lives_by_keys_without_scripts_and_before_axe(site: Site, inspec
     page.get_by_role("button", name="Leave out", exact=True).click()
     expect(page.get_by_role("region", name="Who was left out")).to_contain_text("answered one and the same")
     expect(page.get_by_role("row", name=re.compile("Grace"))).to_contain_text(["left out", "left out"])
-    inspector.looks_at(page, "study-decided")
     ranked = site.here.run("rank", "--benchmark", CREATION, "--judge", "people", "--json")
     assert ranked.code in (0, 2), ranked.err
     rows = exported(site)
@@ -175,6 +179,32 @@ def test_a_study_lives_by_keys_without_scripts_and_before_axe(site: Site, inspec
     assert sum(bool(row["counts"]) for row in exported(site) if row["row"] == "task") == 2 * COUNTED
     assert site.here.run("ledger", "check").code == 0
     assert not [words for visit in (owner, ada, plain) for words in visit.trouble]
+
+
+def test_the_owner_sees_every_planted_fault_and_the_board_with_and_without(
+    browser: Browser, inspector: Inspector, tmp_path: Path
+):
+    with closing(Ledger(url_in(tmp_path))) as ledger:
+        furnish(ledger)
+        study, _ = with_faulty_people(ledger)
+        with served(ledger) as house, closing(browser.new_context()) as context:
+            page = context.new_page()
+            page.goto(f"{house.url}{house.link('owner')}")
+            page.get_by_label("Your name").fill("Olive")
+            page.get_by_role("button", name="Come in").click()
+            page.goto(f"{house.url}/admin/studies/{study}")
+            until_worked_out(page)
+            named = page.locator("#remarkable strong").all_inner_texts()
+            assert named == ["random:", "always left:", "as the judge:", "right and slow:"]
+            inspector.looks_at(page, "study-faults")
+            for rule in ("repeats", "judge"):
+                page.get_by_label("Rule").select_option(rule)
+                page.get_by_role("button", name="Leave them out").click()
+            expect(page.get_by_role("button", name="Count again")).to_have_count(3)
+            inspector.looks_at(page, "study-decided")
+            page.set_viewport_size(PHONE)  # pyright: ignore[reportArgumentType]
+            board = page.get_by_role("region", name="The board with and without those left out")
+            assert board.evaluate("one => one.scrollWidth <= one.clientWidth"), "both boards are seen on a phone"
 
 
 def test_a_thumb_reaches_the_choices_wherever_one_reads(site: Site):
@@ -203,14 +233,14 @@ def test_a_thumb_reaches_the_choices_wherever_one_reads(site: Site):
         assert bar["height"] < PHONE["height"] / 3
         assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         page.get_by_role("radio", name="Left is better", exact=True).tap()
-        expect(page.locator("[data-status]")).to_have_text("Saved: Left>Right")
+        expect(page.locator("[data-status]")).to_have_text("Saved: Left is better")
         page.get_by_role("button", name="Finish" if number == TASKS else "Next").tap()
     expect(page.get_by_text(f"All {TASKS} comparisons are answered.")).to_be_visible()
     assert not person.trouble
 
 
 def test_answers_are_shown_as_markdown_and_the_raw_text_is_one_key_away(site: Site):
-    with closing(Ledger(f"sqlite:///{site.here.ledger}")) as ledger:
+    with closing(Ledger(site.here.store)) as ledger:
         benchmark = load_benchmark(CREATION)
         answers = [one for path in bundled_answers(benchmark) for one in read_responses(path, benchmark).responses]
         marked = "**bold**\n\n<script>document.title = 'taken'</script>\n\n```python\n" + "wide = 1  " * 60 + "\n```"

@@ -14,7 +14,7 @@ import httpx2 as httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.browser import browsing
+from tests.e2e.browser import browsing, go, until_worked_out
 from tests.e2e.contest_world import ITEMS, PLANTED, Contest, write_faulty, write_predictions
 from tests.e2e.test_growing import DESKTOP, shown, until_there
 from tests.e2e.workplace import Workplace
@@ -86,7 +86,7 @@ def opened(owner: Page, site: Site) -> None:
     """The board takes submissions: sixteen battles, four against the reference; the others on five items or more."""
     owner.goto(f"{site.url}/admin/submissions")
     owner.get_by_label("Board", exact=True).select_option(index=0)
-    owner.get_by_label("Battles", exact=True).fill("16")
+    owner.get_by_label("Battles by lot", exact=True).fill("16")
     owner.get_by_label("Of them against the reference").fill("4")
     shown(owner, "submissions-open")
     owner.get_by_role("button", name="Open it").click()
@@ -102,6 +102,7 @@ def asked(page: Page, site: Site, team: str) -> str:
     page.get_by_label("Who you are, and what for").fill(f"We are {team}.")
     shown(page, "submit-request")
     page.get_by_role("button", name="Send it to the owner").click()
+    expect(page.get_by_role("link", name="Open it")).to_be_visible()
     found = re.search(r"http\S+/submit/request/[\w-]+", page.content())
     assert found, page.content()
     return found[0]
@@ -117,10 +118,12 @@ def until_gone(page: Page, words: str) -> None:
     """Reloads until the board is worked out anew."""
     deadline = time.monotonic() + SECONDS
     page.reload()
+    until_worked_out(page)
     while words in page.content():
         assert time.monotonic() < deadline, page.content()
         page.wait_for_timeout(200)
         page.reload()
+        until_worked_out(page)
 
 
 def sent(page: Page, path: Path) -> None:
@@ -193,7 +196,7 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
         shown(team, "submission-judged")
         submission = team.url.rstrip("/").rpartition("/")[2]
         board = site.page()
-        board.goto(site.url)
+        go(board, site.url)
         board.get_by_role("link", name="scripted/judge").click()
         until_there(board, f"anonymous {submission}")
         assert "Parrot" not in board.content()

@@ -105,6 +105,9 @@ class Entry:
             battles=estimated.battles,
             reference_battles=estimated.reference_battles,
             seed=estimated.seed,
+            until=estimated.until,
+            looks=estimated.looks,
+            max_calls=estimated.max_calls,
         )
         self.tell(approved)
 
@@ -133,7 +136,7 @@ class Entry:
 
 
 def opened(here: Workplace) -> Ledger:
-    return Ledger(f"sqlite:///{here.ledger}")
+    return Ledger(here.store)
 
 
 def taking(here: Workplace, terms: SubmissionTerms = BATTLES) -> Intake:
@@ -330,8 +333,9 @@ def test_failures_are_overcome_by_the_next_worker(here: Workplace) -> None:
         waiting = here.run(*worker(url))
         if time.time() < stands.failures[-1].at + 60:  # it waits a minute before it goes on
             assert (waiting.code, stats(url)["requests"]) == (3, 0)
-        entry.tell(Raised(budget=None))  # the owner's word is at once
-        assert here.run(*worker(url)).code == 0
+        if entry.stands.stage == "approved":  # a slow machine comes after that minute, and it is judged already
+            entry.tell(Raised(budget=None))  # the owner's word is at once
+            assert here.run(*worker(url)).code == 0
     entry.check_each_trial_once()
     assert len(entry.said(Judged)) == 1
 

@@ -48,7 +48,7 @@ async def test_both_are_asked_and_the_second_time_neither(tmp_path: Path) -> Non
     assert preference_alone.document["known"] == preference["planned"] / 2, "the baseline against each, once"
     without_baseline = here.rows(
         "SELECT key FROM trials t WHERE NOT EXISTS (SELECT 1 FROM responses r WHERE r.model = 'reference' "
-        "AND r.digest IN (t.responses ->> 0, t.responses ->> 1))"
+        "AND t.responses LIKE '%' || r.digest || '%')"
     )
     assert without_baseline == []
 

@@ -19,7 +19,7 @@ from evenhand.site.accounts.store import Invite, invite
 from evenhand.site.living.events import Caption, Instruction, Rules
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.living.store import Proposal, proposals, propose, say
-from tests.e2e.workplace import SECONDS, Workplace, ended, stats, until
+from tests.e2e.workplace import SECONDS, Workplace, ended, stats, told, until
 from tests.scripted_server import server_process
 from tests.site.house import PNG
 from tests.site.test_serve import free_port, serving
@@ -41,7 +41,7 @@ def here(tmp_path: Path) -> Workplace:
 
 
 def opened(here: Workplace) -> Ledger:
-    return Ledger(f"sqlite:///{here.ledger}")
+    return Ledger(here.store)
 
 
 def planted(ledger: Ledger, *, skills: int) -> str:
@@ -110,6 +110,69 @@ def test_two_workers_in_two_processes_ask_each_question_once(here: Workplace) ->
         assert here.run(*arguments).code == 0
         assert stats(url)["requests"] == 16
     check_all_is_there_once(here, growing, count=16)
+
+
+def test_workers_of_one_command_share_the_work_one_that_is_killed_is_replaced_and_all_end_with_it(
+    here: Workplace,
+) -> None:
+    growing = captioned(here, 12)
+    with server_process("--latency", "0.2") as url:
+        arguments = ("worker", "--workers", "2", *model(url), "--max-connections", "2")
+        process = here.start(*arguments)
+        (first,) = waited_for(children(process.pid) for _ in iter(int, 1))  # pyright: ignore[reportGeneralTypeIssues]
+        os.kill(first, signal.SIGKILL)
+        other = waited_for([one for one in children(process.pid) if one != first] for _ in iter(int, 1))
+        until(url, lambda seen: seen["answered"] >= 12)
+        waited_for(all(one.standing.stage == "verify" for one in on_record(here, growing)) for _ in iter(int, 1))
+        process.send_signal(signal.SIGTERM)
+        done = ended(process)
+        assert (done.code, "Traceback" in done.err) == (0, False), done.err
+        assert not Path(f"/proc/{other[0]}").exists()  # pyright: ignore[reportIndexIssue]
+        once = here.run(*arguments, "--once")
+        assert (once.code, once.err.count("Nothing is left to do.")) == (0, 1)
+        seen = stats(url)
+    assert seen["distinct"] == 12
+    check_all_is_there_once(here, growing, count=12)
+
+
+def test_workers_of_one_command_ask_side_by_side_and_are_told_to_stop_at_once(here: Workplace) -> None:
+    captioned(here, 12)
+    with server_process("--held") as url:
+        process = here.start("worker", "--workers", "2", *model(url), "--max-connections", "2")
+        until(url, lambda seen: seen["in_flight"] == 2)  # each has one: who came first has not claimed them all
+        (other,) = children(process.pid)
+        line = os.readlink(f"/proc/{other}/fd/0")
+        process.send_signal(signal.SIGTERM)
+        waited_for(line not in open_in(process.pid) for _ in iter(int, 1))
+        told(url, "go")
+        done = ended(process)
+        seen = stats(url)
+    assert done.code == 0, done.err
+    assert (seen["requests"], seen["answered"]) == (2, 2)
+    assert here.rows("SELECT count(*) FROM calls") == [(2,)], "both answers were still waited for"
+
+
+def test_a_worker_whose_helper_crashes_each_time_does_all_itself_and_ends(here: Workplace, tmp_path: Path) -> None:
+    growing = captioned(here, 3)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import os\nif '_EVENHAND_WORKS_BESIDE' in os.environ:\n    os._exit(9)\n"
+    )
+    path = os.pathsep.join((str(tmp_path), os.environ.get("PYTHONPATH", "")))
+    with server_process() as url:
+        arguments = ("worker", "--workers", "2", "--once", *model(url), "--max-connections", "2")
+        done = ended(here.start_anew(*arguments, PYTHONPATH=path))
+        seen = stats(url)
+    assert (done.code, done.err.count("Nothing is left to do.")) == (0, 1), done.err
+    assert seen["distinct"] == 3
+    check_all_is_there_once(here, growing, count=3)
+
+
+def open_in(pid: int) -> list[str]:
+    found: list[str] = []
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with suppress(FileNotFoundError):
+            found.append(os.readlink(path))
+    return found
 
 
 def children(pid: int) -> list[int]:

@@ -3,9 +3,6 @@
 import json
 import shutil
 import socket
-import sqlite3
-import time
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -79,24 +76,20 @@ def test_a_server_that_wants_a_key_and_gets_none_says_which_variable_to_set(here
     expect_sentence(ran, "wants a key (401): set OPENAI_API_KEY")
 
 
-def test_a_web_page_in_place_of_an_endpoint_is_recognised_soon(here: Workplace) -> None:
-    begun = time.monotonic()
+def test_a_web_page_in_place_of_an_endpoint_is_recognised(here: Workplace) -> None:
     with server_process("--fault", "html=1") as url:
         ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--judge-base-url", url)
     expect_sentence(ran, "answered with a page of HTML: is the base URL right?")
-    assert time.monotonic() - begun < 20
 
 
-def test_a_server_that_is_not_there_is_told_soon(here: Workplace) -> None:
+def test_a_server_that_is_not_there_is_told(here: Workplace) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
-        begun = time.monotonic()
         url = f"http://127.0.0.1:{unused.getsockname()[1]}/v1"
         ran = here.run(*SAMPLE, "--judge", "openai/gpt-4o", "--judge-base-url", url)
     expect_sentence(
         ran, "No connection to openai/gpt-4o", "(connection refused): is the server running, and the base URL right?"
     )
-    assert time.monotonic() - begun < 20
 
 
 def test_connections_that_hang_end_with_the_timeout(here: Workplace) -> None:
@@ -119,13 +112,13 @@ def test_refusals_and_cut_replies_are_results_and_error_objects_with_200_are_fai
 def test_a_ledger_of_a_newer_version_is_left_alone(here: Workplace) -> None:
     with server_process() as url:
         here.judge(url, *drawn(1))
-        with closing(sqlite3.connect(here.ledger)) as connection:
-            connection.execute("UPDATE alembic_version SET version_num = '9999'")
-            connection.commit()
+        with here.by_hand() as hand:
+            hand.execute("UPDATE alembic_version SET version_num = '9999'")
         expect_sentence(here.judge(url, *drawn(1)), "was written by a newer Evenhand", "upgrade Evenhand", code=1)
         expect_sentence(here.run("rank"), "was written by a newer Evenhand", code=1)
 
 
+@pytest.mark.sqlite("of a file")
 def test_a_file_that_is_no_ledger_is_said_to_be_none(here: Workplace) -> None:
     here.ledger.parent.mkdir(parents=True)
     here.ledger.write_text("Dear diary, " * 100)

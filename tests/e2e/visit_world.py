@@ -3,16 +3,15 @@
 import csv
 import json
 import re
-import sqlite3
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from evenhand.domain.identity import draw
 from tests.benchmarks.test_visit_sheets import RIGHT, ROW, WRONG, multi, sheet
+from tests.database import rows_in, url_in
 from tests.exchange.world import Ran, run
 from tests.scripted_server import Body, ScriptedServer
 
@@ -114,7 +113,7 @@ class World:
 
     @property
     def store(self) -> str:
-        return f"sqlite:///{self.folder}/{self.name}/ledger.db"
+        return url_in(self.folder / self.name)
 
     def judge(self, server: ScriptedServer, *more: object) -> Ran:
         who = ("--judge", "scripted/judge", "--judge-base-url", server.base_url, "--endpoint-name", "scripted")
@@ -137,8 +136,7 @@ class World:
         return done.rows
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        with closing(sqlite3.connect(f"file:{self.folder}/{self.name}/ledger.db?mode=ro", uri=True)) as connection:
-            return connection.execute(query).fetchall()
+        return rows_in(self.folder / self.name, query)
 
 
 Battles = dict[tuple[str, str, str], list[int]]

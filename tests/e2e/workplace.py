@@ -5,19 +5,18 @@ import os
 import shutil
 import sqlite3
 import subprocess
-import sys
 import time
 import urllib.request
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tests import warm
+from tests.database import ON_POSTGRESQL, Hand, by_hand, stored_in, the_server, url_in
 from tests.refusals import Refused
 
-EVENHAND = Path(sys.executable).with_name("evenhand")
 CALL_FAILED = ("api-error", "timeout", "bad-reply", "empty-reply", "over-budget", "interrupted")
 SECONDS = 1800.0
 """How long a command may take before the test says that it hangs: no machine is so busy."""
@@ -52,16 +51,27 @@ class Workplace:
     def ledger(self) -> Path:
         return self.folder / ".evenhand" / "ledger.db"
 
+    @property
+    def store(self) -> str:
+        """The ledger's URL; on PostgreSQL we are in the folder from then on, where its images lie."""
+        return url_in(self.folder) if ON_POSTGRESQL else f"sqlite:///{self.ledger}"
+
     def run(self, *arguments: str, **variables: str) -> Ran:
         ran = warm.run(*arguments, cwd=self.folder, env=self._environment() | variables, timeout=SECONDS)
         return Ran(code=ran.returncode, out=ran.stdout, err=ran.stderr, error_code=ran.error_code)
 
     def start(self, *arguments: str, **variables: str) -> "subprocess.Popen[str]":
         """For a process that is met while it runs."""
+        return warm.Running(*arguments, cwd=self.folder, env=self._environment() | variables)
+
+    def start_anew(self, *arguments: str, fds: Sequence[int] = (), **variables: str) -> "subprocess.Popen[str]":
+        """The same from the beginning of the installed program, for two that shall not begin to ask at once, or for
+        other code."""
         return subprocess.Popen(
-            [EVENHAND, *arguments],
+            [warm.EVENHAND, *arguments],
             cwd=self.folder,
             env=self._environment() | variables,
+            pass_fds=fds,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -78,15 +88,33 @@ class Workplace:
             "TMPDIR": str(scratch),
             "PYTHONWARNINGS": "error",
             "PYTHONPATH": os.environ.get("PYTHONPATH", ""),
+            **({"EVENHAND_STORE": self._database} if ON_POSTGRESQL else {}),
             **self.variables,
         }
 
     def judge(self, url: str, *arguments: str, **variables: str) -> Ran:
         return self.run(*judging(url, *arguments), **variables)
 
+    @property
+    def _database(self) -> str:
+        return the_server().ledger_of(self.folder / "ledger")
+
     def rows(self, query: str) -> list[tuple[Any, ...]]:
+        if ON_POSTGRESQL:
+            server = the_server()
+            return server.tell(query, database=server.ledgers[self.folder / "ledger"])
         with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as connection:
             return connection.execute(query).fetchall()
+
+    @contextmanager
+    def by_hand(self) -> Generator[Hand]:
+        """Past the ledger, as somebody does who has its database."""
+        with by_hand(self.folder if ON_POSTGRESQL else self.ledger.parent) as hand:
+            yield hand
+
+    def stored(self) -> bytes:
+        """All that the ledger's database holds, the same bytes while nothing is written."""
+        return stored_in(self.folder) if ON_POSTGRESQL else self.ledger.read_bytes()
 
     def decided(self) -> dict[str, str]:
         """What was decided on each trial, or the reason why the reply holds no decision; raises if any has two."""
@@ -105,6 +133,8 @@ class Workplace:
         """The same folder again, ledger included; no command may be running."""
         other = self.folder.with_name(name)
         shutil.copytree(self.folder, other)
+        if ON_POSTGRESQL:
+            the_server().copy(self.folder / "ledger", other / "ledger")
         return Workplace(other, self.variables)
 
 
@@ -130,7 +160,12 @@ def ended(process: "subprocess.Popen[str]") -> Ran:
 
 
 def stats(url: str) -> dict[str, Any]:
-    with urllib.request.urlopen(url.removesuffix("/v1") + "/_stats", timeout=10) as response:
+    return told(url, "stats")
+
+
+def told(url: str, what: str) -> dict[str, Any]:
+    """A scripted server that is a process of its own: `go`, `hold`, `stats`."""
+    with urllib.request.urlopen(f"{url.removesuffix('/v1')}/_{what}", timeout=10) as response:
         return json.load(response)
 
 

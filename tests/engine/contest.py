@@ -52,7 +52,7 @@ def model_at(
 ) -> ModelReady:
     environment = {"OPENAI_API_KEY": "k"}
     model = named_model(
-        name, environment=environment, cache=ledger.images.root, base_url=base_url, endpoint_name=endpoint_name
+        name, environment=environment, cache=ledger.beside, base_url=base_url, endpoint_name=endpoint_name
     )
     quote = Quote(model.endpoint, PriceList([parse_price(price)] if price else []), ledger.images.get)
     pacing = pacing or Pacing(retry=RetryRule(retries=0))
@@ -68,7 +68,6 @@ def model_at(
         endpoint=model.identity,
         model=model.model,
         quote=quote,
-        openai_images=True,
         call_context=call_context,
     )
 
@@ -119,6 +118,9 @@ class Contest:
             battles=estimated.battles,
             reference_battles=estimated.reference_battles,
             seed=estimated.seed,
+            until=estimated.until,
+            looks=estimated.looks,
+            max_calls=estimated.max_calls,
         )
         self.say(submission, replace(approved, **given))
 
@@ -162,16 +164,20 @@ async def at_work(kind: Submissions) -> None:
     await work([kind], ledger=kind.ledger, stopping=Stopping(), rhythm=Rhythm(once=True))
 
 
-def questions(count: int) -> tuple[Item, ...]:
+def questions(count: int, *, references: bool = True) -> tuple[Item, ...]:
     return tuple(
         Item(
             label=str(number),
             instruction=f"What is in picture {number}?",
             caption=f"Picture {number}: a house.",
-            reference=f"House {number}.",
+            reference=f"House {number}." if references else None,
         )
         for number in range(count)
     )
+
+
+def _told(strengths: Mapping[str, float] | None, model: str) -> str:
+    return "" if strengths is None else f" strength={strengths[model]}"
 
 
 async def founded(
@@ -182,19 +188,21 @@ async def founded(
     left_out: int = 0,
     terms: SubmissionTerms = TERMS,
     showing: Showing | None = None,
+    strengths: Mapping[str, float] | None = None,
+    references: bool = True,
 ) -> Contest:
-    """A board on which ann, ben and the reference have met, which takes submissions.
+    """A board on which ann, ben and the reference, if there is one, have met, which takes submissions.
 
-    `left_out`: so many of the items are not asked about.
+    `left_out`: so many of the items are not asked about. `strengths`: of other founding models, for a judge by those.
     """
-    asked = questions(items)
+    asked = questions(items, references=references)
     benchmark = Benchmark(name="houses", items=asked, licence="CC0-1.0", citation="", protocols=())
     answers = [
-        Response(item=item.digest, model=model, text=f"{model.title()} sees {item.label}.")
+        Response(item=item.digest, model=model, text=f"{model.title()} sees {item.label}.{_told(strengths, model)}")
         for item in asked
-        for model in ("ann", "ben")
+        for model in strengths or ("ann", "ben")
     ]
-    answers += [Response(item=item.digest, model=REFERENCE, text=item.reference or "") for item in asked]
+    answers += [Response(item=item.digest, model=REFERENCE, text=item.reference) for item in asked if item.reference]
     ledger.register_benchmark(benchmark)
     ledger.add_responses(answers)
     judge = model_at(ledger, base_url)

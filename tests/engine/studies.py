@@ -25,6 +25,7 @@ from evenhand.models.wire.openai import OpenAIWire
 from evenhand.models.wire.timeouts import Timeouts
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
+from tests.database import url_in
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 SWIFT = RetryRule(retries=3, first_wait=0.005, longest_wait=0.02)
@@ -97,6 +98,7 @@ class Bench:
         stop: StopSign | None = None,
         retrying: Retrying | None = None,
         seconds: float = 10.0,
+        waits: bool = False,
     ) -> Ended:
         endpoint = self.endpoint
         context = CallContext(
@@ -105,12 +107,14 @@ class Bench:
             budget=budget or Budget(None),
             pacing=pacing or Pacing(retry=SWIFT),
         )
-        return await run_study(study, ledger=self.ledger, context=context, stop=stop or StopSign(), retrying=retrying)
+        return await run_study(
+            study, ledger=self.ledger, context=context, stop=stop or StopSign(), retrying=retrying, waits=waits
+        )
 
 
 @asynccontextmanager
 async def bench(folder: Path, script: Script | None = None, *canned: Canned) -> AsyncGenerator[Bench]:
-    ledger = Ledger(f"sqlite:///{folder}/ledger.db")
+    ledger = Ledger(url_in(folder))
     async with ScriptedServer(script) as server:
         server.then(*canned)
         try:

@@ -14,6 +14,7 @@ from evenhand.engine.run.limits import Concurrency
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.run.tally import Tally
 from evenhand.images import ImageError
+from evenhand.images.places import PlaceError
 
 REQUEST = Request(
     endpoint="e", model="m", messages=(Message(role="user", parts=("?",)),), settings=Settings(max_tokens=100)
@@ -78,7 +79,8 @@ async def asked(most: float, *said: Reply | Exception) -> Told:
     pacing = Pacing(retry=RetryRule(first_wait=0.0))
     context = CallContext(client=Scripted(*said, events=events), pricing=Priced(), budget=budget, pacing=pacing)
 
-    async def charge(usd: float) -> None:
+    async def charge(usd: float, call: str) -> None:
+        assert call == REQUEST.key
         events.append(usd)
 
     caller = Caller(context, concurrency=Concurrency(4), tally=tally, charge=charge)
@@ -140,6 +142,24 @@ async def test_a_reply_that_shows_the_endpoint_to_be_of_no_use_is_paid_for() -> 
     assert told.said is wrong
     assert told.events == ["try", 0.25]
     assert told.budget.spent == 0.25
+
+
+async def test_a_place_of_images_that_is_out_of_reach_for_a_while_is_asked_again() -> None:
+    told = await asked(10, PlaceError("Away."), PlaceError("Away."), ANSWER)
+    assert isinstance(told.said, Reply)
+    assert told.said.text == ANSWER.text
+    assert told.events.count("try") == 3
+    assert told.budget.spent == 0.25
+
+
+async def test_a_place_of_images_that_lets_nobody_in_ends_the_run_at_the_first_try() -> None:
+    gone = PlaceError("No such bucket.")
+    gone.lasting = True
+    told = await asked(10, gone, ANSWER)
+    assert isinstance(told.said, Misuse)
+    assert (str(told.said), told.said.code) == ("No such bucket.", "EH-IMAGES-UNREACHABLE")
+    assert told.events.count("try") == 1
+    assert told.budget.spent == 0
 
 
 async def test_an_image_that_cannot_be_read_fails_its_own_call_only() -> None:

@@ -32,6 +32,7 @@ from evenhand.models.endpoint import resolve
 from evenhand.models.prices import Price
 from evenhand.models.wire.openai import OpenAIWire
 from evenhand.protocols.folder import protocol_from_folder
+from tests.database import url_in
 from tests.engine.studies import SWIFT, Bench, bench
 from tests.protocols import fig18
 from tests.refusals import refused
@@ -307,7 +308,7 @@ async def test_the_budget_counts_second_calls_and_the_next_run_makes_only_those(
 
 def dry(it: Bench, study: PreparedStudy, price: Price | None = None) -> DryRun:
     quote = it.quote(price)
-    return dry_run(study.plan(it.ledger), quote, openai_images=False, second=study.second_calls(it.ledger, quote))
+    return dry_run(study.plan(it.ledger), quote, it.ledger, second=study.second_calls(it.ledger, quote))
 
 
 async def run_with(
@@ -364,7 +365,7 @@ async def test_the_verdicts_are_the_same_whatever_the_concurrency(tmp_path: Path
 
 
 async def test_from_python_an_extractor_is_named_beside_the_judge(tmp_path: Path) -> None:
-    ledger = Ledger(f"sqlite:///{tmp_path}/ledger.db")
+    ledger = Ledger(url_in(tmp_path))
     benchmark = load_benchmark("visit-bench-sample")
     answers = read_responses(bundled_answers(benchmark), benchmark).responses
     matching = Matching(pairing="random", battles=3)

@@ -100,3 +100,24 @@ def test_the_last_failure_is_raised_with_the_number_of_requests() -> None:
         assert caught.value.requests == 4
 
     at_once(story())
+
+
+@pytest.mark.parametrize(("no_room", "allowed"), [(False, 5), (True, 8)])
+def test_a_tier_without_room_is_tried_again_and_cuts_no_calls_in_flight(no_room: bool, allowed: int) -> None:
+    concurrency, tries = Concurrency(8), 0
+
+    async def call() -> Reply:
+        nonlocal tries
+        tries += 1
+        if tries == 1:
+            refusal = failure(status=429)
+            refusal.no_room = no_room
+            raise refusal
+        return Reply(text="Yes.")
+
+    async def asked() -> Reply:
+        rule = RetryRule(first_wait=0.001)
+        return await with_retries(call, rule=rule, concurrency=concurrency, heard=lambda: True)
+
+    assert asyncio.run(asked()).requests == 2
+    assert concurrency.allowed == allowed

@@ -20,10 +20,10 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.protocols.catalog import load_protocol
+from tests.database import url_in
 from tests.engine.contest import PRICE, TEAM, at_work, founded, model_at
 from tests.refusals import tells
 from tests.scripted_server import Script, ScriptedServer
-from tests.site.house import url_in
 
 
 @pytest.fixture
@@ -133,7 +133,7 @@ async def test_a_file_that_was_altered_is_not_judged(ledger: Ledger):
         submission, other = await contest.approved_ones(server.base_url, 2)
         upload = contest.stands(submission).upload
         assert upload
-        (ledger.submitted.root / upload.file).write_bytes(b"{}")
+        ledger.places.submitted.put(upload.file, b"{}")
         await contest.worked(server.base_url)
     assert "was altered" in worker_notes(ledger)["submissions"].sentence
     assert contest.stands(submission).stage == "approved"

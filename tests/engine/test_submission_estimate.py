@@ -14,9 +14,9 @@ from evenhand.engine.tasks.joining import Draw, joined_board, placing
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.intakes import set_terms
+from tests.database import url_in
 from tests.engine.contest import OWNER, PRICE, TEAM, TERMS, Contest, at_work, founded
 from tests.scripted_server import ScriptedServer
-from tests.site.house import url_in
 
 DEARER = "input=2000,output=2000"
 
@@ -52,6 +52,17 @@ async def test_once_a_price_is_known_the_cost_is_estimated_and_a_budget_can_be_k
         contest.approve(submission, budget=1000.0)
         await contest.worked(server.base_url, price=PRICE)
     assert contest.stands(submission).stage == "judged"
+
+
+async def test_on_a_ladder_no_interval_of_a_rating_is_promised(ledger: Ledger):
+    """A submission stands on no board of ratings there; the same one to a board as in the paper is promised one."""
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, terms=replace(TERMS, feedback="ladder"))
+        submission = contest.submitted()
+        await contest.worked(server.base_url, price=PRICE)
+        (said,) = estimates(contest, submission)
+    assert said.battles
+    assert (said.reach, said.reach_by) == (None, "")
 
 
 async def test_what_is_known_already_is_said_once_and_a_worker_without_a_price_takes_nothing_back(ledger: Ledger):

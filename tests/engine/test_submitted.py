@@ -29,9 +29,9 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import receipt_on_record, spent
 from evenhand.worker.loop import InPart, Stopping
+from tests.database import url_in
 from tests.engine.contest import PRICE, TEAM, TERMS, founded
 from tests.scripted_server import Canned, Script, ScriptedServer
-from tests.site.house import url_in
 
 NOTHING = InPart(sentence="")
 """Stood in the way."""

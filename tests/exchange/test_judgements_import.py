@@ -56,6 +56,29 @@ def test_a_preference_for_model_a_is_stored_for_the_response_shown_first(
     ]
 
 
+def test_soft_verdicts_are_taken_and_ranked_as_the_file_is(tmp_path: Path, world: tuple[str, str]) -> None:
+    rows = [
+        {"item": item, "rater": "m", "rater_kind": "model", "model_a": a, "model_b": b, "verdict": verdict,
+         "soft": soft, "first_shown": first}
+        for item, a, b, first, verdict, soft in (
+            ("q1", "ada", "bel", "ada", 1, 0.8), ("q2", "ada", "bel", "bel", 1, 0.7),
+            ("q3", "bel", "ada", "bel", 1, 0.6), ("q1", "bel", "ada", "bel", -1, 0.35),
+        )
+    ]  # fmt: skip
+    file = write_lines(tmp_path / "soft.jsonl", rows)
+    done = take(file, world, "--json")
+    assert done.code == 0, done.err
+    kept = [one.judgement.notes["soft"] for one in results(world[0], "m")]
+    assert kept == pytest.approx([0.8, 0.3, 0.6, 0.35]), "of the one shown first"
+    board = run("rank", "--store", world[0], "--judge", "m", "--soft", "--json")
+    assert board.code == 0, board.err
+    rates = {one["model"]: one["win_rate"] for one in board.document["models"]}
+    assert rates["ada"] == pytest.approx((0.8 + 0.7 + 0.4 + 0.65) / 4)
+    for wrong in ("1.2", "sure", True):
+        bad = write_lines(tmp_path / "bad.jsonl", [{**rows[0], "rater": "n", "soft": wrong}])
+        says(take(bad, world).refused, "EH-DATA-TYPE", "soft", "from 0 to 1")
+
+
 def test_several_raters_are_a_study_each_and_can_be_ranked_by_name(tmp_path: Path, world: tuple[str, str]) -> None:
     file = write_lines(
         tmp_path / "people.jsonl",

@@ -13,8 +13,9 @@ from evenhand.exchange.tables import jsonl_lines
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.submissions.team_battles import Reader, team_battles
+from tests.database import url_in
 from tests.site.desk import placed
-from tests.site.house import MODELS, SECRETS, fill, url_in
+from tests.site.house import MODELS, SECRETS, fill
 
 OWN, OTHER = "submission-own", "submission-other"
 NAMES = {OWN: "Parrot 2 (Birds)", OTHER: "anonymous other"}

@@ -158,6 +158,28 @@ def test_what_a_killed_run_was_writing_is_removed_and_what_another_is_writing_st
     assert (left.exists(), busy.exists()) == (False, True)
 
 
+def test_what_a_killed_run_left_goes_with_the_folder_of_what_is_gone(folder: Path):
+    keep(folder, {"index.html": "one", "boards/a/battles/b.html": "two"})
+    left = folder / "boards/a/battles" / f".evenhand-{'c' * 16}.unfinished"
+    left.write_text("half of what nobody may see any more")
+    os.utime(left, (0, 0))
+    keep(folder, {"index.html": "one"})
+    assert not (folder / "boards").exists()
+
+
+def test_how_many_files_it_holds_is_told_before_any_work_is_done(folder: Path):
+    assert check_folder(target(folder)) == 0
+    keep(folder, {"index.html": "one", "boards/a.html": "two"})
+    (folder / "CNAME").write_text("board.example.org")
+    assert check_folder(target(folder)) == 2
+
+
+def test_a_folder_in_the_place_of_a_file_is_named(folder: Path):
+    (folder / "boards" / "a.html").mkdir(parents=True)
+    with refused(OutputRefused, folder / "boards" / "a.html", code="EH-OUTPUT-UNWRITTEN"):
+        keep(folder, {"index.html": "one", "boards/a.html": "two"}, force=True)
+
+
 def test_a_file_or_a_missing_parent_is_told_in_a_sentence(tmp_path: Path):
     (tmp_path / "file").write_text("x")
     with refused(OutputRefused, tmp_path / "file", "a file"):

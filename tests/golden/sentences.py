@@ -22,6 +22,8 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 _NO_CODE = "-"
 """Of an error that is not an EvenhandError: Python's own, or one that is turned into another."""
 _FEWEST_WORDS = 2
+_LEAVES = (ast.Name, ast.Constant, ast.expr_context, ast.operator, ast.unaryop, ast.boolop, ast.cmpop)
+"""Two of three nodes: what they hold is no call and no function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,11 @@ class _Call:
         return next((one.value for one in self.node.keywords if one.arg == name), given)
 
 
+@cache
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
 class _Module:
     def __init__(self, path: Path) -> None:
         self.name = path.relative_to(ROOT / "src").as_posix()
@@ -58,7 +65,7 @@ class _Module:
         self.imported: dict[str, str] = {}
         """With the module of each."""
         self.calls: list[_Call] = []
-        tree = ast.parse(path.read_text(encoding="utf-8"))
+        tree = parsed(path)
         self.constants = {
             _last(node.targets[0]): node.value
             for node in tree.body
@@ -81,7 +88,8 @@ class _Module:
             case _:
                 pass
         for child in ast.iter_child_nodes(node):
-            self._walk(child, within)
+            if not isinstance(child, _LEAVES):
+                self._walk(child, within)
 
     def reaches(self, called: ast.expr, home: "_Module", function: Function) -> bool:
         """Whether that call can be of this function."""

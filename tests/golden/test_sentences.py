@@ -2,7 +2,7 @@
 
 import ast
 
-from tests.golden.sentences import COMMAND, LIST, ROOT, written
+from tests.golden.sentences import COMMAND, LIST, ROOT, parsed, written
 
 _WORDS = 4
 """From which on a text that is raised is a sentence or a part of one."""
@@ -16,7 +16,7 @@ def test_whatever_is_raised_in_words_is_in_the_list() -> None:
     said = {
         node.value.replace("\n", "\\n")
         for path in (ROOT / "src").rglob("*.py")
-        for raised in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for raised in ast.walk(parsed(path))
         if isinstance(raised, ast.Raise)
         for node in ast.walk(raised)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value.split()) >= _WORDS

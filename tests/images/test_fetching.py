@@ -13,6 +13,7 @@ from evenhand.images import ImageLimits, ImageStore
 from evenhand.images.addresses import FetchedAddress
 from evenhand.images.fetching import Fetched, FetchLimits, NotFetched, Outcome, fetch_images
 from evenhand.images.guard import PrivateAddress, anywhere, guarded_socket, is_public
+from evenhand.images.places import ADDRESSES
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST
 from tests.images.web import Rebinding, Web, serving
 
@@ -56,7 +57,7 @@ async def test_an_image_is_kept_by_its_digest_and_noted_beside_its_url(web: Web,
     assert heard == [outcome]
     assert store.get(RED_DIGEST) == RED
     assert store.addresses.digests() == {url: RED_DIGEST}
-    assert json.loads(store.addresses.path.read_text())["licence"] == "CC0"
+    assert json.loads((store.root / ADDRESSES).read_text())["licence"] == "CC0"
     assert store.check() == []
 
 
@@ -240,8 +241,8 @@ def test_a_line_that_was_cut_off_spoils_no_other(store: ImageStore) -> None:
     first = FetchedAddress(url="http://a/1", digest="a" * 64, at=1.0)
     second = FetchedAddress(url="http://a/2", digest="b" * 64, at=2.0)
     store.addresses.add(first)
-    whole = store.addresses.path.read_bytes()
-    store.addresses.path.write_bytes(whole + whole[: len(whole) // 2])
+    whole = (store.root / ADDRESSES).read_bytes()
+    (store.root / ADDRESSES).write_bytes(whole + whole[: len(whole) // 2])
     store.addresses.add(second)
     store.addresses.add(FetchedAddress(url="http://a/1", digest="c" * 64, at=3.0))
     assert store.addresses.digests() == {"http://a/1": "c" * 64, "http://a/2": "b" * 64}

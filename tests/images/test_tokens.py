@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.images import most_image_tokens, openai_image_tokens
+from evenhand.images import image_rule, most_image_tokens, openai_image_tokens
+from evenhand.images.tokens import claude_image_tokens, gemini_image_tokens
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,40 @@ def test_sizes_and_details_that_do_not_exist_are_refused() -> None:
         openai_image_tokens(0, 5, "high")
     with pytest.raises(ValueError, match="original"):
         openai_image_tokens(5, 5, "original")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"), [(200, 200, 54), (1000, 1000, 1334), (1092, 1092, 1590), (4000, 3000, 1600)]
+)
+def test_claude_counts_a_token_for_750_pixels(width: int, height: int, tokens: int) -> None:
+    assert claude_image_tokens(width, height) == tokens
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "tokens"),
+    [(384, 384, 258), (960, 540, 6 * 258), (1000, 1000, 4 * 258), (385, 10, 65 * 2 * 258)],
+)
+def test_gemini_counts_258_for_a_tile(width: int, height: int, tokens: int) -> None:
+    assert gemini_image_tokens(width, height) == tokens
+
+
+@pytest.mark.parametrize(
+    ("model", "rule"),
+    [
+        ("gpt-4o", "OpenAI's rule"),
+        ("claude-3", "Anthropic's rule"),
+        ("claude-sonnet-4-20250514", "Anthropic's rule"),
+        ("anthropic/claude-haiku-4.5", "Anthropic's rule"),
+        ("claude-opus-4-7", None),
+        ("claude-opus-5", None),
+        ("gemini-2.5-pro", "Google's rule"),
+        ("google/gemini-3-pro", None),
+        ("gpt-6", None),
+        ("llava-1.5", None),
+    ],
+)
+def test_the_rule_goes_by_the_model_and_is_unknown_of_one_whose_maker_counts_otherwise(
+    model: str, rule: str | None
+) -> None:
+    found = image_rule(model)
+    assert (found and found.name) == rule

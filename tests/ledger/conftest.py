@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from evenhand.ledger.store.record import Ledger
-from tests.ledger.scene import url_in
+from tests.database import url_in
 
 
 @pytest.fixture

@@ -97,3 +97,16 @@ ALTER TABLE people_tasks ADD COLUMN comment TEXT;
 ALTER TABLE people_tasks ADD COLUMN flag TEXT;
 CREATE TABLE people_decisions (seq INTEGER NOT NULL, study TEXT NOT NULL, person TEXT NOT NULL, left_out BOOLEAN NOT NULL, rule TEXT NOT NULL, "by" TEXT, at FLOAT NOT NULL, PRIMARY KEY (seq));
 CREATE INDEX ix_people_decisions_study ON people_decisions (study);
+-- 0015
+CREATE TABLE batches (id TEXT NOT NULL, endpoint TEXT NOT NULL, wire TEXT NOT NULL, run TEXT NOT NULL, state TEXT NOT NULL, file TEXT, name TEXT, entries INTEGER NOT NULL, done INTEGER, note TEXT, at FLOAT NOT NULL, changed FLOAT NOT NULL, expires FLOAT, PRIMARY KEY (id));
+CREATE INDEX ix_batches_endpoint ON batches (endpoint);
+CREATE INDEX ix_batches_run ON batches (run);
+CREATE TABLE batch_entries (batch TEXT NOT NULL, call TEXT NOT NULL, held BIGINT NOT NULL, settled FLOAT, PRIMARY KEY (batch, call));
+CREATE INDEX ix_batch_entries_call ON batch_entries (call);
+-- 0016
+ALTER TABLE opened_benchmarks ADD COLUMN closed FLOAT;
+ALTER TABLE opened_benchmarks ADD COLUMN known INTEGER;
+-- 0017
+CREATE TABLE kept_files (kind TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL, at FLOAT NOT NULL, PRIMARY KEY (kind, digest));
+CREATE TABLE kept_notes (seq INTEGER NOT NULL, name TEXT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (seq));
+CREATE INDEX ix_kept_notes_name ON kept_notes (name);

@@ -2,16 +2,16 @@
 
 import itertools
 import re
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select
+from sqlalchemy.dialects import postgresql
+from sqlalchemy.schema import CreateColumn
 
 from evenhand.domain.call import Message, Reply, Request, Usage
 from evenhand.domain.identity import Json
@@ -25,6 +25,7 @@ from evenhand.domain.verdict import NoVerdict, Preference, Reason, Verdict
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
+from tests.database import ON_POSTGRESQL, by_hand, nothing_in
 
 ROOT = Path(__file__).parents[2]
 
@@ -49,10 +50,6 @@ STUDY = Study(
 _at = itertools.count(1_700_000_000)
 
 
-def url_in(folder: Path) -> str:
-    return f"sqlite:///{folder}/ledger.db"
-
-
 OLDER_TABLES = dict(
     re.findall(
         r"^-- (\d{4})\n([^-]*)", (ROOT / "tests/ledger/older_tables.sql").read_text(encoding="utf-8"), flags=re.M
@@ -61,20 +58,32 @@ OLDER_TABLES = dict(
 """What each version of Evenhand before this one added to the tables, as it wrote it."""
 
 
-def make_older(path: Path, version: str, *statements: str) -> None:
+def make_older(folder: Path, version: str, *statements: str) -> None:
     """A ledger as an older version made it, and what was written there."""
-    with closing(sqlite3.connect(path)) as connection:
-        for name in sorted(OLDER_TABLES):
-            if name <= version:
-                connection.executescript(OLDER_TABLES[name])
-        connection.executescript(
-            "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL);"
-            f"INSERT INTO alembic_version VALUES ('{version}');"
-            "INSERT INTO meta (name, value) VALUES ('ledger_id', 'ab'), ('fence_secret', '00');"
-        )
-        for statement in statements:
-            connection.execute(statement)
-        connection.commit()
+    nothing_in(folder)
+    made = [one for name in sorted(OLDER_TABLES) if name <= version for one in OLDER_TABLES[name].split(";\n") if one]
+    with by_hand(folder) as hand:
+        for statement in (
+            *(_on_server(one) if ON_POSTGRESQL else one for one in made),
+            "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)",
+            f"INSERT INTO alembic_version VALUES ('{version}')",
+            "INSERT INTO meta (name, value) VALUES ('ledger_id', 'ab'), ('fence_secret', '00')",
+            *statements,
+        ):
+            hand.execute(statement)
+
+
+def _on_server(statement: str) -> str:
+    """With numbers and bytes as PostgreSQL has them."""
+    found = re.match(r"(?:CREATE|ALTER) TABLE (\w+)", statement)
+    if found is None:
+        return statement
+    columns = schema.metadata.tables[found[1]].c
+
+    def as_there(number: re.Match[str]) -> str:
+        return str(CreateColumn(columns[number[1]]).compile(dialect=postgresql.dialect()))
+
+    return re.sub(r"\b(\w+) (?:INTEGER|BLOB)(?: NOT NULL)?", as_there, statement)
 
 
 def trials_of(study: Study) -> list[Trial]:

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +19,7 @@ from tests.ledger.scene import RESPONSES, STUDY, TRIALS, again, prefers, record,
 from tests.ledger.slow_reading import same_comparisons
 from tests.ledger.test_columns_of_the_record import ITEMS, MODELS, Event, events, recorded
 
+COPIES_A_FILE = pytest.mark.sqlite("each example is a copy of the bytes of a SQLite file")
 of_the_board = events.map(lambda some: [replace(one, study=one.study % 2) for one in some])
 """All by studies that are meant: which trials a study wants has no number."""
 
@@ -41,6 +43,7 @@ def alike(one: JudgedBattles, other: JudgedBattles) -> None:
     same_comparisons(one.votes.comparisons(), other.votes.comparisons())
 
 
+@COPIES_A_FILE
 @settings(deadline=None, max_examples=examples(40))
 @given(st.sampled_from(["model", "human"]), of_the_board, st.integers(0, 25), st.sampled_from([0, 1_000]))
 def test_an_earlier_number_gives_what_a_ledger_says_that_was_stopped_there(
@@ -54,6 +57,7 @@ def test_an_earlier_number_gives_what_a_ledger_says_that_was_stopped_there(
             alike(judged_battles(ledger, chosen, items=items, as_of=number), judged_battles(stopped, then, items=items))
 
 
+@COPIES_A_FILE
 @settings(deadline=None, max_examples=examples(40))
 @given(events, st.sampled_from([0, 1_000]))
 def test_the_newest_number_gives_what_no_number_gives(written: list[Event], wanted: int):
@@ -61,6 +65,7 @@ def test_the_newest_number_gives_what_no_number_gives(written: list[Event], want
         alike(judged_battles(ledger, chosen, as_of=now(ledger)), judged_battles(ledger, chosen))
 
 
+@COPIES_A_FILE
 @settings(deadline=None, max_examples=examples(40))
 @given(of_the_board, st.sets(st.sampled_from(MODELS)), st.sampled_from([0, 1_000]))
 def test_without_a_model_the_record_is_one_in_which_it_never_played(

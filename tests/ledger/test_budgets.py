@@ -13,8 +13,8 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk, billionths, cut_off, cut_off_by_run
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
+from tests.database import url_in
 from tests.examples import examples
-from tests.ledger.scene import url_in
 
 
 @dataclass

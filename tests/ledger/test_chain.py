@@ -2,8 +2,6 @@
 
 import json
 import random
-import shutil
-import sqlite3
 import struct
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -15,6 +13,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Boolean, Float, delete, select, text
 
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.claims import claim
 from evenhand.ledger.store.columns import fetched
 from evenhand.ledger.store.links import (
@@ -38,9 +37,10 @@ from evenhand.site.living.versions import publish
 from evenhand.site.people.changes import give_back, set_people_study
 from evenhand.site.people.quality import decide
 from evenhand.site.people.studies import remove_people_study, take_place
+from tests.database import ON_POSTGRESQL, Hand, Unfit, by_hand, copy_ledger, url_in
 from tests.examples import examples
 from tests.ledger import scene
-from tests.ledger.scene import TRIALS, child, heard, killed, prefers, url_in
+from tests.ledger.scene import TRIALS, child, heard, killed, prefers
 from tests.ledger.test_growing import accepted, begun
 from tests.ledger.test_people_studies import BENCHMARK, ITEMS, MODELS, Response, made, person, say, taken, verdict
 from tests.refusals import noted, refused, tells
@@ -96,21 +96,13 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def copied(filled: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(filled, tmp_path / "copy"))
+    return copy_ledger(filled, tmp_path / "copy")
 
 
 @contextmanager
 def opened(folder: Path) -> Generator[Ledger]:
     with closing(Ledger(url_in(folder), create=False)) as ledger:
         yield ledger
-
-
-@contextmanager
-def by_hand(folder: Path) -> Generator[sqlite3.Connection]:
-    """As somebody does it who has the file; autocommit."""
-    with closing(sqlite3.connect(folder / "ledger.db", isolation_level=None)) as database:
-        database.text_factory = bytes
-        yield database
 
 
 def problems(ledger: Ledger) -> list[str]:
@@ -127,6 +119,8 @@ def flipped(lot: random.Random, value: object) -> object:
     """With one bit of one byte turned over, also where that is no text any more."""
     if value is None:
         return "x"
+    if isinstance(value, bool):
+        return not value
     if isinstance(value, int):
         return value ^ 1
     data = bytearray(struct.pack(">d", value) if isinstance(value, float) else bytes(value) or b" ")  # type: ignore[call-overload]
@@ -134,25 +128,19 @@ def flipped(lot: random.Random, value: object) -> object:
     return struct.unpack(">d", data)[0] if isinstance(value, float) else bytes(data)
 
 
-def flip(
-    database: sqlite3.Connection, lot: random.Random, table: str, column: str
-) -> tuple[str, tuple[Any, ...]] | None:
+def flip(hand: Hand, lot: random.Random, table: str, column: str) -> tuple[str, str, Any, Any] | None:
     """Turns over a bit in some row; returns what puts it right again, None where there is no row or it cannot be so."""
-    rows = database.execute(f'SELECT rowid, "{column}" FROM {table}').fetchall()
+    rows = hand.execute(f'SELECT {hand.row}, "{column}" FROM {table}')
     if not rows:
         return None
     row, value = lot.choice(rows)
     written = flipped(lot, value)
     if written in (b"", b"x", b"y"):
         return None
-    as_text = f'UPDATE {table} SET "{column}" = CAST(? AS TEXT) WHERE rowid = ?'
-    plain = f'UPDATE {table} SET "{column}" = ? WHERE rowid = ?'
     try:
-        database.execute(as_text if isinstance(written, bytes) else plain, (written, row))
-    except sqlite3.IntegrityError:  # the key of another row, or a number that is none
+        return table, column, value, hand.set(table, column, written, row)
+    except Unfit:  # the key of another row, or a number that is none
         return None
-    numbered = column in ("seq", "event")  # what SQLite numbers rows by
-    return (as_text if isinstance(value, bytes) else plain), (value, written if numbered else row)
 
 
 @pytest.mark.slow
@@ -169,26 +157,27 @@ def test_one_bit_of_any_row_that_a_figure_rests_on_is_found_every_time(copied: P
                 continue
             found = problems(ledger)
             assert found, (table, column, back)
-            database.execute(*back)
+            database.set(*back)
             done[table] += 1
         assert problems(ledger) == []
     assert min(done.values()) > 0, done
 
 
-def tables(database: sqlite3.Connection) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
+def tables(database: Hand) -> Iterator[tuple[str, list[str], list[tuple[Any, ...]]]]:
     """Those with two rows or more: name, columns, rows."""
     for table in SHAPES:
-        rows = database.execute(f"SELECT * FROM {table.name}").fetchall()
+        rows = database.execute(f"SELECT * FROM {table.name}")
         if len(rows) > 1:
             yield table.name, [column.name for column in table.columns], rows
 
 
-def put(database: sqlite3.Connection, table: str, row: tuple[Any, ...]) -> None:
+def put(database: Hand, table: str, row: tuple[Any, ...]) -> None:
+    """Unless it is there."""
     marks = ", ".join("CAST(? AS TEXT)" if isinstance(value, bytes) else "?" for value in row)
-    database.execute(f"INSERT INTO {table} VALUES ({marks})", row)
+    database.execute(f"INSERT INTO {table} VALUES ({marks}) ON CONFLICT DO NOTHING", row)
 
 
-def without(database: sqlite3.Connection, table: str, names: list[str], row: tuple[Any, ...]) -> None:
+def without(database: Hand, table: str, names: list[str], row: tuple[Any, ...]) -> None:
     """Of this key."""
     keys = [column.name for one in SHAPES if one.name == table for column in one.primary_key]
     where = " AND ".join(f'"{key}" = ' + ("?" if table_number(row, names, key) else "CAST(? AS TEXT)") for key in keys)
@@ -253,18 +242,21 @@ def test_rows_of_another_ledger_are_found_with_and_without_their_links(copied: P
     house = House(folder=other, worth={"amber": 0, "reference": 2, "blue": 3})
     receipted(house)
     house.ledger.close()
-    tables_copied = ("trials", "study_trials", "calls", "studies")
+    with by_hand(other) as there:
+        rows = {
+            name: there.execute(f"SELECT * FROM {name}")
+            for name in ("trials", "study_trials", "calls", "studies", "judgements", "links", "tips")
+        }
     with by_hand(copied) as database, opened(copied) as ledger:
-        database.execute("ATTACH ? AS b", (str(other / "ledger.db"),))
-        for table in tables_copied:
-            database.execute(f"INSERT OR IGNORE INTO {table} SELECT * FROM b.{table}")
-        database.execute(
-            "INSERT INTO judgements SELECT seq + 1000, trial, reader, verdict, reason, detail, calls, notes, "
-            "cost_usd, run, at FROM b.judgements"
-        )
+        for table in ("trials", "study_trials", "calls", "studies"):
+            for row in rows[table]:
+                put(database, table, row)
+        for seq, *judgement in rows["judgements"]:
+            put(database, "judgements", (seq + 1000, *judgement))
         assert noted(problems(ledger), "judgements: 56 put in")
-        database.execute("INSERT INTO links SELECT * FROM b.links")
-        database.execute("INSERT INTO tips SELECT * FROM b.tips")
+        for table in ("links", "tips"):
+            for row in rows[table]:
+                put(database, table, row)
         found = problems(ledger)
         assert noted(found, "Link 1 of writer")
         assert noted(found, "judgements: 56 put in")
@@ -289,8 +281,6 @@ def test_links_that_were_cut_off_or_made_anew_are_told_by_a_head_that_lies_elsew
         kept = tmp_path / "head.json"
         kept.write_text(json.dumps({"chain": then.as_json()}), encoding="utf-8")
         assert chain.continues(ledger, published_head(kept)) == []
-        upkeep.backup(ledger, tmp_path / "backup")
-        assert published_head(tmp_path / "backup") == then
         scene.set_up(ledger)  # a writer of its own joins what was there
         assert chain.continues(ledger, then) == []
         assert len(chain.head(ledger).tips) == 1
@@ -332,32 +322,41 @@ def test_a_link_that_was_touched_is_found(copied: Path):
             while back is None:
                 back = flip(database, lot, "links", column)
             assert chain.check(ledger).broken, column
-            database.execute(*back)
-        for statement in ("DELETE FROM links WHERE rowid = (SELECT max(rowid) FROM links)", "DELETE FROM tips"):
-            database.execute("BEGIN")
+            database.set(*back)
+        for statement in ("DELETE FROM links WHERE hash = (SELECT min(hash) FROM tips)", "DELETE FROM tips"):
             database.execute(statement)
-            database.execute("COMMIT")
             assert chain.check(ledger).broken, statement
 
 
 GARBAGE = ("[" * 100_000, "[1e999]", b"\xff\xfe", 2**62, float("inf"), "x")
 
 
+def set_as_given(database: Hand, table: str, column: str, value: object, row: object) -> object:
+    """On SQLite also bytes that are no text."""
+    if ON_POSTGRESQL or not isinstance(value, bytes):
+        return database.set(table, column, value, row)
+    database.execute(f'UPDATE {table} SET "{column}" = ? WHERE rowid = ?', (value, row))
+    return row
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("table", ["links", "tips", "judgements", "receipts"])
 def test_whatever_stands_where_something_was_written_is_told_and_stops_nothing(copied: Path, table: str):
     with opened(copied) as ledger, by_hand(copied) as database:
-        names = [name.decode() for _, name, *_ in database.execute(f"PRAGMA table_info({table})")]
+        names = [column.name for column in schema.metadata.tables[table].columns]
         for name, value in product(names, GARBAGE):
             if name in ("seq", "event"):  # what SQLite numbers rows by holds nothing but numbers
                 continue
-            put = f'UPDATE {table} SET "{name}" = ? WHERE rowid = ?'
-            row, whole = database.execute(f'SELECT max(rowid), "{name}" FROM {table}').fetchone()
-            database.execute(put, (value, row))
+            last = f'SELECT {database.row}, "{name}" FROM {table} ORDER BY {database.row} DESC LIMIT 1'
+            ((row, whole),) = database.execute(last)
+            try:
+                moved = set_as_given(database, table, name, value, row)
+            except Unfit:  # on PostgreSQL a column holds nothing but what is of its type
+                continue
             found = chain.check(ledger)
             assert [*found.problems, *upkeep.check(ledger)], (name, value)
             assert json.dumps(found.as_json())
-            database.execute(put.replace("?", "CAST(? AS TEXT)", 1) if isinstance(whole, bytes) else put, (whole, row))
+            database.set(table, name, whole, moved)
         assert problems(ledger) == []
 
 
@@ -393,6 +392,7 @@ def test_an_edited_head_is_refused(copied: Path, tmp_path: Path):
             published_head(path)
 
 
+@pytest.mark.sqlite("a backup is a copy of SQLite's file")
 def test_a_backup_is_found_under_any_name_that_a_ledger_can_have(copied: Path, tmp_path: Path):
     with opened(copied) as ledger:
         upkeep.backup(ledger, tmp_path / "100% #1")
@@ -437,13 +437,15 @@ def test_an_erased_text_is_told_apart_from_a_changed_one(ledger: Ledger):
 NUMBERS = [(t.name, c.name) for t, s in SHAPES.items() for c in s.columns if isinstance(c.type, Float | Boolean)]
 
 
+@pytest.mark.sqlite("a column of PostgreSQL's holds nothing but numbers")
 @pytest.mark.parametrize(("table", "column"), NUMBERS)
 def test_a_number_that_only_python_reads_as_the_one_written_is_found(copied: Path, table: str, column: str):
     with opened(copied) as ledger, by_hand(copied) as database:
         where = f'{table} WHERE "{column}" IS NOT NULL'
-        row = database.execute(f'SELECT rowid, "{column}" FROM {where} LIMIT 1').fetchone()
-        if row is None:
+        rows = database.execute(f'SELECT rowid, "{column}" FROM {where} LIMIT 1')
+        if not rows:
             pytest.skip("no row has it")
+        (row,) = rows
         digits = repr(float(row[1]))
         for value in (f"0_{digits}", digits.encode(), row[1] + 0.5):
             database.execute(f'UPDATE {table} SET "{column}" = ? WHERE rowid = ?', (value, row[0]))
@@ -452,6 +454,7 @@ def test_a_number_that_only_python_reads_as_the_one_written_is_found(copied: Pat
         assert not chain.check(ledger).findings
 
 
+@pytest.mark.sqlite("of what SQLite calls tables, triggers and views")
 @pytest.mark.parametrize(
     ("statements", "told"),
     [
@@ -474,15 +477,20 @@ def test_a_number_that_only_python_reads_as_the_one_written_is_found(copied: Pat
     ],
 )
 def test_tables_that_are_not_as_they_were_made_are_found(copied: Path, statements: tuple[str, ...], told: list[str]):
+    found = strangers(copied, *statements)
+    assert [words for words in told if words not in found] == []
+
+
+def strangers(copied: Path, *statements: str) -> str:
+    """What is told after these were carried out by hand."""
     with by_hand(copied) as database:
         for statement in statements:
             database.execute(statement)
     with opened(copied) as ledger:
-        found = "\n".join(problems(ledger))
-    assert [words for words in told if words not in found] == []
+        return "\n".join(problems(ledger))
 
 
-def test_what_sqlite_makes_for_itself_is_no_stranger(copied: Path):
+def test_what_the_database_makes_for_itself_is_no_stranger(copied: Path):
     with by_hand(copied) as database:
         database.execute("ANALYZE")
     with opened(copied) as ledger:

@@ -16,6 +16,7 @@ from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
 from evenhand.ledger.read.choices import choices, keep_options
 from evenhand.ledger.read.projection import response_models
 from evenhand.ledger.store.record import Entries, Ledger
+from tests.database import url_in
 from tests.refusals import refused
 
 ITEM = Item(label="1", instruction="Which?")
@@ -38,7 +39,7 @@ FAILED, REFUSED = NoVerdict(reason="timeout"), NoVerdict(reason="refused")
 
 
 def recorded(folder: Path, *results: tuple[Trial, Verdict | NoVerdict], study: str = STUDY.key) -> Ledger:
-    ledger = Ledger(f"sqlite:///{folder}/ledger.db")
+    ledger = Ledger(url_in(folder))
     ledger.register_study(STUDY, rater=JUDGE, condition=CONDITION, wanted=2)
     for number, (trial, verdict) in enumerate(results):
         judgement = Judgement(trial=trial.key, verdict=verdict, reader=str(number), calls=(), run="r", at=float(number))
@@ -104,7 +105,7 @@ def test_a_preference_is_no_choice(tmp_path: Path):
 
 
 def test_options_are_kept_without_standing_for_a_model(tmp_path: Path):
-    ledger = Ledger(f"sqlite:///{tmp_path}/ledger.db")
+    ledger = Ledger(url_in(tmp_path))
     keep_options(ledger, OPTIONS)
     keep_options(ledger, OPTIONS)
     assert ledger.responses_to([ITEM.digest]) == []

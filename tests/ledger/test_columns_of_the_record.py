@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,10 +24,13 @@ from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.board.evidence import of_record
 from evenhand.stats.ratings.comparisons import Comparisons
+from tests.database import url_in
 from tests.examples import examples
 from tests.ledger import slow_reading
 from tests.ledger.slow_reading import Result, same_comparisons
 from tests.refusals import noted
+
+pytestmark = pytest.mark.sqlite("each example is a copy of the bytes of a SQLite file")
 
 MODELS = ("amber", 'blu"e', "cyan")
 ITEMS = tuple(Item(label=str(number), instruction=f"What is {number}?") for number in range(3))
@@ -95,7 +99,7 @@ def study_of(number: int, rater: Rater) -> Study:
 def _before_any_judgement(kind: str, wanted: int) -> bytes:
     """A ledger's file: to make its tables anew for every example would take a second each."""
     with tempfile.TemporaryDirectory() as folder:
-        ledger = Ledger(f"sqlite:///{Path(folder)}/ledger.db")
+        ledger = Ledger(url_in(Path(folder)))
         ledger.register_benchmark(BENCHMARK)
         ledger.add_responses(list(ANSWERS.values()))
         for number in range(3):
@@ -113,13 +117,13 @@ def recorded(kind: str, written: Sequence[Event], *, wanted: int = 0) -> Generat
         path = Path(folder) / "ledger.db"
         path.write_bytes(_before_any_judgement(kind, wanted))
         ledger = Ledger(f"sqlite:///{path}", create=False)
-        _write(ledger, written, raters)
+        put_on_record(ledger, written, raters)
         meant = {study_of(number, rater).key for number in (0, 1) for rater in raters}
         yield ledger, [one for one in studies(ledger) if one.key in meant]
         ledger.close()
 
 
-def _write(ledger: Ledger, written: Sequence[Event], raters: Sequence[Rater]) -> None:
+def put_on_record(ledger: Ledger, written: Sequence[Event], raters: Sequence[Rater]) -> None:
     entries = Entries()
     for number, event in enumerate(written):
         item = ITEMS[event.item].digest

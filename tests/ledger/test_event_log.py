@@ -13,6 +13,7 @@ from evenhand.ledger.store.submission_schema import submission_events
 from evenhand.ledger.submissions import store as of_submissions
 from evenhand.site.living import store as of_proposals
 from evenhand.site.living.events import ImageFailed
+from tests.database import url_in
 
 APPROVED = Approved(budget=2.5, opponents=("a", "ü"), battles=7, reference_battles=1, seed=0)
 
@@ -21,7 +22,7 @@ CONTENT = r'{"battles":7,"budget":2.5,"opponents":["a","\u00fc"],"reference_batt
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(f"sqlite:///{tmp_path}/ledger.db")
+    opened = Ledger(url_in(tmp_path))
     yield opened
     opened.close()
 

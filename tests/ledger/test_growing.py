@@ -62,6 +62,7 @@ from evenhand.site.living.store import (
     was_handed_out,
 )
 from evenhand.site.living.versions import NothingLeft, grown_version, item_of, merged, publish
+from tests.database import ON_POSTGRESQL
 from tests.ledger.test_schema import UGLY, listening
 
 PNG = bytes.fromhex(
@@ -237,20 +238,27 @@ def once_free_after(ledger: Ledger, table: str, then: Callable[[], None]) -> Gen
     def trace(statement: str) -> None:
         added[0] = added[0] or statement.startswith(f"INSERT INTO {table} ")
 
+    def hear(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        trace(statement)
+
     def watch(driver: Any, *_: Any) -> None:
-        driver.set_trace_callback(trace)
+        if not ON_POSTGRESQL:  # where what is added goes past SQLAlchemy
+            driver.set_trace_callback(trace)
 
     def free(driver: Any, *_: Any) -> None:
-        driver.set_trace_callback(None)
+        if not ON_POSTGRESQL:
+            driver.set_trace_callback(None)
         if added == [True, False]:
             added[1] = True
             then()
 
+    event.listen(ledger.engine, "before_cursor_execute", hear)
     event.listen(ledger.engine, "checkout", watch)
     event.listen(ledger.engine, "checkin", free)
     try:
         yield
     finally:
+        event.remove(ledger.engine, "before_cursor_execute", hear)
         event.remove(ledger.engine, "checkout", watch)
         event.remove(ledger.engine, "checkin", free)
     assert added[1], f"No row was added to {table}."

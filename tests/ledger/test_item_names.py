@@ -5,6 +5,7 @@ from pathlib import Path
 from evenhand.domain.item import Benchmark, Item
 from evenhand.ledger.read.item_names import public_names
 from evenhand.ledger.store.record import Ledger
+from tests.database import url_in
 
 
 def named(ledger: Ledger, *labels: str) -> dict[str, str]:
@@ -29,7 +30,7 @@ def test_items_that_share_a_label_are_told_apart_by_a_sign_of_this_ledger_alone(
 
 
 def test_another_ledger_makes_another_sign(ledger: Ledger, tmp_path: Path):
-    other = Ledger(f"sqlite:///{tmp_path}/other.db")
+    other = Ledger(url_in(tmp_path, "other"))
     try:
         here, there = named(ledger, "one", "one"), named(other, "one", "one")
     finally:

@@ -1,6 +1,5 @@
 """Claims about opening a ledger: what is refused, with a sentence, and left as it was."""
 
-import sqlite3
 import subprocess
 import sys
 import threading
@@ -10,12 +9,15 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from sqlalchemy import event, text
+from sqlalchemy import event, select, text
+from sqlalchemy.engine.interfaces import CacheStats
 
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.opening import BUSY_SECONDS, LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep.check import info
+from tests.database import ON_POSTGRESQL, by_hand, nothing_in, stored_in, tables_of, url_in
 from tests.ledger import scene
 from tests.refusals import refused
 
@@ -23,16 +25,17 @@ from tests.refusals import refused
 def test_a_new_ledger_has_an_own_secret_that_stays(tmp_path: Path):
     secrets: list[bytes] = []
     for folder in ("one", "one", "two"):
-        ledger = Ledger(scene.url_in(tmp_path / folder / "deep"))
+        ledger = Ledger(url_in(tmp_path / folder / "deep"))
         secrets.append(ledger.fence_secret())
         ledger.close()
     assert secrets[0] == secrets[1] != secrets[2]
     assert len(secrets[0]) == 32
 
 
+@pytest.mark.sqlite("of a file that is not there; a database that holds nothing is in test_server.py")
 def test_nothing_is_made_where_a_ledger_is_only_to_be_read(tmp_path: Path):
     with refused(LedgerError, tmp_path / "none" / "ledger.db", "evenhand judge", code="EH-LEDGER-MISSING"):
-        Ledger(scene.url_in(tmp_path / "none"), create=False)
+        Ledger(url_in(tmp_path / "none"), create=False)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -73,6 +76,7 @@ def test_a_store_that_cannot_be_taken_apart_is_a_sentence_that_does_not_repeat_i
     assert "hunter2" not in "".join(traceback.format_exception(refused.value))
 
 
+@pytest.mark.sqlite("a server grants so many connections and no more")
 def test_a_connection_once_opened_is_used_again_however_many_threads_there_were(tmp_path: Path):
     threads, opened = 40, list[object]()
     together = threading.Barrier(threads)
@@ -82,7 +86,7 @@ def test_a_connection_once_opened_is_used_again_however_many_threads_there_were(
             connection.execute(text("SELECT 1"))
             together.wait(timeout=60)  # all of them hold one at the same time
 
-    with closing(Ledger(scene.url_in(tmp_path))) as ledger, ThreadPoolExecutor(threads) as pool:
+    with closing(Ledger(url_in(tmp_path))) as ledger, ThreadPoolExecutor(threads) as pool:
         list(pool.map(look, range(threads)))
         event.listen(ledger.engine, "connect", lambda *_: opened.append(1))
         list(pool.map(look, range(threads)))
@@ -90,36 +94,34 @@ def test_a_connection_once_opened_is_used_again_however_many_threads_there_were(
 
 
 def test_a_ledger_of_a_newer_version_is_refused_and_unchanged(tmp_path: Path):
-    Ledger(scene.url_in(tmp_path)).close()
-    path = tmp_path / "ledger.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
-        connection.execute("CREATE TABLE of_the_future (x)")
-        connection.commit()
-    before = path.read_bytes()
+    Ledger(url_in(tmp_path)).close()
+    with by_hand(tmp_path) as hand:
+        hand.execute("UPDATE alembic_version SET version_num = '9999'")
+        hand.execute("CREATE TABLE of_the_future (x TEXT)")
+    before = stored_in(tmp_path)
     with refused(LedgerError, 9999, code="EH-LEDGER-NEWER"):
-        Ledger(scene.url_in(tmp_path))
-    assert path.read_bytes() == before
-    assert [file.name for file in tmp_path.iterdir()] == ["ledger.db"]
+        Ledger(url_in(tmp_path))
+    assert stored_in(tmp_path) == before
+    assert [file.name for file in tmp_path.iterdir()] == ([] if ON_POSTGRESQL else ["ledger.db"])
 
 
+@pytest.mark.sqlite("of a file")
 def test_a_file_that_is_no_database_is_refused_and_unchanged(tmp_path: Path):
     path = tmp_path / "ledger.db"
     path.write_bytes(b"item,model\n1,amber\n" * 100)
     with refused(LedgerError, "--store", code="EH-LEDGER-UNUSABLE"):
-        Ledger(scene.url_in(tmp_path))
+        Ledger(url_in(tmp_path))
     assert path.read_bytes() == b"item,model\n1,amber\n" * 100
 
 
 def test_the_database_of_another_program_is_refused_and_gets_no_tables(tmp_path: Path):
-    path = tmp_path / "ledger.db"
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute("CREATE TABLE bookmarks (url TEXT)")
-        connection.commit()
+    nothing_in(tmp_path)
+    with by_hand(tmp_path) as hand:
+        hand.execute("CREATE TABLE bookmarks (url TEXT)")
     with refused(LedgerError, "'bookmarks'", code="EH-LEDGER-FOREIGN"):
-        Ledger(scene.url_in(tmp_path))
-    with closing(sqlite3.connect(path)) as connection:
-        assert connection.execute("SELECT name FROM sqlite_master").fetchall() == [("bookmarks",)]
+        Ledger(url_in(tmp_path))
+    with by_hand(tmp_path) as hand:
+        assert tables_of(hand) == ["bookmarks"]
 
 
 @pytest.mark.parametrize(
@@ -135,32 +137,36 @@ def test_the_database_of_another_program_is_refused_and_gets_no_tables(tmp_path:
 def test_another_program_that_keeps_its_version_as_we_do_is_not_taken_for_a_ledger(
     tmp_path: Path, tables: list[str], version: str
 ):
-    with closing(sqlite3.connect(tmp_path / "ledger.db")) as connection:
+    nothing_in(tmp_path)
+    with by_hand(tmp_path) as hand:
         for statement in (*tables, "CREATE TABLE alembic_version (version_num TEXT)"):
-            connection.execute(statement)
-        connection.execute("INSERT INTO alembic_version VALUES (?)", (version,))
-        connection.commit()
+            hand.execute(statement)
+        hand.execute("INSERT INTO alembic_version VALUES (?)", (version,))
     with refused(LedgerError, "--store", code="EH-LEDGER-FOREIGN"):
-        Ledger(scene.url_in(tmp_path))
+        Ledger(url_in(tmp_path))
 
 
-def test_an_empty_file_becomes_a_ledger(tmp_path: Path):
-    (tmp_path / "ledger.db").touch()
-    ledger = Ledger(scene.url_in(tmp_path))
+def test_an_empty_database_becomes_a_ledger(tmp_path: Path):
+    nothing_in(tmp_path)
+    if not ON_POSTGRESQL:
+        (tmp_path / "ledger.db").touch()
+    ledger = Ledger(url_in(tmp_path))
     assert info(ledger).counts["trials"] == 0
     ledger.close()
 
 
+@pytest.mark.sqlite("of a file and its folder")
 def test_a_folder_that_cannot_be_is_a_sentence(tmp_path: Path):
     (tmp_path / "file").write_text("I am no folder")
     with refused(LedgerError, tmp_path / "file" / "sub" / "ledger.db"):
-        Ledger(scene.url_in(tmp_path / "file" / "sub"))
+        Ledger(url_in(tmp_path / "file" / "sub"))
 
 
+@pytest.mark.sqlite("of a file and its folder")
 def test_a_folder_in_the_place_of_the_ledger_is_a_sentence(tmp_path: Path):
     (tmp_path / "ledger.db").mkdir()
     with refused(LedgerError, tmp_path, code="EH-LEDGER-READ-ONLY"):
-        Ledger(scene.url_in(tmp_path))
+        Ledger(url_in(tmp_path))
 
 
 AS_NOBODY = """
@@ -176,6 +182,7 @@ except LedgerError as error:
 """
 
 
+@pytest.mark.sqlite("of a file and its folder")
 @pytest.mark.parametrize("rights", [0o555, 0o000], ids=["not writable", "not even readable"])
 def test_a_folder_without_rights_is_a_sentence(rights: int):
     # Not tmp_path: pytest keeps that from everybody but its owner.
@@ -183,7 +190,7 @@ def test_a_folder_without_rights_is_a_sentence(rights: int):
     folder = Path(made.stdout.strip())
     try:
         folder.chmod(rights)
-        command = [sys.executable, "-c", AS_NOBODY, scene.url_in(folder)]
+        command = [sys.executable, "-c", AS_NOBODY, url_in(folder)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert done.stderr == ""
         assert done.stdout.startswith(f"The ledger at {folder}/ledger.db cannot be ")
@@ -195,25 +202,29 @@ def test_a_folder_without_rights_is_a_sentence(rights: int):
 
 
 HOLDS = """
-import sqlite3, sys
-connection = sqlite3.connect(sys.argv[1], isolation_level=None)
-connection.execute("BEGIN IMMEDIATE")
-print("held", flush=True)
-sys.stdin.readline()
-connection.execute("COMMIT")
+import sys
+from tests import database
+with database.held(sys.argv[1]):
+    print("held", flush=True)
+    sys.stdin.readline()
 print("let go", flush=True)
 sys.stdin.readline()
 """
 
 
+def holding(folder: Path) -> "subprocess.Popen[str]":
+    """Another process that has begun to write."""
+    command = [sys.executable, "-c", HOLDS, url_in(folder)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=scene.ROOT)
+
+
 def test_a_ledger_that_another_process_holds_too_long_is_a_sentence_and_reading_goes_on(tmp_path: Path):
-    ledger = Ledger(scene.url_in(tmp_path), wait_seconds=0.2)
+    ledger = Ledger(url_in(tmp_path), wait_seconds=0.2)
     scene.set_up(ledger)
-    command = [sys.executable, "-c", HOLDS, str(tmp_path / "ledger.db")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with holding(tmp_path) as other:
         assert scene.heard(other) == "held"
         assert len(ledger.responses_to(item.digest for item in scene.ITEMS)) == 6
-        with refused(LedgerError, tmp_path, "0.2 s", code="EH-LEDGER-BUSY"):
+        with refused(LedgerError, ledger.where, "0.2 s", code="EH-LEDGER-BUSY"):
             ledger.commit(Entries(trials=scene.TRIALS))
         scene.told(other)
         assert scene.heard(other) == "let go"
@@ -224,9 +235,8 @@ def test_a_ledger_that_another_process_holds_too_long_is_a_sentence_and_reading_
 
 
 def test_a_writer_waits_for_another_that_lets_go_in_time(tmp_path: Path):
-    ledger = Ledger(scene.url_in(tmp_path))
-    command = [sys.executable, "-c", HOLDS, str(tmp_path / "ledger.db")]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    ledger = Ledger(url_in(tmp_path))
+    with holding(tmp_path) as other:
         assert scene.heard(other) == "held"
         scene.told(other)
         ledger.commit(Entries(trials=scene.TRIALS))
@@ -235,12 +245,14 @@ def test_a_writer_waits_for_another_that_lets_go_in_time(tmp_path: Path):
     ledger.close()
 
 
+@pytest.mark.sqlite("of SQLite's own settings")
 def test_the_wait_is_30_seconds_unless_another_is_asked_for(ledger: Ledger):
     assert BUSY_SECONDS == ledger.wait_seconds == 30
     with ledger.reading() as connection:
         assert connection.exec_driver_sql("PRAGMA busy_timeout").scalar() == 30_000
 
 
+@pytest.mark.sqlite("of SQLite's own settings")
 def test_what_is_committed_survives_a_pulled_plug(ledger: Ledger):
     """2 is FULL: the log is flushed to disk at every commit."""
     with ledger.reading() as connection:
@@ -255,10 +267,20 @@ def test_processes_that_make_one_ledger_at_once_all_get_it(tmp_path: Path):
         "print('ready', flush=True); sys.stdin.readline()\n"
         "ledger = Ledger(sys.argv[1]); print(ledger.fence_secret().hex(), flush=True)"
     )
-    command = [sys.executable, "-c", opens, scene.url_in(tmp_path)]
+    command = [sys.executable, "-c", opens, url_in(tmp_path)]
     processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     assert {scene.heard(process) for process in processes} == {"ready"}
     for process in processes:
         scene.told(process)
     assert len({process.communicate()[0] for process in processes}) == 1
     assert [process.returncode for process in processes] == [0] * len(processes)
+
+
+@pytest.mark.sqlite("the servers' dialect is SQLAlchemy's own")
+def test_a_statement_that_one_ledger_compiled_serves_another_of_the_process(tmp_path: Path):
+    asked = select(schema.meta.c.value.label("of_this_test_alone"))
+    found: list[object] = []
+    for name in ("one", "other"):
+        with closing(Ledger(f"sqlite:///{tmp_path}/{name}.db")) as ledger, ledger.reading() as connection:
+            found.append(connection.execute(asked).context.cache_hit)
+    assert found == [CacheStats.CACHE_MISS, CacheStats.CACHE_HIT]

@@ -35,6 +35,7 @@ from evenhand.site.accounts.store import (
     signed_in_with,
 )
 from evenhand.site.http.audit_log import LogEvent, events, write_down
+from tests.database import ON_POSTGRESQL, rows_in, url_in
 from tests.ledger import scene
 
 
@@ -53,6 +54,34 @@ def refused(ledger: Ledger, token: str) -> str:
     with pytest.raises(InvitationRefused):
         join(ledger, token, "Eve")
     return caught.value.fault
+
+
+def test_an_invitation_for_one_lets_one_in_of_two_that_come_to_two_servers(tmp_path: Path):
+    url, came = url_in(tmp_path), list[str]()
+    with closing(Ledger(url, in_turn=True)) as here, closing(Ledger(url, in_turn=True)) as there:
+        token = invite(here, Invite(role="annotator")).token
+
+        def come() -> None:
+            try:
+                came.append(join(there, token, "Bob").person.name)
+            except InvitationRefused as error:
+                came.append(error.fault)
+
+        other = threading.Thread(target=come)
+        with here.writing():
+            join(here, token, "Ada")
+            other.start()
+            waiting(tmp_path)
+        other.join()
+        assert came == ["used up"]
+        assert [one.name for one in people(here)] == ["Ada"]
+
+
+def waiting(folder: Path) -> None:
+    """Until somebody waits for a lock, where the database can tell."""
+    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    while ON_POSTGRESQL and not rows_in(folder, query)[0][0]:
+        time.sleep(0.01)
 
 
 def test_an_invitation_lets_in_as_many_as_it_says(ledger: Ledger):
@@ -124,9 +153,10 @@ def test_access_ends_one_by_one_by_time_or_all_at_once(ledger: Ledger):
     assert person_of(ledger, theirs, kind="token") == grace
 
 
+@pytest.mark.sqlite("of the bytes of a file")
 def test_an_erased_name_is_in_no_byte_of_the_file(tmp_path: Path):
     """Where SQLite is built so as to leave what was deleted; many builds are."""
-    with closing(Ledger(scene.url_in(tmp_path))) as ledger:
+    with closing(Ledger(url_in(tmp_path))) as ledger:
         person = came_in(ledger, "Wilhelmina " * 6)
         assert b"elmina" in b"".join(file.read_bytes() for file in tmp_path.glob("ledger.db*"))
         erase_name(ledger, person.id)

@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,12 +19,14 @@ from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Invite, Person, invite, join
-from evenhand.site.people import comparisons as comparing
+from evenhand.site.people import saying
 from evenhand.site.people.changes import give_back, renew_answers, set_people_study
-from evenhand.site.people.comparisons import ComparisonTask, Paused, PersonShare, ShownAnew, find_place, find_task
+from evenhand.site.people.comparisons import ComparisonTask, PersonShare, find_place, find_task
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.plan import PeopleStudyError
+from evenhand.site.people.saying import Paused, ShownAnew
 from evenhand.site.people.studies import make_people_study, people_studies, people_votes, progress, take_place
+from tests.database import url_in
 from tests.examples import examples
 
 ITEMS = tuple(Item(label=str(n), instruction=f"What is {n}?") for n in range(3))
@@ -51,7 +54,7 @@ steps = st.lists(
 def beginning() -> bytes:
     """A ledger with two studies alike for two people."""
     with tempfile.TemporaryDirectory() as folder:
-        with closing(Ledger(f"sqlite:///{Path(folder)}/ledger.db")) as ledger:
+        with closing(Ledger(url_in(Path(folder)))) as ledger:
             ledger.register_benchmark(BENCHMARK)
             ledger.add_responses(
                 [
@@ -131,7 +134,7 @@ class World:
         verdict = place.form.preference(choice)
         assert verdict is not None
         try:
-            comparing.say(self.ledger, place, task.number, verdict, showing=task.showing)
+            saying.say(self.ledger, place, task.number, verdict, showing=task.showing)
         except Paused:
             assert place.study in self.closed
         except ShownAnew:
@@ -147,8 +150,10 @@ def shown(task: ComparisonTask) -> Shown:
     return (task.item.digest, *task.answers)
 
 
+@pytest.mark.sqlite("each example is a copy of the bytes of a SQLite file")
 @settings(max_examples=examples(40), deadline=None)
 @given(steps)
+@pytest.mark.slow
 def test_page_and_board_of_a_study_count_what_was_said_in_it_and_nothing_else(taken: list[Step]):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.db"

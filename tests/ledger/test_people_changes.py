@@ -14,7 +14,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
 from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Person
-from evenhand.site.people import comparisons as comparing
+from evenhand.site.people import saying
 from evenhand.site.people.changes import (
     finished_studies,
     give_back,
@@ -22,17 +22,10 @@ from evenhand.site.people.changes import (
     replaced_answers,
     set_people_study,
 )
-from evenhand.site.people.comparisons import (
-    ComparisonTask,
-    Overtaken,
-    Paused,
-    PersonShare,
-    ShownAnew,
-    find_place,
-    find_task,
-)
+from evenhand.site.people.comparisons import ComparisonTask, PersonShare, find_place, find_task
 from evenhand.site.people.forms import Pairs
 from evenhand.site.people.plan import PeopleStudyError, judged_by_models, plan_people_study
+from evenhand.site.people.saying import Overtaken, Paused, ShownAnew
 from evenhand.site.people.studies import find_people_study, people_votes, progress, take_place
 from tests.ledger.test_people_studies import ITEMS, asked, judge_all, ledger, made, person, say, taken, verdict
 
@@ -197,7 +190,7 @@ def test_a_verdict_on_an_answer_that_was_replaced_under_ones_eyes_is_not_kept(le
     refused = 0
     for page in pages:
         try:
-            comparing.say(ledger, place, page.number, verdict(place, "A"), showing=page.showing, after=0)
+            saying.say(ledger, place, page.number, verdict(place, "A"), showing=page.showing, after=0)
         except ShownAnew:
             refused += 1
             assert seen(ledger, place, page.number).answers != page.answers
@@ -213,11 +206,11 @@ def test_a_verdict_lands_on_no_other_item_when_a_place_was_divided(ledger: Ledge
     now = taken(ledger, study, ada)
     for page in (open_at_four, open_at_two):
         with pytest.raises(ShownAnew):
-            comparing.say(ledger, now, page.number, verdict(now, "B"), showing=page.showing, after=1)
+            saying.say(ledger, now, page.number, verdict(now, "B"), showing=page.showing, after=1)
     assert {vote.value for vote in people_votes(ledger, study)} == {1}
     # The same task at its new number is the one that was seen.
     assert seen(ledger, now, 1).showing == open_at_two.showing
-    assert comparing.say(ledger, now, 1, verdict(now, "B"), showing=open_at_two.showing, after=1)
+    assert saying.say(ledger, now, 1, verdict(now, "B"), showing=open_at_two.showing, after=1)
 
 
 def test_a_showing_has_a_name_that_nobody_can_make_without_the_ledger(ledger: Ledger):

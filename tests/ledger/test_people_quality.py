@@ -23,22 +23,11 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Invite, Person, invite, join
-from evenhand.site.people import comparisons as comparing
+from evenhand.site.people import saying
 from evenhand.site.people.agreement import agreement
 from evenhand.site.people.changes import finished_studies, give_back, renew_answers, replaced_answers
 from evenhand.site.people.checks import Known
-from evenhand.site.people.comparisons import (
-    ChosenAnswer,
-    ComparisonTask,
-    NotRead,
-    PersonShare,
-    choices,
-    find_place,
-    find_task,
-    has_read,
-    remark,
-    undo,
-)
+from evenhand.site.people.comparisons import ChosenAnswer, ComparisonTask, PersonShare, choices, find_place, find_task
 from evenhand.site.people.export import study_table
 from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.plan import PeopleStudyError
@@ -52,7 +41,9 @@ from evenhand.site.people.quality import (
     rule_named,
     said_tasks,
 )
+from evenhand.site.people.saying import NotRead, has_read, remark, undo
 from evenhand.site.people.studies import find_people_study, make_people_study, people_votes, progress, take_place
+from tests.database import url_in
 from tests.refusals import refused
 
 MODELS = ("amber", "blue", "coral")
@@ -60,13 +51,13 @@ MODELS = ("amber", "blue", "coral")
 ITEMS = tuple(Item(label=f"i{n}", instruction=f"What is {n}?") for n in range(60))
 BENCHMARK = Benchmark(name="numbers", items=ITEMS, licence="CC0-1.0", citation="", protocols=())
 KNOWN = tuple(Known(item=f"i{n}", better="amber", worse="coral", why=f"because {n}") for n in range(12))
-JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai")
+JUDGE = Rater(kind="model", name="scripted/judge", endpoint="openai")
 CONDITION = Condition(protocol="pairwise", prompt_hash="ab" * 32)
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(f"sqlite:///{tmp_path}/ledger.db")
+    opened = Ledger(url_in(tmp_path))
     stock(opened)
     yield opened
     opened.close()
@@ -118,7 +109,7 @@ def say(ledger: Ledger, place: PersonShare, number: int, choice: str, *, reason:
     decision = skipped if choice == "skip" else place.form.preference(choice)
     assert decision is not None
     mark = place.form.mark(choice)
-    said = comparing.say(ledger, place, number, decision, showing=shown.showing, mark=mark, opened=shown.opened)
+    said = saying.say(ledger, place, number, decision, showing=shown.showing, mark=mark, opened=shown.opened)
     assert said is not None
     return said
 
@@ -280,9 +271,9 @@ def test_a_form_sent_again_after_undo_is_told_that_something_else_stands(ledger:
     shown = task(ledger, place, 1)
     verdict = place.form.preference("A")
     assert verdict is not None
-    comparing.say(ledger, place, 1, verdict, showing=shown.showing, after=0)
+    saying.say(ledger, place, 1, verdict, showing=shown.showing, after=0)
     undo(ledger, place)
-    again = comparing.say(ledger, place, 1, verdict, showing=shown.showing, after=0)
+    again = saying.say(ledger, place, 1, verdict, showing=shown.showing, after=0)
     assert again is not None
     assert again.choice is None  # the very same form: it was heard, and taken back
 
@@ -300,7 +291,7 @@ def test_the_time_a_verdict_took_is_kept_and_one_made_up_is_not(ledger: Ledger):
     ):
         shown = task(ledger, place, number)
         opened = shown.opened if made_up is None else made_up
-        comparing.say(ledger, place, number, verdict, showing=shown.showing, opened=opened)
+        saying.say(ledger, place, number, verdict, showing=shown.showing, opened=opened)
     seconds = [one.seconds for one in said_tasks(ledger, place.study)][:5]
     assert seconds[0] is not None
     assert 0 <= seconds[0] < 60
@@ -484,7 +475,7 @@ def with_faulty_people(ledger: Ledger) -> tuple[str, dict[str, str]]:
             assert shown is not None
             verdict = place.form.preference(way(shown, lots))
             assert verdict is not None
-            comparing.say(ledger, place, number, verdict, showing=shown.showing, opened=shown.opened)
+            saying.say(ledger, place, number, verdict, showing=shown.showing, opened=shown.opened)
     return study, ids
 
 

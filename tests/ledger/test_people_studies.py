@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import Preference
+from evenhand.engine.tasks.people_sample import ANYBODY, BY_EYE, people_sample
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store import schema
@@ -22,18 +24,11 @@ from evenhand.ledger.store.runs import runs
 from evenhand.ledger.upkeep.check import check
 from evenhand.site.accounts.store import Invite, Person, invite, join
 from evenhand.site.http.audit_log import LogEvent, events
-from evenhand.site.people import comparisons as comparing
-from evenhand.site.people.comparisons import (
-    ChosenAnswer,
-    Paused,
-    PersonShare,
-    choices,
-    find_place,
-    find_task,
-    places_of,
-)
+from evenhand.site.people import saying
+from evenhand.site.people.comparisons import ChosenAnswer, PersonShare, choices, find_place, find_task, places_of
 from evenhand.site.people.forms import FORMS, AskedStudy, FormName, Pairs, Sharing
-from evenhand.site.people.plan import MOST_TASKS, PeopleStudyError, samples
+from evenhand.site.people.plan import MOST_TASKS, PeopleStudyError, plan_people_study, samples
+from evenhand.site.people.saying import Paused
 from evenhand.site.people.studies import (
     find_people_study,
     make_people_study,
@@ -42,6 +37,7 @@ from evenhand.site.people.studies import (
     progress,
     take_place,
 )
+from tests.database import url_in
 from tests.refusals import refused
 
 ITEMS = tuple(
@@ -54,7 +50,7 @@ MODELS = ("amber", "blue", "coral")
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(f"sqlite:///{tmp_path}/ledger.db")
+    opened = Ledger(url_in(tmp_path))
     opened.register_benchmark(BENCHMARK)
     opened.add_responses(
         [Response(item=item.digest, model=model, text=f"{model}: {item.label}") for item in ITEMS for model in MODELS]
@@ -94,7 +90,7 @@ def say(
     """Of what the task shows at this moment."""
     task = find_task(ledger, place, number)
     showing = "" if task is None else task.showing
-    return comparing.say(ledger, place, number, said, showing=showing, after=after)
+    return saying.say(ledger, place, number, said, showing=showing, after=after)
 
 
 def judge_all(ledger: Ledger, place: PersonShare, code: str = "A") -> None:
@@ -356,6 +352,19 @@ def test_the_questions_of_a_sample_can_be_asked(ledger: Ledger):
     assert found.comparisons == 6
 
 
+def test_what_a_sample_took_of_a_small_task_it_took_more_probably(ledger: Ledger):
+    items = tuple(Item(label=f"{n}", instruction=f"{n}?", task="small" if n < 2 else "large") for n in range(10))
+    uneven = replace(BENCHMARK, name="uneven", items=items)
+    ledger.register_benchmark(uneven)
+    answers = [Response(item=item.digest, model=model, text=model) for item in items for model in MODELS]
+    ledger.add_responses(answers)
+    drawn = people_sample(uneven, answers, per_task=2, seed=0, against=None).study
+    ledger.register_study(drawn, rater=ANYBODY, condition=BY_EYE, wanted=12)
+    planned = plan_people_study(ledger, replace(asked(sample=drawn.key), data=uneven.digest))
+    task = {item.digest: item.task for item in items}
+    assert {(task[one.item], one.probability) for one in planned.comparisons} == {("small", 1.0), ("large", 0.25)}
+
+
 @pytest.mark.parametrize(
     ("wanted", "fact"),
     [
@@ -424,7 +433,7 @@ def test_an_older_ledger_opens_and_its_study_keeps_its_trials(tmp_path: Path, le
         connection.execute(text("DROP TABLE people_decisions"))
         connection.execute(text("UPDATE alembic_version SET version_num = '0013'"))
     ledger.close()
-    with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as opened:
+    with closing(Ledger(url_in(tmp_path))) as opened:
         judge_all(opened, place)
         (after,) = studies(opened)
         assert (after.key, after.condition, after.reached) == (before.key, before.condition, 6)

@@ -16,9 +16,12 @@ from evenhand.images.addresses import FetchedAddress
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submitted_files import SubmittedFiles
+from tests.database import url_in
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.refusals import refused
+
+pytestmark = pytest.mark.sqlite("of the rights of files")
 
 FILLS = """
 import os, sys
@@ -67,14 +70,14 @@ def mode(path: Path) -> int:
 
 
 def test_a_ledger_that_others_could_read_is_theirs_no_more_once_it_is_opened(tmp_path: Path):
-    ledger = Ledger(scene.url_in(tmp_path))
+    ledger = Ledger(url_in(tmp_path))
     scene.set_up(ledger)
     ledger.images.put(encoded(photo(), "PNG"))
     ledger.submitted.add(b"item,response\n")
     shared = {"ledger.db": 0o664, "ledger.db-wal": 0o644, "ledger.db-shm": 0o644, "images": 0o755, "submitted": 0o775}
     for name, rights in shared.items():
         (tmp_path / name).chmod(rights)
-    Ledger(scene.url_in(tmp_path), create=False).close()
+    Ledger(url_in(tmp_path), create=False).close()
     assert {name: mode(tmp_path / name) for name in shared} == {
         "ledger.db": 0o600, "ledger.db-wal": 0o600, "ledger.db-shm": 0o600, "images": 0o700, "submitted": 0o700,
     }  # fmt: skip
@@ -106,7 +109,7 @@ def test_a_folder_beside_the_ledger_that_is_a_link_to_elsewhere_is_neither_read_
     before = everything(elsewhere)
     for create in (True, False):
         with refused(LedgerError, "--store", code="EH-LINK"):
-            Ledger(scene.url_in(tmp_path / "mine"), create=create)
+            Ledger(url_in(tmp_path / "mine"), create=create)
     assert everything(elsewhere) == before
     assert not (tmp_path / "mine" / "ledger.db").exists()
 
@@ -114,7 +117,7 @@ def test_a_folder_beside_the_ledger_that_is_a_link_to_elsewhere_is_neither_read_
 def test_links_in_a_circle_are_refused_with_a_sentence(tmp_path: Path):
     (tmp_path / "images").symlink_to(tmp_path / "way")
     (tmp_path / "way").symlink_to(tmp_path / "images")
-    with closing(Ledger(scene.url_in(tmp_path))) as ledger, pytest.raises(OSError, match="symbolic links"):
+    with closing(Ledger(url_in(tmp_path))) as ledger, pytest.raises(OSError, match="symbolic links"):
         ledger.images.put(encoded(photo(), "PNG"))
 
 
@@ -124,7 +127,7 @@ def test_a_link_among_the_images_leads_nothing_out_of_the_folder_and_nothing_in(
     elsewhere = a_link(tmp_path, f"images/{name[:2]}")
     (elsewhere / name[2:]).write_bytes(picture)
     before = everything(elsewhere)
-    with closing(Ledger(scene.url_in(tmp_path / "mine"))) as ledger:
+    with closing(Ledger(url_in(tmp_path / "mine"))) as ledger:
         with refused(private_files.WayOut):
             ledger.images.put(picture)
         with refused(ImageError, code="EH-LINK"):
@@ -136,10 +139,10 @@ def test_a_link_among_the_images_leads_nothing_out_of_the_folder_and_nothing_in(
 def test_a_ledger_that_lies_behind_a_link_is_the_owners_alone_with_what_is_beside_it(tmp_path: Path):
     (tmp_path / "disk").mkdir()
     (tmp_path / "way").symlink_to(tmp_path / "disk")
-    with closing(Ledger(scene.url_in(tmp_path / "way"))) as ledger:
+    with closing(Ledger(url_in(tmp_path / "way"))) as ledger:
         ledger.images.put(encoded(photo(), "PNG"))
         (tmp_path / "disk" / "ledger.db").chmod(0o644)
-        Ledger(scene.url_in(tmp_path / "way")).close()
+        Ledger(url_in(tmp_path / "way")).close()
     assert mode(tmp_path / "disk" / "ledger.db") == 0o600
     assert mode(tmp_path / "disk" / "images") == 0o700
 

@@ -16,15 +16,18 @@ from evenhand.ledger.store.read_only import reader_of
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep import check as upkeep
+from tests.database import url_in
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 from tests.read_only import mounted_read_only
 from tests.refusals import refused
 
+pytestmark = pytest.mark.sqlite("of a file and its folder that cannot be written")
+
 
 def put_on_record(folder: Path) -> Ledger:
-    ledger = Ledger(scene.url_in(folder))
+    ledger = Ledger(url_in(folder))
     scene.set_up(ledger)
     ledger.images.put(encoded(photo(), "PNG"))
     ledger.commit(Entries(study=scene.STUDY.key, trials=TRIALS[:2]))
@@ -40,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
 
 def trials_read(folder: Path) -> int:
     before = sorted(path.name for path in folder.iterdir())
-    with closing(Ledger(scene.url_in(folder), create=False)) as ledger:
+    with closing(Ledger(url_in(folder), create=False)) as ledger:
         assert ledger.read_only
         assert upkeep.check(ledger) == []
         found = upkeep.info(ledger).counts["trials"]
@@ -88,7 +91,7 @@ def test_a_backup_on_a_read_only_disk_is_read(folder: Path, tmp_path: Path):
         upkeep.backup(ledger, folder / "safe")
     with mounted_read_only(folder):
         assert trials_read(folder / "safe") == 2
-        with closing(Ledger(scene.url_in(folder / "safe"), create=False)) as read_only:
+        with closing(Ledger(url_in(folder / "safe"), create=False)) as read_only:
             again = upkeep.backup(read_only, tmp_path / "again")
     with closing(Ledger(f"sqlite:///{again}", create=False)) as copy:
         assert not copy.read_only
@@ -99,9 +102,9 @@ def test_what_would_write_there_is_a_sentence(folder: Path):
     put_on_record(folder).close()
     with mounted_read_only(folder):
         with refused(LedgerError, folder, code="EH-LEDGER-READ-ONLY"):
-            Ledger(scene.url_in(folder))
+            Ledger(url_in(folder))
         with (
-            closing(Ledger(scene.url_in(folder), create=False)) as ledger,
+            closing(Ledger(url_in(folder), create=False)) as ledger,
             refused(LedgerError, folder, code="EH-LEDGER-READ-ONLY"),
         ):
             ledger.commit(Entries(study=scene.STUDY.key, trials=TRIALS[2:3]))
@@ -117,7 +120,7 @@ def test_a_ledger_of_an_older_version_is_not_brought_up_to_date_there(folder: Pa
         mounted_read_only(folder),
         refused(LedgerError, folder, "0009", HEAD, code="EH-LEDGER-OLDER"),
     ):
-        Ledger(scene.url_in(folder), create=False)
+        Ledger(url_in(folder), create=False)
 
 
 READS = """
@@ -148,7 +151,7 @@ def open_folder() -> Generator[Path]:
 
 
 def read_by_nobody(folder: Path) -> object:
-    command = [sys.executable, "-c", READS, scene.url_in(folder)]
+    command = [sys.executable, "-c", READS, url_in(folder)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert done.stderr == ""
     return json.loads(done.stdout)

@@ -1,10 +1,7 @@
 """Claims about the record: all of a commit or none, acknowledged means kept, nothing asked twice."""
 
 import json
-import os
 import resource
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,12 +13,16 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
 from evenhand.images import digest
+from evenhand.images.places import ADDRESSES
 from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.kept import noted
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import CHUNK, Entries, Ledger
 from evenhand.ledger.store.runs import find_run, runs
+from evenhand.ledger.upkeep import chain
 from evenhand.ledger.upkeep import check as upkeep
 from evenhand.site.living.public_export import on_record
+from tests.database import AS_WRITTEN, small_disk, url_in
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import RESPONSES, STUDY, TRIALS
@@ -35,7 +36,7 @@ def counts(ledger: Ledger) -> dict[str, int]:
 
 
 def reopened(folder: Path) -> dict[str, int]:
-    ledger = Ledger(scene.url_in(folder), create=False)
+    ledger = Ledger(url_in(folder), create=False)
     assert upkeep.check(ledger) == []
     held = counts(ledger)
     ledger.close()
@@ -50,8 +51,9 @@ def test_a_commit_that_fails_in_its_last_part_leaves_nothing_of_its_first(ledger
         study=STUDY.key, trials=TRIALS, judgements=[scene.prefers(TRIALS[1], 1), broken], release=[TRIALS[0].key]
     )
     entries.add_call(scene.asked(), scene.REPLY, run="run", at=0.0, cost_usd=0.1)
-    with refused(LedgerError, "NOT NULL"):
+    with refused(LedgerError, "judgements", "run") as found:
         ledger.commit(entries)
+    assert TRIALS[0].key not in str(found.value)
     assert counts(ledger) == before
     assert scene.linked(ledger, STUDY) == 0
 
@@ -73,7 +75,7 @@ for number, trial in enumerate(scene.TRIALS, start=1):
     tell(number)
     sys.stdin.readline()
 """
-    process = scene.child(committing, scene.url_in(tmp_path))
+    process = scene.child(committing, url_in(tmp_path))
     for number in (1, 2, 3):
         assert scene.heard(process) == str(number)
         if number < 3:
@@ -93,7 +95,7 @@ with ledger.writing() as connection:
     sys.stdin.readline()
 """
     imports = "from evenhand.ledger.store import rows, schema\nscene.rows, scene.schema = rows, schema\n"
-    process = scene.child(imports + halfway, scene.url_in(tmp_path))
+    process = scene.child(imports + halfway, url_in(tmp_path))
     assert scene.heard(process) == '"halfway"'
     scene.killed(process)
     assert reopened(tmp_path)["trials"] == 1
@@ -119,6 +121,33 @@ def test_a_stored_call_comes_back_whole_with_its_cost_or_without(ledger: Ledger)
     assert set(found) == {known, free}
     assert (found[known].reply, found[known].cost_usd) == (scene.REPLY, 0.25)
     assert (found[free].reply, found[free].cost_usd) == (scene.Reply(text=""), None)
+
+
+def test_what_is_put_in_many_at_once_comes_back_to_the_letter_and_the_last_bit(ledger: Ledger):
+    texts = [
+        "",
+        "null",
+        '"quoted"',
+        "back\\slash \\u0041",
+        "%s %(rows)s {}",
+        "\x00 \ud800 \x01",
+        "Zoë 🜂\u2028\n\t",
+        "'; --",
+    ]
+    costs = [None, 0.0, 0.1 + 0.2, 1e-300, 1.7976931348623157e308, 5e-324, 3.0, 12345678.000000002]
+    entries = Entries()
+    for number, (words, cost) in enumerate(zip(texts, costs, strict=True)):
+        reply = replace(
+            scene.REPLY, text=words, reasoning=words[::-1], forced=number % 2 == 0, seconds=1 / (number + 3)
+        )
+        entries.add_call(scene.asked(str(number)), reply, run="run", at=1e9 + 1 / 7, cost_usd=cost)
+    ledger.commit(entries)
+    found = ledger.find_calls(scene.asked(str(number)).key for number in range(len(texts)))
+    for number, (words, cost) in enumerate(zip(texts, costs, strict=True)):
+        held = found[scene.asked(str(number)).key]
+        assert (held.reply.text, held.reply.reasoning, repr(held.cost_usd)) == (words, words[::-1], repr(cost))
+        assert (held.reply.forced, held.reply.seconds) == (number % 2 == 0, 1 / (number + 3))
+    assert not chain.check(ledger).problems
 
 
 @pytest.mark.parametrize("reason", UNDECIDED)
@@ -272,24 +301,15 @@ sys.stdin.readline()
 
 @pytest.fixture
 def tiny_disk(tmp_path: Path) -> Iterator[Path]:
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    if os.geteuid() != 0 or shutil.which("mount") is None:
-        pytest.skip("Mounting a small disk needs root; the limit on a file's size stands in for it.")
-    mounted = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)], capture_output=True, text=True
-    )
-    if mounted.returncode:
-        pytest.skip(f"No small disk can be mounted here: {mounted.stderr.strip()}")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
+    with small_disk(tmp_path / "disk", megabytes=2) as folder:
+        yield folder
 
 
 def filled(folder: Path, limit: str) -> list[object]:
     """What a process that commits until it cannot says: commits done, the error's type and words."""
     import json
 
-    with scene.child(FILLS, scene.url_in(folder)) as process:
+    with scene.child(FILLS, url_in(folder)) as process:
         assert scene.heard(process) == '"set up"'
         scene.told(process, limit)
         said = json.loads(scene.heard(process))
@@ -297,6 +317,7 @@ def filled(folder: Path, limit: str) -> list[object]:
     return said
 
 
+@pytest.mark.sqlite("of the disk of SQLite's file; a server's is in test_server_full.py")
 def test_a_full_disk_is_a_sentence_and_what_was_committed_is_there(tiny_disk: Path):
     done, kind, words = filled(tiny_disk, "")
     assert kind == "LedgerError"
@@ -305,6 +326,7 @@ def test_a_full_disk_is_a_sentence_and_what_was_committed_is_there(tiny_disk: Pa
     assert reopened(tiny_disk)["calls"] == done != 0
 
 
+@pytest.mark.sqlite("of the disk of SQLite's file; a server's is in test_server_full.py")
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
 def test_a_file_that_may_not_grow_is_a_sentence_and_what_was_committed_is_there(tmp_path: Path):
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[1] == resource.RLIM_INFINITY
@@ -314,6 +336,7 @@ def test_a_file_that_may_not_grow_is_a_sentence_and_what_was_committed_is_there(
     assert reopened(tmp_path)["calls"] == done != 0
 
 
+@pytest.mark.sqlite("of the folder beside SQLite's file")
 def test_images_that_find_no_place_are_a_sentence_and_no_item_is_registered(ledger: Ledger, tmp_path: Path):
     (tmp_path / "images").write_text("I am no folder")
     with refused(LedgerError, tmp_path / "images"):
@@ -335,6 +358,7 @@ sys.stdin.readline()
 """
 
 
+@pytest.mark.sqlite("of the folder beside SQLite's file")
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such limit")
 def test_an_image_that_the_disk_has_no_room_for_is_the_same_sentence(ledger: Ledger, tmp_path: Path):
     with scene.child(STORES, ledger.url) as process:
@@ -357,7 +381,9 @@ def test_rows_with_names_go_in_by_name_and_judgements_as_they_came(ledger: Ledge
     ledger.commit(entries)
     with ledger.reading() as connection:
         rowids = {
-            table: [name for (name,) in connection.exec_driver_sql(f"SELECT {column} FROM {table} ORDER BY rowid")]
+            table: [
+                name for (name,) in connection.exec_driver_sql(f"SELECT {column} FROM {table} ORDER BY {AS_WRITTEN}")
+            ]
             for table, column in (("trials", "key"), ("study_trials", "trial"), ("judgements", "trial"))
         }
     assert rowids["trials"] == rowids["study_trials"] == sorted(keys())
@@ -388,7 +414,8 @@ def test_two_benchmarks_may_say_otherwise_of_one_image_and_each_is_told_its_own(
     assert [addresses.licences(one.digest)[image] for one in both] == ["CC0", "CC BY 4.0"]
     assert [addresses.origins(one.digest)[image] for one in both] == ["From one.", "From other."]
     assert [on_record(ledger, one.digest).licences[image] for one in both] == ["CC0", "CC BY 4.0"]
-    assert addresses.path.read_bytes().count(b"sha256") == 2, "what was said is not said again"
+    lines = noted(ledger.places.notes[ADDRESSES])
+    assert b"".join(lines).count(b"sha256") == 2, "what was said is not said again"
     ledger.register_benchmark(replace(both[0], licences={image: "CC BY-SA 2.0"}))
     assert addresses.licences(both[0].digest)[image] == "CC BY-SA 2.0", "the same data may be put right"
     assert addresses.licences(both[1].digest)[image] == "CC BY 4.0"

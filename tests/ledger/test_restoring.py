@@ -16,12 +16,15 @@ from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.upkeep import check as upkeep
 from evenhand.ledger.upkeep.restoring import restore
 from tests.cli.shell import Shell
+from tests.database import url_in
 from tests.images.pictures import encoded, photo
 from tests.images.test_metadata import phone_jpeg
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 from tests.ledger.test_upkeep import filled as filled
 from tests.refusals import tells
+
+pytestmark = pytest.mark.sqlite("`ledger restore` is of SQLite files")
 
 PNG = encoded(photo(), "PNG")
 
@@ -39,7 +42,7 @@ def held(folder: Path) -> dict[str, bytes]:
 
 
 def facts(folder: Path) -> tuple[dict[str, int], list[str], dict[str, str]]:
-    with closing(Ledger(scene.url_in(folder), create=False)) as ledger:
+    with closing(Ledger(url_in(folder), create=False)) as ledger:
         assert upkeep.check(ledger) == []
         return upkeep.info(ledger).counts, list(ledger.images.digests()), ledger.images.addresses.digests()
 
@@ -47,7 +50,7 @@ def facts(folder: Path) -> tuple[dict[str, int], list[str], dict[str, str]]:
 def refused(backup: Path, folder: Path, *facts: object, force: bool = False) -> str:
     """Its code; the sentence tells the facts."""
     with pytest.raises(LedgerError) as error:
-        restore(backup, scene.url_in(folder), force=force)
+        restore(backup, url_in(folder), force=force)
     assert "/.evenhand-" not in str(error.value)
     tells(error.value, *facts)
     return error.value.code
@@ -56,11 +59,11 @@ def refused(backup: Path, folder: Path, *facts: object, force: bool = False) -> 
 def test_a_backup_becomes_the_ledger_it_was_made_of(backup: Path, filled: Ledger, tmp_path: Path):
     for number, source in enumerate((backup, backup / "ledger.db")):
         folder = tmp_path / f"new{number}" / "deep"
-        told = restore(source, scene.url_in(folder), force=False)
+        told = restore(source, url_in(folder), force=False)
         assert (told.where, told.images) == (f"{folder}/ledger.db", 2)
         assert sorted(held(folder)) == sorted(held(backup))
         assert facts(folder) == facts(tmp_path)
-        with closing(Ledger(scene.url_in(folder))) as again:
+        with closing(Ledger(url_in(folder))) as again:
             assert again.fence_secret() == filled.fence_secret()
             image = next(digest for digest in again.images.digests() if again.images.originals.of(digest))
             assert again.images.originals.of(image) == filled.images.originals.of(image)
@@ -81,7 +84,7 @@ def test_with_force_the_backup_takes_its_place_and_files_that_came_since_stay(
     filled.images.addresses.add(FetchedAddress(url="https://e.org/a", digest=later, at=2.0))
     filled.images.addresses.add(FetchedAddress(url="https://e.org/b", digest=later, at=2.0))
     filled.close()
-    restore(backup, scene.url_in(tmp_path), force=True)
+    restore(backup, url_in(tmp_path), force=True)
     counts, digests, addresses = facts(tmp_path)
     assert counts == then[0]
     assert sorted(digests) == sorted([*then[1], later])
@@ -96,13 +99,13 @@ import os
 from pathlib import Path
 from evenhand.ledger.store.record import Ledger
 from tests.ledger import scene
-ledger = Ledger({scene.url_in(folder)!r})
+ledger = Ledger({url_in(folder)!r})
 scene.set_up(ledger)
 os._exit(1)
 """
     subprocess.run([sys.executable, "-c", code], cwd=scene.ROOT, timeout=60)
     assert (folder / "ledger.db-wal").stat().st_size > 0
-    restore(backup, scene.url_in(folder), force=True)
+    restore(backup, url_in(folder), force=True)
     assert facts(folder) == facts(tmp_path)
 
 
@@ -117,7 +120,7 @@ def test_a_damaged_ledger_is_replaced(backup: Path, filled: Ledger, tmp_path: Pa
     filled.close()
     expected = facts(tmp_path)
     (tmp_path / "ledger.db").write_bytes(b"no ledger any more" * 1000)
-    restore(backup, scene.url_in(tmp_path), force=True)
+    restore(backup, url_in(tmp_path), force=True)
     assert facts(tmp_path) == expected
 
 
@@ -159,7 +162,7 @@ def test_a_backup_that_is_not_sound_changes_nothing(
     folder = tmp_path / "place"
     folder.mkdir()
     if force:
-        Ledger(scene.url_in(folder)).close()
+        Ledger(url_in(folder)).close()
     before = held(folder)
     assert refused(backup, folder, words, force=force) == "EH-BACKUP-UNSOUND"
     assert held(folder) == before
@@ -170,7 +173,7 @@ def test_a_folder_without_a_ledger_or_with_several_is_a_sentence(backup: Path, t
     assert refused(tmp_path / "empty", tmp_path / "new", tmp_path / "empty") == "EH-BACKUP-NONE"
     (backup / "other.db").write_bytes((backup / "ledger.db").read_bytes())
     assert refused(backup, tmp_path / "new", "ledger.db, other.db") == "EH-BACKUP-NONE"
-    restore(backup / "other.db", scene.url_in(tmp_path / "new"), force=False)
+    restore(backup / "other.db", url_in(tmp_path / "new"), force=False)
     assert facts(tmp_path / "new")[0]["trials"] == 2
 
 
@@ -182,9 +185,9 @@ def test_the_ledger_itself_is_no_backup_of_it(filled: Ledger, tmp_path: Path):
 
 def test_a_backup_of_an_older_version_is_brought_up_to_date_and_left_as_it_was(tmp_path: Path):
     (tmp_path / "old").mkdir()
-    scene.make_older(tmp_path / "old" / "ledger.db", "0003")
+    scene.make_older(tmp_path / "old", "0003")
     before = held(tmp_path / "old")
-    restore(tmp_path / "old", scene.url_in(tmp_path / "new"), force=False)
+    restore(tmp_path / "old", url_in(tmp_path / "new"), force=False)
     assert facts(tmp_path / "new")[0]["trials"] == 0
     assert held(tmp_path / "old") == before
 

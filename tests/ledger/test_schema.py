@@ -1,6 +1,5 @@
 """Claims about the tables: any version's become this one's, PostgreSQL would take them, and any text fits in."""
 
-import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
@@ -26,11 +25,12 @@ from evenhand.ledger.read import projection
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk, cut_off, cut_off_by_run
 from evenhand.ledger.store.claims import claim, release_all, renew
-from evenhand.ledger.store.opening import strange_tables
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.runs import charged_by_run, find_run, runs
+from evenhand.ledger.store.strange_tables import strange_tables
 from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep import check as upkeep
+from tests.database import by_hand, url_in
 from tests.ledger import scene
 
 POSTGRES = postgresql.dialect()
@@ -58,8 +58,8 @@ def test_versions_of_the_tables_are_numbered_in_order():
 
 def test_the_last_version_that_was_written_down_has_the_tables_of_the_schema(tmp_path: Path):
     """Who changes the schema raises HEAD and writes the new version's statements into older_tables.sql."""
-    scene.make_older(tmp_path / "ledger.db", HEAD)
-    with closing(Ledger(scene.url_in(tmp_path))) as ledger, ledger.reading() as connection:
+    scene.make_older(tmp_path, HEAD)
+    with closing(Ledger(url_in(tmp_path))) as ledger, ledger.reading() as connection:
         assert strange_tables(connection) == []
 
 
@@ -67,11 +67,11 @@ def test_the_last_version_that_was_written_down_has_the_tables_of_the_schema(tmp
 def test_a_ledger_of_any_older_version_is_brought_up_to_date(tmp_path: Path, version: str):
     item = scene.ITEMS[0]
     scene.make_older(
-        tmp_path / "ledger.db",
+        tmp_path,
         version,
         f"INSERT INTO items (digest, content) VALUES ('{item.digest}', '{canonical_json(item.content())}')",
     )
-    with closing(Ledger(scene.url_in(tmp_path))) as ledger:
+    with closing(Ledger(url_in(tmp_path))) as ledger:
         assert upkeep.check(ledger) == []
         assert upkeep.info(ledger).counts["items"] == 1
         assert made_in(ledger) == {*schema.metadata.tables, "alembic_version"}
@@ -79,7 +79,7 @@ def test_a_ledger_of_any_older_version_is_brought_up_to_date(tmp_path: Path, ver
         ledger.commit(Entries(study=scene.STUDY.key, trials=scene.TRIALS))
         assert upkeep.check(ledger) == []
         assert upkeep.info(ledger).counts["trials"] == len(scene.TRIALS)
-    with closing(Ledger(scene.url_in(tmp_path), create=False)) as again:
+    with closing(Ledger(url_in(tmp_path), create=False)) as again:
         assert upkeep.info(again).counts["items"] == len(scene.ITEMS)
 
 
@@ -113,6 +113,7 @@ def listening(ledger: Ledger) -> Generator[list[Any]]:
     event.remove(ledger.engine, "before_execute", hear)
 
 
+@pytest.mark.sqlite("where they are run on PostgreSQL nobody need ask")
 def test_postgresql_would_take_every_statement(ledger: Ledger):
     with listening(ledger) as statements:
         everything_once(ledger)
@@ -249,7 +250,7 @@ def test_no_word_of_a_user_or_a_model_can_bring_a_nul_into_any_column(ledger: Le
     ledger.commit(entries)
     ledger.end_run(run, {ugly: ugly})
 
-    assert not any("\x00" in value for value in stored_texts(tmp_path / "ledger.db"))
+    assert not any(b"\x00" in value for value in stored_texts(tmp_path))
     (found,) = projection.studies(ledger, benchmark=ugly)
     assert (found.benchmark, found.rater, found.condition, found.variant) == (ugly, judge, condition, ugly)
     (result,) = projection.judged(ledger, [found])
@@ -264,8 +265,8 @@ def test_no_word_of_a_user_or_a_model_can_bring_a_nul_into_any_column(ledger: Le
     assert upkeep.check(ledger) == []
 
 
-def stored_texts(path: Path) -> Iterator[str]:
-    with closing(sqlite3.connect(path)) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            for row in connection.execute(f'SELECT * FROM "{name}"'):
-                yield from (value for value in row if isinstance(value, str))
+def stored_texts(folder: Path) -> Iterator[bytes]:
+    with by_hand(folder) as hand:
+        for name in schema.metadata.tables:
+            for row in hand.execute(f'SELECT * FROM "{name}"'):
+                yield from (value for value in row if isinstance(value, bytes))

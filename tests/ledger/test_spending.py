@@ -11,7 +11,8 @@ from evenhand.ledger.read.spending import DataTerms, Spent, endpoints_said, spen
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.runs import charged, charged_to
-from tests.ledger.scene import BENCHMARK, REPLY, asked, set_up, url_in
+from tests.database import url_in
+from tests.ledger.scene import BENCHMARK, REPLY, asked, set_up
 
 
 def test_a_run_costs_what_its_replies_cost(ledger: Ledger):

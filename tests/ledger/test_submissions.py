@@ -60,6 +60,7 @@ from evenhand.site.accounts.requests import (
     requests_on_record,
 )
 from evenhand.site.accounts.store import InvitationRefused, join, people
+from tests.database import url_in
 from tests.ledger.scene import make_older
 from tests.refusals import tells
 
@@ -200,10 +201,9 @@ def test_a_receipt_comes_back_whole_and_the_event_keeps_what_is_shown(ledger: Le
 
 
 def test_receipts_that_an_older_ledger_kept_in_its_events_are_moved(tmp_path: Path):
-    path = tmp_path / "old.db"
     events = [("judged", {"partial": True, "receipt": RECEIPT}), ("published", {})]
     make_older(
-        path,
+        tmp_path,
         "0007",
         *(
             "INSERT INTO submission_events (submission, kind, content, at) "
@@ -211,10 +211,11 @@ def test_receipts_that_an_older_ledger_kept_in_its_events_are_moved(tmp_path: Pa
             for kind, content in events
         ),
     )
-    with closing(Ledger(f"sqlite:///{path}")) as opened:
+    with closing(Ledger(url_in(tmp_path))) as opened:
         assert receipt_on_record(opened, "5ab1") == RECEIPT
         with opened.reading() as connection:
-            written = connection.execute(select(submission_events.c.content)).scalars().all()
+            in_order = select(submission_events.c.content).order_by(submission_events.c.seq)
+            written = connection.execute(in_order).scalars().all()
     assert [json.loads(one) for one in written] == [{"partial": True, "receipt": SHOWN}, {}]
 
 
@@ -281,7 +282,7 @@ def test_a_file_is_kept_byte_for_byte_and_an_altered_one_is_noticed(ledger: Ledg
     assert ledger.submitted.add(b"one\r\n") == digest
     assert ledger.submitted.get(digest) == b"one\r\n"
     assert ledger.submitted.holds(digest)
-    (ledger.submitted.root / digest).write_bytes(b"one\n")
+    ledger.places.submitted.put(digest, b"one\n")
     assert not ledger.submitted.holds(digest)
     assert ledger.submitted.add(b"one\r\n") == digest
     assert ledger.submitted.holds(digest)
@@ -291,6 +292,7 @@ def test_a_file_is_kept_byte_for_byte_and_an_altered_one_is_noticed(ledger: Ledg
             ledger.submitted.get(name)
 
 
+@pytest.mark.sqlite("a backup is a copy of SQLite's file")
 def test_a_backup_holds_the_files_too_and_the_check_misses_them_where_they_are_gone(ledger: Ledger, tmp_path: Path):
     one = a_draft(ledger, an_intake(ledger))
     assert one.standing.upload is not None
@@ -298,7 +300,7 @@ def test_a_backup_holds_the_files_too_and_the_check_misses_them_where_they_are_g
     copied = upkeep.backup(ledger, tmp_path / "safe")
     assert (copied.parent / "submitted" / file).read_bytes() == b"{}"
     assert upkeep.check(ledger) == []
-    (ledger.submitted.root / file).write_bytes(b"{ }")
+    ledger.places.submitted.put(file, b"{ }")
     assert [file in problem for problem in upkeep.check(ledger)] == [True]
 
 

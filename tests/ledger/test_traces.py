@@ -9,6 +9,7 @@ from evenhand.ledger.read.fingerprints import Fingerprint, answer_numbers, judge
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import CHUNK, Entries, Ledger
 from evenhand.ledger.upkeep.check import misnamed
+from tests.database import url_in
 from tests.ledger.scene import (
     CONDITION,
     ITEMS,
@@ -52,7 +53,7 @@ def called(ledger: Ledger, reply: Reply = REPLY) -> Fingerprint:
     ],
 )
 def test_another_reply_is_another_hash(ledger: Ledger, tmp_path_factory: pytest.TempPathFactory, other: Reply):
-    second = Ledger(f"sqlite:///{tmp_path_factory.mktemp('other')}/ledger.db")
+    second = Ledger(url_in(tmp_path_factory.mktemp("other")))
     one, another = called(ledger), called(second, other)
     second.close()
     assert (one.trial, one.calls, one.verdict) == (another.trial, another.calls, another.verdict)
@@ -63,7 +64,7 @@ def test_another_reply_is_another_hash(ledger: Ledger, tmp_path_factory: pytest.
 def test_what_a_reply_cost_and_how_long_it_took_is_no_part_of_it(
     ledger: Ledger, tmp_path_factory: pytest.TempPathFactory
 ):
-    second = Ledger(f"sqlite:///{tmp_path_factory.mktemp('other')}/ledger.db")
+    second = Ledger(url_in(tmp_path_factory.mktemp("other")))
     assert called(ledger).hash == called(second, replace(REPLY, seconds=9.0, requests=1)).hash
     second.close()
 

@@ -18,12 +18,14 @@ from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.upkeep import check as upkeep
 from evenhand.ledger.upkeep.restoring import restore
+from tests.database import ON_POSTGRESQL, rows_in, url_in
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
-from tests.refusals import refused
+from tests.refusals import refused, tells
 
 PNG = encoded(photo(), "PNG")
+FILES_BESIDE = pytest.mark.sqlite("its files lie in folders beside SQLite's file")
 
 
 @pytest.fixture
@@ -56,7 +58,11 @@ def test_info_counts_what_is_there_and_never_takes_an_unknown_price_for_0(filled
     }  # fmt: skip
     assert (found.cost_usd, found.cost_unknown) == (0.75, 1)
     assert (found.images, found.image_bytes, found.version) == (1, len(PNG), HEAD)
-    assert (found.where, found.size_bytes) == (f"{tmp_path}/ledger.db", (tmp_path / "ledger.db").stat().st_size)
+    assert found.where == filled.where
+    if ON_POSTGRESQL:
+        assert [(found.size_bytes,)] == rows_in(tmp_path, "SELECT pg_database_size(current_database())")
+    else:
+        assert (found.where, found.size_bytes) == (f"{tmp_path}/ledger.db", (tmp_path / "ledger.db").stat().st_size)
     assert found.as_json()["schema"] == 1
 
 
@@ -65,13 +71,13 @@ def test_a_whole_ledger_is_sound(filled: Ledger):
 
 
 def test_a_flipped_bit_in_an_image_is_found(filled: Ledger):
-    path = filled.images.path(next(filled.images.digests()))
-    data = bytearray(path.read_bytes())
+    place, name = filled.places.images, next(filled.images.digests())
+    data = bytearray(place.get(name) or b"")
     data[len(data) // 2] ^= 1
-    path.write_bytes(data)
-    assert upkeep.check(filled) == [
-        f"The image file {path}: Its bytes do not match its name; import its original again."
-    ]
+    place.put(name, bytes(data))
+    (found,) = upkeep.check(filled)
+    assert name[2:] in found
+    tells(found, "Its bytes do not match its name")
 
 
 @pytest.mark.parametrize(
@@ -85,7 +91,7 @@ def test_a_flipped_bit_in_an_image_is_found(filled: Ledger):
         ("response", "UPDATE responses SET flags = 'gone' WHERE digest = '{response}'"),
         ("rater", "UPDATE raters SET endpoint = 'elsewhere' WHERE key = '{rater}'"),
         ("rater", """UPDATE raters SET settings = '{{"heat": 1}}' WHERE key = '{rater}'"""),
-        ("condition", "UPDATE conditions SET fenced = 1 WHERE key = '{condition}'"),
+        ("condition", "UPDATE conditions SET fenced = true WHERE key = '{condition}'"),
         ("study", "UPDATE studies SET content = replace(content, 'round-robin', 'random') WHERE key = '{study}'"),
         ("study", "UPDATE studies SET purpose = 'audit' WHERE key = '{study}'"),
         ("trial", "UPDATE trials SET replicate = 1 WHERE key = '{trial}'"),
@@ -152,13 +158,14 @@ def test_an_image_that_an_item_names_and_that_is_gone_is_found_and_addresses_are
     )
     ledger.register_benchmark(replace(scene.BENCHMARK, items=items, pictures={name: PNG}))
     assert upkeep.check(ledger) == []
-    ledger.images.path(name).unlink()
+    ledger.places.images.remove(name)
     assert upkeep.check(ledger) == [
-        f"1 images that items name are not in {ledger.images.root} (the first is {name}); "
+        f"1 images that items name are not in {ledger.images.where} (the first is {name}); "
         "import the files they came with again."
     ]
 
 
+@pytest.mark.sqlite("of a file")
 def test_a_damaged_file_is_found(filled: Ledger, tmp_path: Path):
     filled.close()
     path = tmp_path / "ledger.db"
@@ -168,7 +175,7 @@ def test_a_damaged_file_is_found(filled: Ledger, tmp_path: Path):
     with path.open("r+b") as file:
         file.seek((page - 1) * size + size - 40)
         file.write(b"\xff" * 40)
-    damaged = Ledger(scene.url_in(tmp_path))
+    damaged = Ledger(url_in(tmp_path))
     try:
         found = " ".join(upkeep.check(damaged))
     except LedgerError as error:  # where the damage is met before it is looked for
@@ -195,10 +202,11 @@ def test_a_backup_never_overwrites_one(filled: Ledger, tmp_path: Path):
     with refused(LedgerError, target, code="EH-LEDGER-EXISTS"):
         upkeep.backup(filled, tmp_path / "safe")
     assert target.read_bytes() == before
-    with refused(LedgerError, tmp_path, code="EH-LEDGER-EXISTS"):
+    with refused(LedgerError, tmp_path, code="EH-FOLDER-TAKEN" if ON_POSTGRESQL else "EH-LEDGER-EXISTS"):
         upkeep.backup(filled, tmp_path)
 
 
+@FILES_BESIDE
 def test_a_backup_cut_short_is_done_again(filled: Ledger, tmp_path: Path):
     """Before the ledger has its name, when its images may have theirs already."""
     safe = tmp_path / "safe"
@@ -206,7 +214,7 @@ def test_a_backup_cut_short_is_done_again(filled: Ledger, tmp_path: Path):
     assert upkeep.backup(filled, safe) == safe / "ledger.db"
     with refused(LedgerError, safe, code="EH-LEDGER-EXISTS"):
         upkeep.backup(filled, safe)
-    assert restore(safe, scene.url_in(tmp_path / "again"), force=False).counts == upkeep.info(filled).counts
+    assert restore(safe, url_in(tmp_path / "again"), force=False).counts == upkeep.info(filled).counts
 
 
 @pytest.mark.parametrize("name", ["ledger.part", "notes.txt", "images.txt", "images", "submitted"])
@@ -231,6 +239,7 @@ def test_a_backup_follows_no_link(filled: Ledger, tmp_path: Path, name: str):
     assert not [path for path in (tmp_path / "safe").rglob("*") if path.name.endswith(".unfinished")]
 
 
+@FILES_BESIDE
 def test_a_backup_leaves_out_pictures_that_are_being_written(filled: Ledger, tmp_path: Path):
     image = filled.images.path(next(filled.images.digests()))
     image.with_name(f"{image.name}.0123.unfinished").write_bytes(b"half")
@@ -248,7 +257,7 @@ def test_a_backup_into_a_place_that_cannot_be_is_a_sentence(filled: Ledger, tmp_
 def test_a_backup_while_a_writer_goes_on_holds_whole_commits(filled: Ledger, tmp_path: Path):
     """Every commit holds a trial and its judgement, so a copy that holds more of the one was cut through a commit."""
     begun, enough = threading.Event(), threading.Event()
-    writer = Ledger(scene.url_in(tmp_path))
+    writer = Ledger(url_in(tmp_path))
 
     def write() -> None:
         replicate = 0

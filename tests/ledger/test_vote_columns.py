@@ -110,6 +110,25 @@ def test_rows_are_one_where_they_agree_in_every_column(big: int):
     assert joint(*columns).tolist() == [0, 0, 2, 3, 1]
 
 
+@pytest.mark.parametrize("widest", [3, 90, 100_000, 2_000_000_000])
+def test_rows_are_numbered_by_their_place_among_the_different_ones(widest: int):
+    drawn = np.random.default_rng(widest).integers(0, widest, (3, 400))
+    rows = [*zip(*drawn.tolist(), strict=True)]
+    place = {row: number for number, row in enumerate(sorted({*rows}))}
+    assert joint(*drawn).tolist() == [place[row] for row in rows]
+
+
+def test_names_come_in_the_order_in_which_rows_mention_them():
+    code = np.random.default_rng(3).integers(0, 60, 200).astype(np.int32)
+    names = tuple(f"name {number}" for number in range(80))
+    found = Coded(names=names, code=code).in_order_of_rows()
+    said = [names[one] for one in code.tolist()]
+    assert [found.names[one] for one in found.code.tolist()] == said
+    assert found.names == tuple(dict.fromkeys(said))
+    nothing = Coded(names=names, code=code[:0]).in_order_of_rows()
+    assert (nothing.names, nothing.code.tolist()) == ((), [])
+
+
 def test_no_rows_are_no_numbers():
     nothing = np.zeros(0, dtype=np.int32)
     assert joint(nothing, nothing).tolist() == []

@@ -4,8 +4,10 @@ import json
 import os
 from pathlib import Path
 
+import pytest
 from sqlalchemy import func, select, text, update
 
+from evenhand.domain.trial import Trial
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.claims import (
     Claimed,
@@ -18,6 +20,7 @@ from evenhand.ledger.store.claims import (
     renew,
 )
 from evenhand.ledger.store.record import Entries, Ledger
+from tests.database import AS_WRITTEN, url_in
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 
@@ -101,6 +104,7 @@ def test_a_commit_does_not_end_a_claim_that_another_run_has_taken_over(ledger: L
     assert taken(ledger, THEIRS, KEYS[:2]) == Claimed(mine={KEYS[1]}, decided=set(), others={KEYS[0]})
 
 
+@pytest.mark.sqlite("the trigger is in SQLite's words")
 def test_what_another_run_decides_while_we_claim_is_not_ours(ledger: Ledger):
     """PostgreSQL shows a transaction what others commit meanwhile; here it is done within ours, before we insert."""
     scene.record(ledger, TRIALS[:1], [scene.prefers(TRIALS[0], 1, reader="not yet")])
@@ -115,7 +119,7 @@ def test_what_another_run_decides_while_we_claim_is_not_ours(ledger: Ledger):
 def test_claims_are_made_in_the_order_of_their_keys(ledger: Ledger):
     taken(ledger, MINE, sorted(KEYS, reverse=True))
     with ledger.reading() as connection:
-        made = connection.exec_driver_sql("SELECT what FROM claims ORDER BY rowid").scalars().all()
+        made = connection.exec_driver_sql(f"SELECT what FROM claims ORDER BY {AS_WRITTEN}").scalars().all()
     assert made == sorted(KEYS)
 
 
@@ -149,7 +153,7 @@ def test_renewing_does_not_touch_the_leases_of_others(ledger: Ledger):
 
 
 def test_a_live_process_keeps_its_claims_and_a_dead_one_loses_them_at_once(ledger: Ledger, tmp_path: Path):
-    process = scene.child(TAKES, scene.url_in(tmp_path), json.dumps(KEYS[:3]))
+    process = scene.child(TAKES, url_in(tmp_path), json.dumps(KEYS[:3]))
     assert json.loads(scene.heard(process)) == sorted(KEYS[:3])
     assert taken(ledger, MINE).others == set(KEYS[:3])
     process.kill()
@@ -184,7 +188,7 @@ for start in range(0, 200, 5):
 tell(mine)
 sys.stdin.readline()
 """
-    racers = [scene.child(racing, scene.url_in(tmp_path), way) for way in ("forwards", "backwards")]
+    racers = [scene.child(racing, url_in(tmp_path), way) for way in ("forwards", "backwards")]
     assert {scene.heard(racer) for racer in racers} == {'"ready"'}
     for racer in racers:
         scene.told(racer)
@@ -235,3 +239,27 @@ def test_renewing_tells_how_many_claims_are_left(ledger: Ledger):
     taken(ledger, MINE, KEYS[:2])
     assert renew(ledger, holder=ELSEWHERE) == 1
     assert renew(ledger, holder=MINE) == 2
+
+
+def judged(ledger: Ledger, holder: str, *trials: Trial) -> None:
+    judgements = [scene.prefers(trial, 0) for trial in trials]
+    keys = [trial.key for trial in trials]
+    ledger.commit(Entries(trials=[*trials], judgements=judgements, release=keys, holder=holder))
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_a_trial_that_another_run_has_taken_over_is_judged_by_that_one_only(ledger: Ledger, decided: bool):
+    scene.set_up(ledger, scene.STUDY)
+    lost, kept = TRIALS[:2]
+    taken(ledger, MINE, [lost.key])
+    expire(ledger, MINE)
+    taken(ledger, MINE, [kept.key])
+    assert taken(ledger, THEIRS, [lost.key]).mine == {lost.key}
+    if decided:
+        judged(ledger, THEIRS, lost)
+    judged(ledger, MINE, lost, kept)
+    if not decided:
+        judged(ledger, THEIRS, lost)
+    with ledger.reading() as connection:
+        assert sorted(connection.execute(select(schema.judgements.c.trial)).scalars()) == sorted([lost.key, kept.key])
+    assert held(ledger) == 0

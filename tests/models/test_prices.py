@@ -147,3 +147,64 @@ def test_tokens_are_estimated_from_bytes_and_words() -> None:
     assert estimate_tokens("abcde") == 2
     assert estimate_tokens("a b c d") == 4
     assert estimate_tokens("裕福") == 2
+
+
+def test_a_batch_costs_the_published_share_or_what_the_user_says() -> None:
+    listed_at, flat = endpoint("openai/gpt-4o"), PriceList([parse_price("input=10,output=20,batch=1/4")])
+    usual = PriceList().cost(listed_at, MILLION, at=AT)
+    assert usual is not None
+    assert PriceList().cost(listed_at, MILLION, at=AT, batch=True) == pytest.approx(usual / 2)
+    assert flat.cost(listed_at, MILLION, at=AT, batch=True) == pytest.approx(5)
+    assert flat.cost(listed_at, MILLION, at=AT) == pytest.approx(30)
+    third = PriceList([parse_price("input=10,output=20,cached=4,batch=0.25")])
+    cached = Usage(input=1_000_000, output=0, cached=1_000_000)
+    assert third.cost(listed_at, cached, at=AT, batch=True) == pytest.approx(1)
+
+
+def test_a_batch_without_a_price_of_its_own_costs_as_usual_and_a_plan_is_told_so() -> None:
+    own = endpoint("judge", "http://127.0.0.1:1/v1")
+    prices = PriceList([parse_price("input=10,output=20")])
+    assert prices.cost(own, MILLION, at=AT, batch=True) == pytest.approx(30)
+    assert not prices.batch_known(own)
+    assert PriceList([parse_price("input=10,output=20,batch=0.5")]).batch_known(own)
+    assert prices.batch_known(endpoint("anthropic/claude-3"))
+
+
+def test_a_service_tier_is_priced_by_the_one_that_served() -> None:
+    asked, prices = endpoint("openai/gpt-4o"), PriceList([parse_price("input=10,output=20")])
+    assert prices.cost(asked, MILLION, at=AT, tier="flex") == pytest.approx(15)
+    served = Usage(input=1_000_000, output=1_000_000, tier="default")
+    assert prices.cost(asked, served, at=AT, tier="flex") == pytest.approx(30)
+    assert prices.cost(asked, MILLION, at=AT, tier="priority") is None, "it differs by model, and nobody said"
+    said = PriceList([parse_price("input=10,output=20,tier=2")])
+    assert said.cost(asked, MILLION, at=AT, tier="priority") == pytest.approx(60)
+
+
+def test_what_is_put_into_a_cache_has_a_price_of_its_own() -> None:
+    usage = Usage(input=1000, output=0, cached=300, cache_written=500)
+    said = PriceList([parse_price("input=10,output=20,cached=1,written=12.5")])
+    assert said.cost(endpoint("openai/gpt-4o"), usage, at=AT) == pytest.approx((200 * 10 + 300 + 500 * 12.5) / 1e6)
+    claude, model = endpoint("anthropic/claude-sonnet-4-0"), "claude-sonnet-4-0"
+    for tokens in (1000, 4 * FLAT_UP_TO):
+        used = Usage(input=tokens, output=0, cached=tokens // 4, cache_written=tokens // 2)
+        asked = genai_written(used)
+        moment = datetime.fromtimestamp(AT, tz=UTC)
+        expected = calc_price(asked, model, provider_id="anthropic", genai_request_timestamp=moment).total_price
+        assert PriceList().cost(claude, used, at=AT) == pytest.approx(float(expected))
+
+
+def genai_written(usage: Usage) -> listed.AbstractUsage:
+    from genai_prices import Usage as Tokens
+
+    return Tokens(
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cache_read_tokens=usage.cached,
+        cache_write_tokens=usage.cache_written,
+    )
+
+
+@pytest.mark.parametrize("text", ["input=1,output=2,batch=x", "input=1,output=2,batch=1/2/3", "input=1/2,output=2"])
+def test_a_price_that_is_none_is_refused_with_the_part_that_is_wrong(text: str) -> None:
+    with pytest.raises(Misuse, match="batch= or tier="):
+        parse_price(text)

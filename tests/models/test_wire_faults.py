@@ -379,3 +379,19 @@ async def test_the_client_goes_on_after_a_fault() -> None:
     async with asking(canned=(Canned(status=500), completion("fine"))) as it:
         await it.failure()
         assert (await it.ask(settings=Settings(temperature=0.5))).text == "fine"
+
+
+@pytest.mark.parametrize(
+    ("status", "said", "no_room"),
+    [
+        (429, error("Resource Unavailable", code="resource_unavailable"), True),
+        (429, error("429 Resource unavailable: flex capacity is used up."), True),
+        (498, error("Flex tier capacity exceeded.", code="capacity_exceeded"), True),
+        (429, error("Slow down."), False),
+    ],
+)
+async def test_a_tier_without_room_is_told_from_a_limit_of_calls(
+    status: int, said: dict[str, object], no_room: bool
+) -> None:
+    failure = await failing(Canned(status=status, body=said))
+    assert (failure.transient, failure.no_room) == (True, no_room)

@@ -290,3 +290,37 @@ def test_offered_probabilities_never_exceed_what_was_listed(shares: list[float],
     offered = wire_reply.offered(listed(*pairs), OFFER)
     assert offered is not None
     assert sum(math.exp(value) for value in offered if value is not None) <= sum(share for _, share in pairs) + 1e-9
+
+
+@pytest.mark.parametrize(
+    ("told", "usage"),
+    [
+        (
+            {"prompt_tokens": 100, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 64}},
+            Usage(input=100, output=5, cached=64),
+        ),
+        (
+            {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 80, "cache_creation_input_tokens": 30},
+            Usage(input=120, output=5, cached=80, cache_written=30),
+        ),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 5,
+                "prompt_cache_hit_tokens": 64,
+                "prompt_cache_miss_tokens": 36,
+            },
+            Usage(input=100, output=5, cached=64),
+        ),
+        (
+            {
+                "prompt_tokens": 100,
+                "completion_tokens": 5,
+                "prompt_tokens_details": {"cached_tokens": 0, "cache_write_tokens": 90},
+            },
+            Usage(input=100, output=5, cached=0, cache_written=90),
+        ),
+    ],
+)
+def test_cached_tokens_are_read_by_each_providers_names(told: dict[str, Any], usage: Usage) -> None:
+    assert wire_reply.usage(told) == usage

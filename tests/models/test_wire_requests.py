@@ -1,6 +1,8 @@
 import asyncio
+import json
 from base64 import b64encode
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -365,3 +367,54 @@ async def test_a_proxy_between_is_never_shown_the_key() -> None:
 
 def _hello() -> Request:
     return Request(endpoint="x", model="m", messages=(Message(role="user", parts=("Hi",)),), settings=Settings())
+
+
+async def test_a_service_tier_is_sent_and_told_and_is_no_part_of_what_is_asked() -> None:
+    async with ScriptedServer() as server:
+        endpoint = resolve("openai/gpt-4o", base_url=server.base_url, environment={})
+        client = OpenAIWire(endpoint, environment={}, tier="flex")
+        request = Request(
+            endpoint=endpoint.identity,
+            model=endpoint.model,
+            messages=(Message(role="user", parts=("Hi",)),),
+            settings=Settings(),
+        )
+        reply = await client.complete(request)
+        await client.close()
+    assert server.requests[-1].body["service_tier"] == "flex"
+    assert reply.usage.tier == "flex"
+    assert "service_tier" not in request.canonical
+
+
+@pytest.mark.parametrize(("name", "tier"), [("anthropic/claude-3", "flex"), ("openai/gpt-4o", "slow")])
+def test_a_service_tier_that_the_provider_does_not_have_is_refused(name: str, tier: str) -> None:
+    endpoint = resolve(name, environment={})
+    with pytest.raises(Misuse) as raised:
+        OpenAIWire(endpoint, environment={"ANTHROPIC_API_KEY": KEY, "OPENAI_API_KEY": KEY}, tier=tier)
+    assert raised.value.code == "EH-SETTING-REFUSED"
+    assert tier in str(raised.value)
+
+
+def test_the_beginning_of_a_prompt_is_marked_where_a_cache_needs_it_and_no_word_changes() -> None:
+    turns = (
+        Message(role="system", parts=("You judge.",)),
+        Message(role="user", parts=("Look at two answers.",)),
+        Message(role="assistant", parts=("I will.",)),
+        Message(role="user", parts=(Picture(digest="a" * 64), Picture(digest="b" * 64), "Which is better?")),
+    )
+
+    def sent(name: str) -> list[dict[str, Any]]:
+        endpoint = resolve(name, environment={})
+        request = Request(endpoint="e", model=endpoint.model, messages=turns, settings=Settings())
+        writer = BodyWriter(endpoint, explicit=frozenset(), pictures=lambda _: b"data:image/png;base64,AA==")
+        body = writer.body(request, writer.fixed(request, BodyShape.of(endpoint)))
+        assert not isinstance(body, bytes)
+        return json.loads(b"".join(body.chunks))["messages"]
+
+    plain, marked = sent("openrouter/openai/gpt-4o"), sent("openrouter/anthropic/claude-sonnet-4")
+    mark = {"cache_control": {"type": "ephemeral"}}
+    assert marked[2]["content"] == [{"type": "text", "text": "I will.", **mark}]
+    assert marked[3]["content"][1] == {**plain[3]["content"][1], **mark}
+    marked[2]["content"] = marked[2]["content"][0]["text"]
+    del marked[3]["content"][1]["cache_control"]
+    assert marked == plain

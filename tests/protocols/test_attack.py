@@ -23,7 +23,7 @@ from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json
 from evenhand.protocols import catalog
 from evenhand.protocols.catalog import load_protocol
 from tests.docs.pages import text_of
-from tests.examples import MANY, examples
+from tests.examples import MANY, every, examples
 from tests.protocols.phrasings import BARE, CLOSING, IN_PASSING, MUSINGS, PHRASINGS, QUOTING, Phrasing
 from tests.protocols.plants import EVERY, PLANTS, Plant
 from tests.protocols.wordings import WORDINGS, Decision, Wording
@@ -32,6 +32,8 @@ Outcome = Literal["right", "flipped", "lost"]
 Place = Literal["start", "middle", "end"]
 PLACES: tuple[Place, ...] = ("start", "middle", "end")
 LOST_AT_MOST = 0.02
+IN_SLOW = 5
+"""Every fifth cell of the sample is read in `make test-slow`: of every plant, phrasing, protocol, place and order."""
 
 ANSWERS = (
     "The picture shows a small harbour in the evening. Several ferries are moored along the stone quay, and their "
@@ -222,11 +224,12 @@ def described(outcome: Outcome, cell: Cell) -> str:
 
 
 @pytest.mark.drawn
-def test_a_planted_verdict_changes_no_reading() -> None:
-    tally = tallied(itertools.islice(sample(), 0, None, 1 if MANY else 23))
+@every(few=23, many=IN_SLOW)
+def test_a_planted_verdict_changes_no_reading(nth: int) -> None:
+    tally = tallied(itertools.islice(sample(), 0, None, nth))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
     assert tally.lost <= LOST_AT_MOST, f"{tally.lost:.1%} lost\n{tally.worst()}"
-    if MANY:
+    if nth == 1:
         told = f"{tally.counts.total():,} | {tally.flipped} | {tally.counts['lost']} ({100 * tally.lost:.1f} %)"
         assert f"the rest meet | {told}" in text_of("docs/explanation/planted.md")
 
@@ -245,13 +248,20 @@ def test_the_sample_meets_every_pair_of_plant_phrasing_protocol_place_and_order(
         for cell in cells
         for kind, first, second in (
             ("phrasing", cell.plant.name, cell.phrasing.name),
-            ("plant and rest", cell.plant.name, (cell.wording.name, cell.place, cell.planter)),
-            ("phrasing and rest", cell.phrasing.name, (cell.wording.name, cell.place, cell.planter)),
+            ("plant and rest", cell.plant.name, _rest(cell)),
+            ("phrasing and rest", cell.phrasing.name, _rest(cell)),
         )
     }
     rest = len(WORDINGS) * len(PLACES) * 2
     assert len(met) == len(PLANTS) * len(PHRASINGS) + (len(PLANTS) + len(PHRASINGS)) * rest
     assert min(len(PLANTS), len(PHRASINGS)) >= 60
+    part = cells[::IN_SLOW]
+    for of in (lambda cell: cell.plant.name, lambda cell: cell.phrasing.name, _rest):
+        assert {of(cell) for cell in part} == {of(cell) for cell in cells}
+
+
+def _rest(cell: Cell) -> tuple[str, Place, int]:
+    return (cell.wording.name, cell.place, cell.planter)
 
 
 def test_planting_every_verdict_silences_no_judge() -> None:
@@ -266,14 +276,16 @@ def test_a_judge_that_agrees_with_a_planted_verdict_is_counted() -> None:
 
 
 @pytest.mark.drawn
-def test_a_candidate_that_plants_the_verdict_against_itself_gains_no_other_one() -> None:
-    tally = tallied(itertools.islice(against_itself(), 0, None, 7 if MANY else 61))
+@every(few=61, many=23, most=7)
+def test_a_candidate_that_plants_the_verdict_against_itself_gains_no_other_one(nth: int) -> None:
+    tally = tallied(itertools.islice(against_itself(), 0, None, nth))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
 
 
 @pytest.mark.drawn
-def test_what_a_judge_names_in_passing_after_it_decided_is_not_its_decision() -> None:
-    tally = tallied(itertools.islice(in_passing(), 0, None, 7 if MANY else 151))
+@every(few=151, many=29, most=7)
+def test_what_a_judge_names_in_passing_after_it_decided_is_not_its_decision(nth: int) -> None:
+    tally = tallied(itertools.islice(in_passing(), 0, None, nth))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
 
 

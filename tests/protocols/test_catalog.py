@@ -1,10 +1,13 @@
 """Protocols are found by name, by path, and in installed packages."""
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from evenhand.protocols import catalog
 from evenhand.protocols.catalog import load_protocol, protocol_names
+from evenhand.protocols.folder import FILE
 from evenhand.protocols.protocol import ProtocolError
 from tests.protocols.folders import write_folder
 from tests.refusals import refused
@@ -13,6 +16,14 @@ from tests.refusals import refused
 def test_a_built_in_protocol_is_found_with_hyphens_or_underscores():
     assert load_protocol("visit-pairwise").name == load_protocol("visit_pairwise").name == "visit_pairwise"
     assert "visit_pairwise" in protocol_names()
+
+
+def test_a_built_in_protocol_is_read_once_and_a_folder_each_time(tmp_path: Path):
+    assert load_protocol("visit_pairwise") is load_protocol("visit-pairwise")
+    own = shutil.copytree(Path(catalog.__file__).parent / "visit_pairwise", tmp_path / "own")
+    before = load_protocol(own)
+    (own / FILE).write_text((own / FILE).read_text().replace('name = "visit_pairwise"', 'name = "mine"'))
+    assert (before.name, load_protocol(own).name) == ("visit_pairwise", "mine")
 
 
 def test_the_name_of_a_built_in_protocol_is_that_of_its_folder():

@@ -14,11 +14,16 @@ pytestmark = pytest.mark.slow
 RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
-@pytest.mark.parametrize("version", [one for one in ("3.11", "3.12", "3.13") if one != RUNNING])
-def test_the_first_commands_of_the_readme_run_on_another_python(tmp_path: Path, version: str) -> None:
-    python = interpreter(version)
-    if python is None:
-        pytest.skip(f"no Python {version} is on the path or among pyenv's")
+OTHERS = [one for one in ("3.11", "3.12", "3.13") if one != RUNNING]
+
+
+# In `make test-slow` the newest that is there, in `make soak` each of them.
+@pytest.mark.parametrize("versions", [OTHERS, *(pytest.param([one], marks=pytest.mark.soak) for one in OTHERS)])
+def test_the_first_commands_of_the_readme_run_on_another_python(tmp_path: Path, versions: list[str]) -> None:
+    found = {version: python for version in versions if (python := interpreter(version))}
+    if not found:
+        pytest.skip(f"no Python {' or '.join(versions)} is on the path or among pyenv's")
+    version, python = [*found.items()][-1]
     installed = Installation.made(tmp_path, build_wheel(tmp_path / "dist"), python=python)
     assert installed.python("import sys; print(*sys.version_info[:2], sep='.')").strip() == version
     installed.follow(first_commands())

@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import httpx2 as httpx
 import pytest
@@ -20,8 +21,14 @@ from tests.site.test_serve import free_port
 pytestmark = pytest.mark.slow
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-TRIED = {"report", "serve", "fast", "local", "describe"}
+TRIED = {"report", "serve", "fast", "local", "describe", "postgres", "s3", "cluster"}
 """The extras that a test below installs one after the other; `all` is these, and `dev` is for this clone."""
+
+
+JUDGED_BY_RAY = (
+    *("judge", "visit-bench-sample", "--judge", "openai/gpt-4o", "--base-url", "http://127.0.0.1:9"),
+    *("--max-retries", "0", "--limit", "1", "--runner", "ray"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +96,11 @@ def test_without_extras_a_command_that_needs_one_says_which(installed: Installat
     assert ".[report]" in installed.run("rank", "battles.jsonl", "--plot", "board.svg", expect=2)
     assert ".[local]" in installed.run("demo", expect=2)
     assert ".[describe]" in installed.run("describe", "visit-bench-sample")
+    said = installed.run("runs", "--store", "postgresql://ann:hunter2@127.0.0.1:9/none?sslpassword=hunter2", expect=1)
+    assert ".[postgres]" in said
+    assert "hunter2" not in said
+    assert ".[s3]" in installed.run("runs", "--images", "s3://pictures/ours", expect=1)
+    assert ".[cluster]" in installed.run(*JUDGED_BY_RAY, expect=2, RAY_ADDRESS="127.0.0.1:9", OPENAI_API_KEY="k")
 
 
 def test_with_report_a_report_and_a_picture_are_written(installed: Installation) -> None:
@@ -144,3 +156,33 @@ def test_with_describe_verbs_and_nouns_are_read(installed: Installation) -> None
     installed.add("describe")
     said = installed.run("describe", "visit-bench-sample")
     assert "Verbs and nouns were not read" not in said
+
+
+def test_with_postgres_a_server_is_asked(installed: Installation) -> None:
+    installed.add("postgres")
+    said = installed.run("runs", "--store", "postgresql://ann:hunter2@127.0.0.1:9/none", expect=1)
+    assert "127.0.0.1" in said
+    assert "cannot be reached" in said
+    assert "hunter2" not in said
+
+
+def test_with_s3_a_server_of_images_is_asked(installed: Installation) -> None:
+    installed.add("s3")
+    place = ("--store", "sqlite:///s3/ledger.db", "--images", "s3://pictures/ours")
+    given: dict[str, Any] = {
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "AWS_ACCESS_KEY_ID": "ann",
+        "AWS_SECRET_ACCESS_KEY": "hunter2",
+    }
+    installed.python("import evenhand as eh; eh.open_ledger('sqlite:///s3/ledger.db')")
+    said = installed.run("ledger", "info", *place, expect=1, **given)
+    assert "s3://pictures/ours" in said
+    assert "hunter2" not in said
+
+
+def test_with_cluster_a_ray_is_asked(installed: Installation) -> None:
+    installed.add("cluster")
+    installed.python("import ray, grpc")
+    said = installed.run(*JUDGED_BY_RAY, expect=2, RAY_ADDRESS="127.0.0.1:9", OPENAI_API_KEY="k")
+    assert "127.0.0.1:9" in said
+    assert ".[cluster]" not in said

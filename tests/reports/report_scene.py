@@ -37,6 +37,7 @@ def picture(shade: int, *, edge: int = 40) -> bytes:
 @dataclass(frozen=True, kw_only=True)
 class Scene:
     items: tuple[Item, ...]
+    name: str = "numbers"
     models: tuple[str, ...] = ("amber", "blue")
     pictures: tuple[bytes, ...] = ()
     rater: Rater = JUDGE
@@ -50,14 +51,14 @@ class Scene:
     @property
     def benchmark(self) -> Benchmark:
         return Benchmark(
-            name="numbers", items=self.items, licence="CC0-1.0", citation="Ours.", protocols=("p",),
+            name=self.name, items=self.items, licence="CC0-1.0", citation="Ours.", protocols=("p",),
             pictures={bytes_hash(data): data for data in self.pictures},
         )  # fmt: skip
 
     @property
     def study(self) -> Study:
         return Study(
-            benchmark="numbers",
+            benchmark=self.name,
             data=self.benchmark.digest,
             items=tuple(item.digest for item in self.items),
             models=self.models,

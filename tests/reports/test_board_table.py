@@ -52,7 +52,7 @@ def test_the_board_names_data_judge_and_models_and_ends_with_whether_to_trust(
     ):
         assert expected in words
     assert words.index("blue") < words.index("Can this judge be trusted?")
-    assert re.search(r"swap consistency +0\.0 %", words)
+    assert re.search(r"swap consistency +0 %", words)
     tells(words, "real models")
 
 

@@ -120,7 +120,7 @@ def test_benchmarks_stand_side_by_side_with_a_dash_for_what_one_lacks():
     assert sheet_of(found, "Items with so many images") == {"0": ("2", "1"), "1": ("1", "–"), "2": ("1", "–")}
     lengths = sheet_of(found, "Lengths")
     assert list(lengths) == ["instruction: one", "instruction: two", "reference: one", "reference: two"]
-    assert lengths["reference: one"] == ("1", "2,000.0", "2,000", "2,000", "2,500.0", "2,500", "2,500", "100.0 %")
+    assert lengths["reference: one"] == ("1", "2,000.0", "2,000", "2,000", "2,500.0", "2,500", "2,500", "100 %")
     titles = [sheet.title for sheet in found]
     assert "What the instructions of one ask for" in titles
     assert "What the instructions of two ask for" not in titles

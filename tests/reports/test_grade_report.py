@@ -120,9 +120,7 @@ def test_the_page_of_several_cells_begins_with_the_findings_and_then_has_the_tab
     assert (
         said.index("What the paper found") < said.index("Holm's method") < said.index("Table 1") < said.index("Table 3")
     )
-    assert "The unrelated option was picked in 8.3 % of the trials read" in " ".join(said.split()).replace(
-        "\u00a0", " "
-    )
+    assert "The unrelated option was picked in 8 % of the trials read" in " ".join(said.split()).replace("\u00a0", " ")
     assert any(answer in said for answer in get_args(Answer))
 
 

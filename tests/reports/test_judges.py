@@ -1,11 +1,13 @@
 """Claims about which judge is to be taken, of files that were made to mislead."""
 
 import random
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import evenhand as eh
+from evenhand.domain.estimate import Estimate
 from tests.exchange.world import run, store_in, write_lines
 
 
@@ -79,3 +81,54 @@ def test_nobody_is_advised_to_pay_a_judge_that_may_know_nothing(tmp_path: Path):
     people = [row for row in rows if row[1] == "ann"]
     knows = [(row[0], "knows", "model", *row[3:]) for row in people]
     assert eh.judges(written(tmp_path, [*rows, *knows])).choice.judge == "knows"
+
+
+def follows(rate: float, seed: str) -> list[str]:
+    """Winners of 120 cases in which people say X, of a judge that says so at this rate."""
+    coin = random.Random(seed)
+    said = ["model_a"] * round(120 * rate) + ["model_b"] * (120 - round(120 * rate))
+    coin.shuffle(said)
+    return said
+
+
+def of_judges(said: dict[str, list[str]]) -> list[tuple[object, ...]]:
+    """People are for X on one half of the cases and for Y on the other, and so is a judge that is right."""
+    rows: list[tuple[object, ...]] = []
+    for item in range(120):
+        turned = item % 2
+        for name, winners in {"ann": ["model_a"] * 120, **said}.items():
+            kind = "human" if name == "ann" else "model"
+            winner = winners[item]
+            rows.append((item, name, kind, *(("Y", "X") if turned else ("X", "Y")), winner))
+    return rows
+
+
+def test_nobody_is_said_to_be_further_from_people_who_was_not_shown_to_be(tmp_path: Path):
+    """The lower one may follow a coin, and no difference to the other is shown."""
+    said = {"upper": follows(0.64, "upper"), "lower": follows(0.56, "lower")}
+    found = eh.judges(written(tmp_path, of_judges(said)))
+    kappa = {one.judge: one.kappa for one in found.judges}
+    assert (kappa["upper"].lower or 0) > 0 > (kappa["lower"].lower or 0)
+    assert found.choice.judge == "upper"
+    assert "more often than" not in found.choice.sentence
+    assert "Whether lower agrees with people more than chance does is not shown." in found.choice.sentence
+
+
+def test_a_judge_that_another_is_shown_to_be_nearer_than_is_not_advised_for_its_price(tmp_path: Path):
+    """`steady` is right wherever `cheap` is, and more; `wild` is right most often, and errs where the two do not."""
+    wrong = {
+        "cheap": range(0, 120, 4),
+        "steady": [item for item in range(0, 120, 4) if item % 12],
+        "wild": range(1, 115, 6),
+    }
+    said = {name: ["model_b" if item in some else "model_a" for item in range(120)] for name, some in wrong.items()}
+    dollars = {"cheap": 1.0, "steady": 2.0, "wild": 3.0}
+    found = eh.judges(written(tmp_path, of_judges(said)))
+    assert [one.judge for one in found.judges] == ["wild", "steady", "cheap"]
+    priced = replace(
+        found,
+        judges=tuple(replace(one, cost_per_1000_usd=Estimate(value=dollars[one.judge])) for one in found.judges),
+    )
+    assert priced.choice.judge == "steady"
+    without = replace(priced, judges=tuple(one for one in priced.judges if one.judge != "steady"))
+    assert without.choice.judge == "cheap", "no difference to the nearest is shown"

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.cases import Case, CaseList
+from tests.database import url_in
 from tests.examples import examples
-from tests.ledger.scene import url_in
 from tests.reports.report_scene import Says, numbered, report, with_models
 
 

@@ -256,7 +256,9 @@ def test_categories_are_counted_apart(ledger: Ledger):
 
 def test_items_without_categories_have_no_heat_map(ledger: Ledger, tmp_path: Path):
     numbered(2, categories=()).judged(ledger, amber_always)
-    assert "The items have no categories." in page_of(ledger, tmp_path)
+    page = page_of(ledger, tmp_path)
+    assert "#categories" not in page
+    assert "Category by category" not in page
 
 
 def test_costs_and_settings_are_those_on_record(ledger: Ledger):

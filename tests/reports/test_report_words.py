@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evenhand.api.reporting import tables_of
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
@@ -245,6 +246,26 @@ def test_a_good_word_is_not_said_against_the_audit(ledger: Ledger):
     assert older == found  # a report that an older version put on record
     other = trust_word(reliability, audits("Problems found: it leans.", differs=("other protocol",)))
     tells(other.words, "other protocol", "it leans")
+
+
+def opening(page: str) -> str:
+    return page[: page.index('<dl class="tiles">')]
+
+
+def test_the_caution_after_the_leader_says_of_whom_it_is(ledger: Ledger, tmp_path: Path):
+    numbered(6).judged(ledger, amber_always)
+    assert "<strong>Can openai/judge be trusted?</strong> Undecided:" in opening(page_of(ledger, tmp_path))
+    assert "Can openai/judge be trusted? Undecided:" in tables_of(report(ledger), "md").text
+
+
+def test_of_people_the_caution_asks_about_their_verdicts(ledger: Ledger, tmp_path: Path):
+    replace(numbered(6), rater=Rater(kind="human", name=NAME)).judged(ledger, amber_always)
+    assert "<strong>Can the verdicts of person 1 be trusted?</strong>" in opening(page_of(ledger, tmp_path))
+
+
+def test_a_file_called_items_is_not_named_behind_its_number_of_items(ledger: Ledger):
+    replace(numbered(6), name="items").judged(ledger, amber_always)
+    assert summary(report(ledger))[1].startswith("2 models met in 12 votes on 6 items, judged by openai/judge")
 
 
 def test_a_bad_word_stays_bad_and_an_unknown_one_unsure(ledger: Ledger):

@@ -14,9 +14,10 @@ from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.choosing import MixedError
 from evenhand.reports.run_changes import run_changes
+from tests.database import url_in
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
-from tests.site.house import JUDGE, fill, url_in
+from tests.site.house import JUDGE, fill
 
 OTHER = Rater(kind="model", name="openai/other", endpoint="openai")
 
@@ -113,7 +114,7 @@ def test_answers_replaced_and_judged_again_are_compared_with_what_was_said_befor
     printed = here.run("compare", first, second, "--out", "changes.html")
     assert printed.code == 0, printed.err
     page = (here.folder / "changes.html").read_text()
-    assert "0.0 % of 3 battles ended alike" in page
+    assert "0 % of 3 battles ended alike" in page
     assert "heron, otter" in page
     told = here.run("compare", first, second, "--changes", "1").out
     assert "Battles that changed: 1 of 3" in told
@@ -123,3 +124,25 @@ def test_answers_replaced_and_judged_again_are_compared_with_what_was_said_befor
     same = here.run("compare", first, first, "--json")
     assert same.code == 2
     assert json.loads(same.out)["schema"] == 1
+
+
+@pytest.mark.slow
+def test_what_a_run_that_stopped_did_not_ask_has_no_answers_that_differ(tmp_path: Path):
+    here = Workplace(tmp_path / "here")
+    here.folder.mkdir()
+    labels = range(40)
+    (here.folder / "items.csv").write_text(
+        "\n".join(["item,instruction", *(f"{one},What is {one}?" for one in labels)])
+    )
+    rows = [f"{item},{model},{model} on {item}" for item in labels for model in ("heron", "otter")]
+    (here.folder / "answers.csv").write_text("\n".join(["item,model,response", *rows]))
+    with server_process("--judge", "says nothing.") as url:
+        asked = ("judge", "items.csv", "--responses", "answers.csv", "--judge", "openai/m", "--judge-base-url", url)
+        stopped = here.run(*asked, "--max-connections", "2", "--quiet", OPENAI_API_KEY="k")
+        assert stopped.code == 2, stopped.err
+        here.run(*asked, "--quiet", "--go-on", OPENAI_API_KEY="k")
+    second, first = (one["run"] for one in here.run("runs", "--json").document["runs"])
+    found = here.run("compare", first, second, "--json").document
+    assert found["first"]["coverage"]["wanted"] == found["second"]["coverage"]["wanted"] == 80
+    assert sum(found["first"]["coverage"]["reasons"].values()) < 80
+    assert not [one for one in found["notes"] if "Answers differ" in one]

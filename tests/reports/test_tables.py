@@ -22,8 +22,11 @@ def test_a_line_is_fitted_between_words_and_keeps_numbers_with_what_they_count()
     assert fitted(line, 1000) == line.replace("\u00a0", " ")
 
 
-@pytest.mark.parametrize(("share", "words"), [(None, "–"), (0.5, "50.0 %"), (1.0, "100.0 %")])
-def test_a_missing_share_is_a_dash_and_never_a_number(share: float | None, words: str):
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [(None, "–"), (0.5, "50.0 %"), (1.0, "100 %"), (0.0, "0 %"), (0.9999, ">99.9 %"), (0.0001, "<0.1 %")],
+)
+def test_a_missing_share_is_a_dash_and_only_all_and_none_are_whole(share: float | None, words: str):
     assert per_cent(share) == words
 
 

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from evenhand.ledger.store.record import Ledger
-from tests.site.house import House, fill, served, url_in
+from tests.database import url_in
+from tests.site.house import House, fill, served
 
 
 @pytest.fixture

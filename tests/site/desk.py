@@ -71,10 +71,12 @@ class Desk:
         tell(self.ledger, submission, estimate, person=None)
         tell(self.ledger, submission, Approved(budget=1.0, **drawn), person="owner")
 
-    def judge(self, submission: str, *, said: bool = True, partial: bool = False) -> Study:
+    def judge(
+        self, submission: str, *, said: bool = True, partial: bool = False, opponents: tuple[str, ...] = MODELS
+    ) -> Study:
         """As the worker does: the new model loses to the first and beats the others, and the judge quotes secrets."""
         label = self.the(submission).label
-        study = placed(self.ledger, self.data, label)
+        study = placed(self.ledger, self.data, label, opponents=opponents)
         if said:
             upload = self.stands(submission).upload
             approved = self.stands(submission).approved

@@ -142,7 +142,7 @@ def kinds(ledger: Ledger, base_url: str, *, price: str | None = None, limits: Fe
 def reference_answers(ledger: Ledger, base_url: str, *, price: str | None = None) -> ReferenceAnswers:
     environment = {"OPENAI_API_KEY": "k"}
     model = named_model(
-        "scripted/judge", environment=environment, cache=ledger.images.root, base_url=base_url, endpoint_name="scripted"
+        "scripted/judge", environment=environment, cache=ledger.beside, base_url=base_url, endpoint_name="scripted"
     )
     quote = Quote(model.endpoint, PriceList([parse_price(price)] if price else []), ledger.images.get)
 

@@ -7,7 +7,6 @@ from collections.abc import Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from html import unescape
-from pathlib import Path
 from typing import TextIO
 
 import httpx2 as httpx
@@ -243,10 +242,6 @@ def judge(
         )
         entries.judgements.append(judgement if decided else replace(judgement, verdict=NoVerdict(reason="unreadable")))
     ledger.commit(entries)
-
-
-def url_in(folder: Path) -> str:
-    return f"sqlite:///{folder}/ledger.db"
 
 
 def fill_with_lengths(ledger: Ledger) -> str:

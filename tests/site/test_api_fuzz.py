@@ -19,9 +19,10 @@ from evenhand.ledger.submissions.store import begin_submission
 from evenhand.site.accounts.store import Invite, Role, grant_token, invite, join
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study, take_place
+from tests.database import url_in
 from tests.site.desk import TERMS
 from tests.site.garden import planted
-from tests.site.house import CONDITION, JUDGE, MODELS, House, fill, served, url_in
+from tests.site.house import CONDITION, JUDGE, MODELS, House, fill, served
 
 pytestmark = pytest.mark.slow
 

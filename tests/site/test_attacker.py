@@ -7,46 +7,55 @@ a row of which it is true.
 
 import csv
 import io
+import json
 import multiprocessing
 import os
 import random
 import signal
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import httpx2 as httpx
 import numpy as np
 import pytest
-from sqlalchemy import event
+from sqlalchemy import Engine, delete, event, select, text, update
 
+from evenhand.domain.identity import content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Study, wanted
-from evenhand.domain.trial import Trial
+from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.ledger.read.board_versions import released_so_far
+from evenhand.ledger.read.board_versions import Batch, NewVersion, add_version, last_version, released_so_far
 from evenhand.ledger.read.projection import benchmarks, items_of
-from evenhand.ledger.read.public_benchmarks import open_benchmark
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.rows import trial_from
 from evenhand.reports.board.released import (
     FEWEST,
+    Release,
     Released,
     ReleasedBoard,
     cells_of,
+    judged_as,
+    released_now,
     released_until,
     released_with,
-    write_down,
 )
-from evenhand.site.boards.listing import boards_on_record
+from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
 from evenhand.site.boards.standings import public_battles, release_of, released_of
+from evenhand.site.http.audit_log import LogEvent, write_down_within
+from tests.database import url_in
 from tests.reports.test_audit_on_record import document, kept, measure
-from tests.site.house import CONDITION, JUDGE, fill, served, url_in
+from tests.site.house import CONDITION, JUDGE, fill, served
 
 MODELS = ("amber", "blue")
 PAIR = ("amber", REFERENCE)
@@ -342,6 +351,293 @@ def test_of_a_board_that_shares_all_items_but_one_only_whole_batches_count(secre
     assert other.shown(but_one).left_out == (EACH - 1) * 2 * len(MODELS)
 
 
+def test_of_two_variants_of_the_answers_only_whole_batches_of_what_they_share_count(ledger: Ledger):
+    """Whatever the variant, the baseline and the reference stand with their plain answers; the last item was not
+    answered in the other."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(7)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in (*MODELS, REFERENCE)])
+    ledger.add_responses([Response(item=one.digest, model="blue", text="b", variant="text-only") for one in items[:-1]])
+    shown: dict[str, set[str]] = {}
+    for variant, answered in (("", items), ("text-only", items[:-1])):
+        judge_all(ledger, benchmark, answered, models=(*MODELS, REFERENCE), against="amber", variant=variant)
+    for board in boards_on_record(ledger):
+        found = released_of(ledger, board).shown(public_battles(ledger, board)).judged
+        shown[board.variant] = {item for item, models, _ in found.results.each() if REFERENCE in models}
+    assert len(shown[""] | shown["text-only"]) == len(items)
+    assert len(shown[""] ^ shown["text-only"]) >= FEWEST
+
+
+def test_what_an_earlier_evenhand_released_of_a_variant_stays_as_it_was_released(ledger: Ledger):
+    """It knew the judge by another name on each variant. Together they would be one batch now."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(11)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=REFERENCE, text="r") for one in items])
+    ledger.add_responses([Response(item=one.digest, model="amber", text="a", variant="text-only") for one in items])
+    judge_all(ledger, benchmark, items, variant="text-only")
+    (board,) = boards_on_record(ledger)
+    judged = public_battles(ledger, board)
+    early = [number for number, item in zip(judged.results.seq.tolist(), judged.results.item.code.tolist(), strict=True)
+             if judged.results.item.names[item] in {one.digest for one in items[:5]}]  # fmt: skip
+    named = judged_as(JUDGE.key, CONDITION.key, "text-only")
+    batch = Batch(models=PAIR, judgements=tuple(early))
+    add_version(ledger, NewVersion(board=board.id, judge=named, batches=[batch], judgement=11, counted=""), seen=0)
+    brought_up_to_date(ledger)
+    released = released_of(ledger, board)
+    assert (released.version.number, released.shown(judged).left_out) == (2, 0)
+    assert sorted(len(one.judgements) for one in released.batches) == [10, 12]
+    assert released_of(ledger, board).version == released.version
+
+
+def brought_up_to_date(ledger: Ledger) -> None:
+    """As if an earlier Evenhand had written it, which called a judge otherwise on each variant of the answers."""
+    with ledger.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0015'"))
+    Ledger(ledger.url).close()
+
+
+@pytest.mark.parametrize("opened", ["", "caption-only"], ids=["plain", "a third one"])
+@pytest.mark.parametrize("listed", [False, True], ids=["as now", "as at first"])
+def test_what_an_earlier_evenhand_released_of_a_variant_is_known_to_the_others(
+    ledger: Ledger, opened: str, listed: bool
+):
+    """Of six items on the board that was shown then, and of seven on one that is shown since. `listed`: as the first
+    versions wrote batches."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(7)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in (*MODELS, REFERENCE)])
+    answered = {"text-only": items[:-1], opened: items}
+    for variant, some in answered.items():
+        if variant:
+            ledger.add_responses([Response(item=one.digest, model="blue", text="b", variant=variant) for one in some])
+        judge_all(ledger, benchmark, some, models=(*MODELS, REFERENCE), against="amber", variant=variant)
+    boards = {one.variant: one for one in boards_on_record(ledger)}
+    then = released_of(ledger, boards["text-only"])
+    assert [one.models for one in then.batches] == [PAIR]
+    table = schema.board_versions
+    with ledger.writing() as connection:
+        (content,) = connection.execute(select(table.c.content)).scalars()
+        content = json.dumps(json.loads(content)["batches"]) if listed else content
+        named = judged_as(JUDGE.key, CONDITION.key, "text-only")
+        connection.execute(update(table).values(judge=named, content=content))
+    brought_up_to_date(ledger)
+    shown = {
+        variant: {
+            item
+            for item, models, _ in released_of(ledger, board).shown(public_battles(ledger, board)).judged.results.each()
+            if {*models} == {*PAIR}
+        }
+        for variant, board in boards.items()
+    }
+    assert len(shown["text-only"]) == 6
+    assert shown[opened] == shown["text-only"]
+
+
+def test_a_board_of_an_earlier_evenhand_counts_its_own_batches_where_another_variant_has_others(ledger: Ledger):
+    """Else its figures, and those of receipts, would be dealt otherwise than they were."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(11)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in (*MODELS, REFERENCE)])
+    ledger.add_responses([Response(item=one.digest, model="blue", text="b", variant="text-only") for one in items])
+    boards: dict[str, BoardOnRecord] = {}
+    for variant in ("", "text-only"):
+        judge_all(ledger, benchmark, items, models=(*MODELS, REFERENCE), against="amber", variant=variant)
+        boards |= {one.variant: one for one in boards_on_record(ledger)}
+    found = public_battles(ledger, boards["text-only"])
+    of_all = zip(found.results.seq.tolist(), found.results.each(), strict=True)
+    numbers = sorted(number for number, (_, models, _) in of_all if {*models} == {*PAIR})
+    cut = {"": [numbers[:10], numbers[10:]], "text-only": [numbers]}
+    for variant, some in cut.items():
+        named = judged_as(JUDGE.key, CONDITION.key, variant)
+        new = NewVersion(
+            board=boards[variant].id,
+            judge=named,
+            batches=[Batch(models=PAIR, judgements=tuple(one)) for one in some],
+            judgement=numbers[-1],
+            counted="",
+        )
+        add_version(ledger, new, seen=last_version(ledger))
+    brought_up_to_date(ledger)
+    for variant, board in boards.items():
+        whole = released_of(ledger, board).never_split(public_battles(ledger, board))
+        assert sorted(map(len, whole)) == sorted(map(len, cut[variant]))
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["by this version", "by an earlier one"])
+@pytest.mark.parametrize("shared", [False, True], ids=["itself", "another that holds its items"])
+def test_what_everybody_saw_before_a_benchmark_was_closed_again_does_not_help_to_make_up_a_batch(
+    ledger: Ledger, shared: bool, earlier: bool
+):
+    """Of a batch with four such items and one other the sum would be that one's verdict."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(12)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    opened = replace(benchmark, name="open", items=tuple(items[:8])) if shared else benchmark
+    for one in (benchmark, opened):
+        ledger.register_benchmark(one)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in PAIR])
+    open_benchmark(ledger, opened.digest, by=None)
+    judge_all(ledger, benchmark, items[:4])
+    if shared:
+        assert items_shown(ledger).whole == {one.digest for one in items[:4]}, "one by one"
+    close_benchmark(ledger, opened.digest)
+    if earlier:
+        with ledger.writing() as connection:
+            connection.execute(delete(schema.opened_benchmarks))
+            write_down_within(connection, LogEvent(what="closed a benchmark", detail=opened.digest))
+        brought_up_to_date(ledger)
+    found: list[int] = []
+    for until in (5, 8, 9, 12):
+        judge_all(ledger, benchmark, items[4:until])
+        found.append(len(items_shown(ledger).whole))
+    assert found == [0, 0, 9, 9]
+    open_benchmark(ledger, opened.digest, by=None)
+    assert opened_benchmarks(ledger) == {opened.digest}
+
+
+@pytest.mark.parametrize("changed", [0, 1, 5, 6], ids=["as before", "one otherwise", "all but one", "all"])
+def test_what_a_newer_reader_reads_again_of_what_was_released_tells_nothing_of_other_items(
+    ledger: Ledger, changed: int
+):
+    """Else it would be released anew, together with a seventh item that waits for others; or where the reader turned
+    the verdicts round, without the one that stayed."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(7)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in PAIR])
+    judge_all(ledger, benchmark, items[:6])
+    assert len(items_shown(ledger).whole) == 6
+    judge_all(ledger, benchmark, items[6:])
+    assert len(items_shown(ledger).whole) == 6
+    read_again(ledger, turned=items[:changed])
+    shown = items_shown(ledger)
+    assert (len(shown.whole), len(shown.by_skill)) == ((0, 0) if changed else (6, 6))
+
+
+def read_again(ledger: Ledger, *, turned: Sequence[Item]) -> None:
+    """By a newer reader, to whom the answer shown second wins on these items, and elsewhere the first."""
+    otherwise = {one.digest for one in turned}
+    with ledger.reading() as connection:
+        trials = connection.execute(select(schema.trials.c.key, schema.trials.c.item)).all()
+    entries = Entries()
+    for trial, item in trials:
+        verdict = Preference(value=-1 if item in otherwise else 1, levels=3)
+        entries.judgements.append(Judgement(trial=trial, verdict=verdict, reader="r2", calls=(), run="run", at=2.0))
+    ledger.commit(entries)
+
+
+def test_what_a_newer_reader_turned_counts_as_new_where_nobody_had_seen_it(ledger: Ledger):
+    """Of six items the first four are judged, and seen, while the benchmark is open."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(10)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in PAIR])
+    open_benchmark(ledger, benchmark.digest, by=None)
+    judge_all(ledger, benchmark, items[:4])
+    close_benchmark(ledger, benchmark.digest)
+    judge_all(ledger, benchmark, items[4:6])
+    read_again(ledger, turned=items[:6])
+    assert len(items_shown(ledger).whole) == 0
+    judge_all(ledger, benchmark, items[6:9])
+    assert len(items_shown(ledger).whole) == 9
+
+
+@pytest.mark.parametrize(("reason", "version"), [("unreadable", 1), ("refused", 2)])
+def test_a_batch_stays_whole_where_a_reply_is_asked_for_again_and_holds_no_verdict_again(
+    ledger: Ledger, reason: Literal["unreadable", "refused"], version: int
+):
+    """That it is another reason is told by a version of its own."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(6)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in PAIR])
+    judge_all(ledger, benchmark, items, unread={items[0].digest})
+    assert len(items_shown(ledger).whole) == 6
+    trials = schema.trials
+    with ledger.reading() as connection:
+        asked = connection.execute(select(trials).where(trials.c.item == items[0].digest)).all()
+        study = connection.execute(select(schema.studies.c.key)).scalar_one()
+    again = [replace(trial_from(one), attempt=1) for one in asked]
+    entries = Entries(trials=again, links=[(study, one.key) for one in again])
+    none = NoVerdict(reason=reason)
+    entries.judgements = [
+        Judgement(trial=one.key, verdict=none, reader="r1", calls=(), run="run", at=2.0) for one in again
+    ]
+    ledger.commit(entries)
+    assert len(items_shown(ledger).whole) == 6
+    (board,) = boards_on_record(ledger)
+    assert released_of(ledger, board).version.number == version
+
+
+def test_what_an_earlier_evenhand_released_anew_as_it_was_read_again_is_not_released_a_third_time(ledger: Ledger):
+    """It took what a newer reader read for other verdicts."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(8)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in PAIR])
+    judge_all(ledger, benchmark, items[:7])
+    (board,) = boards_on_record(ledger)
+    first = public_battles(ledger, board).results.seq.tolist()
+    with ledger.reading() as connection:
+        trials = connection.execute(select(schema.judgements.c.trial)).scalars().all()
+    entries = Entries()
+    entries.judgements = [
+        Judgement(trial=one, verdict=Preference(value=1, levels=3), reader="r2", calls=(), run="run", at=2.0)
+        for one in trials
+    ]
+    ledger.commit(entries)
+    again = public_battles(ledger, board).results.seq.tolist()
+    assert min(again) > max(first)
+    batch = Batch(models=PAIR, judgements=tuple(again))
+    new = NewVersion(board=board.id, judge=board.judged_as, batches=[batch], judgement=max(again), counted="")
+    add_version(ledger, new, seen=0)
+    brought_up_to_date(ledger)
+    judge_all(ledger, benchmark, items[7:])
+    assert len(items_shown(ledger).whole) == 7
+    assert [one.judgements for one in released_so_far(ledger, board.id, board.judged_as).batches] == [tuple(first)]
+
+
+def test_a_receipt_of_an_earlier_evenhand_comes_out_as_it_was_where_another_variant_had_other_batches(ledger: Ledger):
+    """Of a batch of six an answer was replaced since; of five of them the plain board made one of its own."""
+    skills = ("early",) * 5 + ("late",) * 5
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r", category=one) for n, one in enumerate(skills)]
+    benchmark = Benchmark(name="b", items=tuple(items), licence="CC0-1.0", citation="", protocols=())
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses([Response(item=one.digest, model=m, text=m) for one in items for m in (*MODELS, REFERENCE)])
+    ledger.add_responses([Response(item=one.digest, model="blue", text="b", variant="text-only") for one in items[:6]])
+    for variant, some in (("", items), ("text-only", items[:6])):
+        judge_all(ledger, benchmark, some, models=(*MODELS, REFERENCE), against="amber", variant=variant)
+    boards = {one.variant: one for one in boards_on_record(ledger)}
+    names = {variant: judged_as(JUDGE.key, CONDITION.key, variant) for variant in boards}
+
+    def then(variant: str, board: str) -> int:
+        """As it released what it could."""
+        judged = public_battles(ledger, boards[variant])
+        named = ReleasedBoard(board=board, judge=names[variant], before=names[variant])
+        cells = cells_of(ledger, benchmark.digest)
+        return released_with(ledger, named, judged, cells=cells, open_items=frozenset())
+
+    def told(board: ReleasedBoard, version: int) -> list[int]:
+        found = released_until(ledger, board, version, open_items=frozenset())
+        return sorted(found.shown(public_battles(ledger, boards["text-only"])).judged.results.seq.tolist())
+
+    for variant, board in boards.items():
+        then(variant, board.id)
+    ledger.add_responses([Response(item=items[5].digest, model="amber", text="another")], replace=True)
+    judge_all(ledger, benchmark, items[:6], models=("blue", REFERENCE), variant="text-only")
+    boards = {one.variant: one for one in boards_on_record(ledger)}
+    version = then("text-only", "receipt of one")
+    before = told(ReleasedBoard(board="receipt of one", judge=names["text-only"], before=""), version)
+    brought_up_to_date(ledger)
+    assert version
+    assert told(replace(boards["text-only"].released_as, board="receipt of one"), version) == before
+    found = released_of(ledger, boards["text-only"])
+    assert len(found.shown(public_battles(ledger, boards["text-only"])).judged.results) > len(before)
+
+
 def test_while_judging_goes_on_a_version_stands_and_five_items_stay_back(secret: Secret):
     counts: list[tuple[int, int]] = []
     while secret.judge_next():
@@ -367,7 +663,7 @@ def test_a_batch_that_lost_an_answer_does_not_count_any_more(secret: Secret):
 def test_what_becomes_of_one_item_changes_the_sums_by_whole_batches_only(ledger: Ledger, how: str):
     """Five items of another skill come afterwards, which may be released, and nothing with them."""
     first, later = (
-        [Item(label=f"{skill} {n}", instruction=f"{n}?", reference="r", category=skill) for n in range(count)]
+        [Item(label=f"{skill} {n}", instruction=f"{skill} {n}?", reference="r", category=skill) for n in range(count)]
         for skill, count in (("early", 6), ("late", 5))
     )
     benchmark = Benchmark(name="b", items=(*first, *later), licence="CC0-1.0", citation="", protocols=())
@@ -427,21 +723,42 @@ def test_an_audit_tells_how_far_people_agree_to_whom_their_verdicts_are_shown(le
 
 
 def test_two_servers_that_release_at_once_release_it_once(secret: Secret):
-    """Both have seen what was released before, and then each writes."""
+    """Each has seen what was released before when the other writes."""
     while secret.judge_next():
         pass
     with closing(Ledger(secret.ledger.url)) as other:
-        found = [
-            release_of(one, next(board for board in boards_on_record(one) if board.benchmark == name))
-            for one in (secret.ledger, other)
-            for name in ("whole", "but one")
-        ]
-        for ledger, each in zip((secret.ledger, secret.ledger, other, other), found, strict=True):
-            write_down(ledger, each)
-    released = released_so_far(secret.ledger, found[0].board.board, found[0].board.judge)
+        boards = {one.benchmark: one for one in boards_on_record(secret.ledger)}
+        theirs = {one.benchmark: one for one in boards_on_record(other)}
+
+        def look(name: str) -> Release:
+            found = release_of(secret.ledger, boards[name])
+            released_of(other, theirs[name])
+            return found
+
+        for name in ("whole", "but one"):
+            released_now(secret.ledger, partial(look, name))
+        board = release_of(secret.ledger, boards["whole"]).board
+    released = released_so_far(secret.ledger, board.board, board.judge)
     numbers = [number for batch in released.batches for number in batch.judgements]
     assert len(numbers) == len({*numbers}) == 2 * len(secret.truth)
     assert {batch.released for batch in released.batches} == {released.version.seq}
+
+
+def test_a_board_is_released_that_came_second_when_two_servers_looked_at_once(secret: Secret):
+    """The other has released batches of the judge, on another board, before this one writes."""
+    while secret.judge_next():
+        pass
+    boards = {one.benchmark: one for one in boards_on_record(secret.ledger)}
+
+    def look() -> Release:
+        found = release_of(secret.ledger, boards["but one"])
+        released_of(secret.ledger, boards["whole"])
+        return found
+
+    given = released_now(secret.ledger, look)
+    shown = given.shown(public_battles(secret.ledger, boards["but one"])).judged
+    assert given.version.number == 1
+    assert items_against_reference(shown) == dict.fromkeys(MODELS, EACH)
 
 
 def ended_amid_a_release(url: str) -> None:
@@ -455,6 +772,7 @@ def ended_amid_a_release(url: str) -> None:
     released_of(ledger, next(one for one in boards_on_record(ledger) if one.benchmark == "whole"))
 
 
+@pytest.mark.slow
 def test_a_server_that_is_killed_amid_a_release_has_released_nothing_and_the_next_releases_all(secret: Secret):
     while secret.judge_next():
         pass
@@ -466,6 +784,48 @@ def test_a_server_that_is_killed_amid_a_release_has_released_nothing_and_the_nex
     assert released_so_far(secret.ledger, board.id, board.judged_as).version.number == 0
     released, judged = released_on(secret, "whole")
     assert (released.version.number, released.shown(judged).left_out) == (1, 0)
+
+
+def ended_amid_an_upgrade(url: str) -> None:
+    changed: list[str] = []
+
+    def ends(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        changed.extend([statement] if statement.startswith("UPDATE board_versions") else [])
+        if len(changed) == 2:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    event.listen(Engine, "after_cursor_execute", ends)
+    Ledger(url)
+
+
+@pytest.mark.slow
+def test_who_is_killed_amid_an_upgrade_has_changed_nothing_of_what_was_released_and_the_next_changes_it_once(
+    secret: Secret,
+):
+    while secret.judge_next():
+        pass
+    table, versions = schema.board_versions, text("SELECT version_num FROM alembic_version")
+    before = {name: released_on(secret, name)[0].batches for name in ("whole", "but one")}
+    with secret.ledger.writing() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '0015'"))
+
+    def on_record() -> tuple[str, list[str]]:
+        with secret.ledger.reading() as connection:
+            contents = connection.execute(select(table.c.content).order_by(table.c.seq)).scalars().all()
+            return connection.execute(versions).scalar_one(), [*contents]
+
+    as_it_was = on_record()
+    begun = multiprocessing.get_context("spawn").Process(target=ended_amid_an_upgrade, args=(secret.ledger.url,))
+    begun.start()
+    begun.join()
+    assert begun.exitcode == -signal.SIGKILL
+    assert on_record() == as_it_was
+    found: list[tuple[str, list[str]]] = []
+    for _ in range(2):
+        Ledger(secret.ledger.url).close()
+        found.append(on_record())
+    assert found[0] == found[1] != as_it_was
+    assert {name: released_on(secret, name)[0].batches for name in before} == before
 
 
 def test_where_nothing_can_be_written_what_was_released_before_is_shown(ledger: Ledger):
@@ -496,10 +856,10 @@ def test_a_receipt_tells_of_the_reference_what_five_items_with_a_verdict_hide(
     names = [one.digest for one in items]
     judge_all(ledger, benchmark, items, unread=names[:unread], unasked=names[:unasked])
     (board,) = boards_on_record(ledger)
-    judged, receipts = public_battles(ledger, board), ReleasedBoard(board="receipt of one", judge=board.judged_as)
+    judged, receipts = public_battles(ledger, board), replace(board.released_as, board="receipt of one")
     cells = cells_of(ledger, board.data)
     version = released_with(ledger, receipts, judged, cells=cells, open_items=frozenset())
-    found = released_until(ledger, board.judged_as, version, open_items=frozenset()).shown(judged)
+    found = released_until(ledger, receipts, version, open_items=frozenset()).shown(judged)
     assert {item for item, _, _ in found.judged.results.each()} == {*names[: 6 if told else 0]}
     assert len(found.judged.results) == 2 * told
 
@@ -512,17 +872,27 @@ def judge_all(
     unasked: Collection[str] = (),
     models: tuple[str, ...] = PAIR,
     wins: Mapping[tuple[str, str, str], bool] | None = None,
+    against: str | None = None,
+    variant: str = "",
+    condition: Condition = CONDITION,
 ) -> None:
     """`wins`: by item and two models in the order of their names, whether the first wins; else who is shown first."""
     study = Study(
         benchmark=benchmark.name, data=benchmark.digest, items=tuple(one.digest for one in items), models=models,
-        rater=JUDGE.key, condition=CONDITION.key,
+        rater=JUDGE.key, condition=condition.key, pairing="against" if against else "round-robin", against=against,
+        variant=variant,
     )  # fmt: skip
     given: dict[str, dict[str, str]] = {}
     model_of: dict[str, str] = {}
-    for answer in ledger.responses_to(study.items):
+    words = {one.digest: one.instruction for one in items}
+    for answer in ledger.responses_to(study.items, variant=variant, plain={REFERENCE, against or REFERENCE}):
         given.setdefault(answer.item, {})[answer.model] = answer.digest
-        model_of[answer.digest] = answer.model
+        model_of[answer.digest], words[answer.digest] = answer.model, answer.text
+
+    def call(trial: Trial) -> str:
+        """The same for the same request, whoever reads the reply."""
+        shown = [words[one] for one in (trial.item, *trial.responses)]
+        return content_hash("call", [*shown, condition.prompt_hash, trial.key if condition.fenced else ""])
 
     def value(trial: Trial) -> int:
         one, other = (model_of[digest] for digest in trial.responses)
@@ -532,8 +902,10 @@ def judge_all(
         return 1 if wins[trial.item, first, second] == (one == first) else -1
 
     trials = list(wanted(study, given))
-    ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=len(trials))
+    ledger.register_study(study, rater=JUDGE, condition=condition, wanted=len(trials))
     trials = [trial for trial in trials if trial.item not in unasked]
+    reasons = ledger.reasons([trial.key for trial in trials], reader="r1")
+    known = {trial for trial, reason in reasons.items() if reason is None}
     entries = Entries(trials=trials)
     entries.links = [(study.key, trial.key) for trial in trials]
     entries.judgements = [
@@ -541,9 +913,10 @@ def judge_all(
             trial=trial.key, reader="r1",
             verdict=NoVerdict(reason="unreadable") if trial.item in unread
             else Preference(value=value(trial), levels=3),
-            calls=(), run="run", at=1.0,
+            calls=(call(trial),), run="run", at=1.0,
         )
         for trial in trials
+        if trial.key not in known
     ]  # fmt: skip
     ledger.commit(entries)
 
@@ -575,3 +948,15 @@ def test_whoever_opens_a_benchmark_reads_first_which_others_hold_its_items(secre
             assert f"{other}</span> holds {len(secret.items) - 1} of its items" in page
         open_benchmark(secret.ledger, by_name["but one"], by=None)
         assert "of its items" not in owner.get(f"/admin/benchmarks/{by_name['whole']}/open").text
+
+
+def test_whoever_opens_a_benchmark_reads_first_which_others_ask_the_same_under_another_skill(ledger: Ledger):
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r", category="counting") for n in range(FEWEST + 1)]
+    known = {"all": items, "other skill": [replace(one, category="reading") for one in items[:FEWEST]]}
+    for name, some in known.items():
+        benchmark = Benchmark(name=name, items=tuple(some), licence="CC0-1.0", citation="", protocols=())
+        ledger.register_benchmark(benchmark)
+    by_name = {one.name: one.data for one in benchmarks(ledger)}
+    with served(ledger) as house:
+        page = house.signed_in("owner").get(f"/admin/benchmarks/{by_name['all']}/open").text
+    assert f"other skill</span> holds {FEWEST} of its items" in page

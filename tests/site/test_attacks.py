@@ -209,13 +209,12 @@ def test_what_is_written_down_of_an_attack_is_bounded(house: House):
 
 def test_names_in_a_papers_tables_are_text():
     row = PaperRow(model=SCRIPT, rank=1, cells=(PaperCell(words=SCRIPT, interval=SCRIPT),))
-    paper = PaperPage(
-        title=SCRIPT, tables=(PaperTable(caption=SCRIPT, headings=(SCRIPT,), rows=(row,)),), notes=(SCRIPT,)
-    )
+    table = PaperTable(caption=SCRIPT, headings=(SCRIPT,), rows=(row,), rows_of=SCRIPT, ranked_by=SCRIPT)
+    paper = PaperPage(title=SCRIPT, tables=(table,), notes=(SCRIPT,))
     pages = Pages(site_at("127.0.0.1", 80))
     shown = pages.fragment("paper.html", {"papers": [paper], "on": _On(), "names": {}})
     assert SCRIPT not in shown
-    assert shown.count("&lt;script&gt;") == 8
+    assert shown.count("&lt;script&gt;") == 9
 
 
 class _On:

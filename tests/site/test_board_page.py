@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx2 as httpx
 import pytest
@@ -198,10 +199,11 @@ def test_the_steps_pass_over_what_a_visitor_may_not_see(ledger: Ledger):
 
 
 @pytest.mark.parametrize("judge", ["scripted/judge", "openai/judge"])
-def test_every_page_of_a_sample_and_of_a_scripted_judge_says_so_in_its_head(ledger: Ledger, judge: str):
+def test_every_page_of_a_sample_and_of_a_scripted_judge_says_so_in_its_head(ledger: Ledger, tmp_path: Path, judge: str):
     fill(ledger, sample=True, rater=Rater(kind="model", name=judge, endpoint="openai"), upset=True)
-    write_report(report_of(ledger, with_grades(found := studies(ledger), found)), ledger.images.root / "report.html")
-    report = (ledger.images.root / "report.html").read_text(encoding="utf-8")
+    written = tmp_path / "report.html"
+    write_report(report_of(ledger, with_grades(found := studies(ledger), found)), written)
+    report = written.read_text(encoding="utf-8")
     with served(ledger) as house:
         visitor = house.visitor()
         board = f"/boards/{only_board(visitor)}"

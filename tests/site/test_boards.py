@@ -68,6 +68,18 @@ def test_a_board_can_be_looked_at_in_another_way(gallery: House, query: str, wor
     assert words in visitor.get(chosen.headers["location"]).text
 
 
+def test_statistics_own_words_stand_in_folds_alone(ledger: Ledger):
+    fill(ledger, upset=True)
+    words = re.compile("sandwich|Student|CR3|bootstrap|resample|clustered|covariance|Bonferroni", re.IGNORECASE)
+    with served(ledger) as house:
+        visitor = house.visitor()
+        for query in ("", "?method=elo", "?method=win-rate", "?equal_length=true"):
+            page = visitor.get(f"/boards/{only_board(visitor)}{query}").text
+            open_part = re.sub(r"<details.*?</details>|<code>.*?</code>", "", page, flags=re.DOTALL)
+            assert words.findall(open_part) == []
+            assert query or words.search(page)
+
+
 def test_ranges_and_tiers_are_explained_under_a_board(gallery: House):
     visitor = gallery.visitor()
     page = visitor.get(f"/boards/{only_board(visitor)}").text

@@ -2,19 +2,20 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import quote
 
 import httpx2 as httpx
 import pytest
 from sqlalchemy import select
 
+from evenhand.domain.response import Response
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
 from evenhand.site.people.studies import find_people_study, people_studies, progress
-from tests.site.house import MODELS, SECRETS, House, fill, form_token, refusal_of, served
+from tests.site.house import MODELS, SECRETS, House, fill, form_token, numbers, refusal_of, served
 
 FORCED = {
     "form": "forced", "title": "Which follows?", "category": "", "items": "", "pairs": "all", "against": "",
@@ -464,6 +465,16 @@ def test_a_study_of_no_benchmark_is_not_found(stocked: Stocked):
     token = form_token(owner.get(f"/admin/studies/new?data={stocked.data}"))
     refused = owner.post("/admin/studies", data={"csrf": token, **FORCED, "data": "ab"})
     assert refusal_of(refused, "benchmark") == (404, "EH-NOT-FOUND")
+
+
+def test_nobody_is_said_to_have_judged_a_creative_benchmark_that_no_model_judged(ledger: Ledger):
+    creative = replace(numbers(ledger), name="creation-mmbench-mine")
+    ledger.register_benchmark(creative)
+    ledger.add_responses([Response(item=one.digest, model="amber", text="an answer") for one in creative.items])
+    with served(ledger) as house:
+        page = house.signed_in("owner").get(f"/admin/studies/new?data={creative.digest}").text
+    assert 'value="against" checked' in page
+    assert "Models judged" not in page
 
 
 def test_given_pairs_a_category_and_a_number_narrow_a_study(stocked: Stocked):

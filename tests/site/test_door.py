@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -24,6 +25,7 @@ from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import SiteError, VisitorLimits, site_at
 from evenhand.site.http.visitor import Visitor, network, site_network
+from tests.database import stored_in
 from tests.refusals import refused
 from tests.site.house import House, come_in, form_token, served
 
@@ -93,14 +95,14 @@ def test_expired_revoked_and_unknown_invitations_are_refused_and_logged(house: H
     assert not people(house.ledger)
 
 
-def test_a_token_is_nowhere_in_the_ledger(house: House):
+def test_a_token_is_nowhere_in_the_ledger(house: House, tmp_path: Path):
     link = house.link("annotator")
     visitor = house.visitor()
     come_in(visitor, link)
     session = visitor.cookies["evenhand"]
     house.ledger.engine.dispose()
-    stored = b"".join(path.read_bytes() for path in house.ledger.images.root.parent.glob("ledger.db*"))
-    assert stored
+    stored = stored_in(tmp_path)
+    assert b"annotator" in stored
     assert link.removeprefix("/join/").encode() not in stored
     assert session.encode() not in stored
 
@@ -390,7 +392,13 @@ def _is_over(connection: socket.socket) -> bool:
         return True
 
 
-@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\nHost: "], ids=["silent", "half a request"])
+@pytest.mark.parametrize(
+    "said",
+    [
+        pytest.param(b"", marks=pytest.mark.slow, id="silent"),
+        pytest.param(b"GET / HTTP/1.1\r\nHost: ", id="half a request"),
+    ],
+)
 def test_whoever_holds_connections_shuts_nobody_out_and_loses_the_oldest(ledger: Ledger, said: bytes):
     limits = VisitorLimits(connections=60, connections_of_one=20)
     with served(ledger, limits=limits) as house:
@@ -590,6 +598,7 @@ async def test_the_networks_of_one_ipv6_site_share_what_is_kept_for_those_who_di
     await watch.admit_letter(Visitor(address="2001:db8:1::1"))
 
 
+@pytest.mark.slow
 def test_whoever_announces_a_body_that_is_too_large_and_never_sends_it_is_answered_soon(ledger: Ledger):
     with served(ledger, limits=VisitorLimits()) as house:
         head = f"POST /submissions/x HTTP/1.1\r\nHost: {urlsplit(house.url).netloc}\r\nContent-Length: 99999999\r\n\r\n"
@@ -620,6 +629,7 @@ def first_heard(connections: Sequence[socket.socket], count: int) -> list[socket
     return heard
 
 
+@pytest.mark.slow
 def test_whoever_does_not_read_what_they_asked_for_is_cut_off(ledger: Ledger):
     with served(ledger, limits=VisitorLimits(seconds=2, connections=6, connections_of_one=6)) as house:
         where = urlsplit(house.url)

@@ -23,14 +23,16 @@ from sqlalchemy import event, insert, select
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Rater
-from evenhand.ledger.read.public_benchmarks import open_benchmark
+from evenhand.domain.response import REFERENCE
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.errors import RankError
+from evenhand.site.app import make_app
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
 from evenhand.site.boards.standings import BoardView, release_of, standings
-from evenhand.site.http.computed import Computed
+from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.figures_process import FigureLost, FiguresHere, FiguresProcess
 from evenhand.site.http.pages import STATIC
 from evenhand.site.http.service import Service
@@ -39,9 +41,10 @@ from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study
 from evenhand.site.serving import server_config
+from tests.database import url_in
 from tests.ledger.test_people_studies import person, say, taken, verdict
 from tests.site.house import GENEROUS, House, fill, served
-from tests.site.test_attacker import Secret
+from tests.site.test_attacker import MODELS, Secret
 
 T = TypeVar("T")
 
@@ -112,6 +115,7 @@ def test_a_board_is_the_same_as_if_it_were_worked_out_here(gallery: House, figur
     assert there.index.rows.sign.tolist() == here.index.rows.sign.tolist()
 
 
+@pytest.mark.slow
 def test_one_that_died_is_replaced(figures: FiguresProcess):
     before = figures(where)
     os.kill(before, signal.SIGKILL)
@@ -311,8 +315,98 @@ def test_opening_a_benchmark_that_shares_items_shows_what_was_withheld_of_them(l
         assert visitor.get(f"/api/boards/{board}").json()["votes"] == 8
 
 
+class ClosedAmid(FiguresHere):
+    """Before the first board is worked out, its benchmark is closed and another battle is judged."""
+
+    def __init__(self, secret: Secret, opened: str) -> None:
+        super().__init__(secret.ledger)
+        self.secret, self.opened = secret, opened
+
+    def __call__(self, work: Callable[[Ledger], T]) -> T:
+        if getattr(work, "func", work) is standings and self.opened:
+            close_benchmark(self.secret.ledger, self.opened)
+            self.opened = ""
+            self.secret.judge_next()
+        return super().__call__(work)
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["itself", "another that holds its items"])
+def test_a_page_begun_while_a_benchmark_was_open_tells_nothing_that_was_judged_after_it_was_closed(
+    ledger: Ledger, shared: bool
+):
+    secret = secret_board(ledger)
+    for _ in range(4):
+        secret.judge_next()
+    opened = whole(ledger).data
+    if shared:
+        some = Benchmark(name="some", items=secret.items[:4], licence="CC0-1.0", citation="", protocols=())
+        ledger.register_benchmark(some)
+        opened = some.digest
+    open_benchmark(ledger, opened, by="owner")
+    site = site_at("127.0.0.1", 1, limits=GENEROUS)
+    app = server_config(ledger, site, host="127.0.0.1", port=1, figures=ClosedAmid(secret, opened)).app
+    assert isinstance(app, FastAPI)
+    service: Service = app.state.service
+    for error in (StillWorking, RankError):
+        request = replace(service, figures=service.figures.for_one_request())
+        with pytest.raises(error):
+            asyncio.run(request.standings(BoardView(board=whole(ledger).id)))
+
+
+def test_a_battle_that_was_judged_after_its_benchmark_was_closed_is_not_shown_to_who_asked_before(ledger: Ledger):
+    secret = secret_board(ledger)
+    for _ in MODELS:
+        secret.judge_next()
+    opened = [whole(ledger).data]
+    open_benchmark(ledger, opened[0], by="owner")
+
+    def closes(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        """When the names of its items are looked up, which comes first."""
+        if opened and "benchmark_items.label" in statement:
+            close_benchmark(ledger, opened.pop())
+            assert secret.judge_next()
+
+    with served(ledger) as house:
+        visitor, address = house.visitor(), f"/api/boards/{whole(ledger).id}/battle"
+        first, second = ({"item": item.digest, "a": MODELS[0], "b": REFERENCE} for item in secret.items[:2])
+        assert visitor.get(address, params=first).json()["showings"]
+        event.listen(ledger.engine, "before_cursor_execute", closes)
+        amid = visitor.get(address, params=second)
+        event.remove(ledger.engine, "before_cursor_execute", closes)
+    assert (amid.status_code, opened) == (404, [])
+
+
+class Heard(FiguresHere):
+    """Works out here what is asked for, and remembers what that was."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        super().__init__(ledger)
+        self.done: set[str] = set()
+
+    def __call__(self, work: Callable[[Ledger], T]) -> T:
+        made = super().__call__(work)
+        assert isinstance(work, partial)
+        self.done.add(work.func.__name__)
+        return made
+
+
+async def test_a_server_begins_with_what_its_first_visitors_will_ask_for(ledger: Ledger):
+    """However short it would let them wait. Nobody comes."""
+    fill(ledger, sample=True)
+    limits = replace(GENEROUS, patience=0.0, glance=0.0)
+    heard = Heard(ledger)
+    app = make_app(ledger, site_at("127.0.0.1", 1, public_url=None, limits=limits), figures=heard)
+    async with app.router.lifespan_context(app):
+        deadline = time.monotonic() + 600
+        while "_compared" not in heard.done:
+            assert time.monotonic() < deadline, heard.done
+            await asyncio.sleep(0.01)
+    assert heard.done == {"boards_on_record", "standings", "_compared"}
+
+
+@pytest.mark.slow
 def test_one_that_cannot_open_the_ledger_says_why_and_goes_on_when_it_can(tmp_path: Path):
-    url = f"sqlite:///{tmp_path}/later.db"
+    url = url_in(tmp_path, "later")
     with closing(FiguresProcess(url)) as figures:
         with pytest.raises(LedgerError) as raised:
             figures(where)

@@ -299,7 +299,7 @@ async def test_two_verifiers_and_how_far_they_agree(garden: Garden):
         assert garden.stands(proposal).stage == "verify"
         joe.verify(proposal, second, fault="answer")
     page = owner.client.get(f"/admin/growing/{garden.id}")
-    assert "50.0" in page.text  # one pair of two said the same
+    assert "<dd>50 %" in page.text  # one pair of two said the same
     assert "Eve: yes" in page.text
     assert "Joe: no" in page.text
     assert garden.stands(proposal).stage == "verify"  # a tie waits for a third

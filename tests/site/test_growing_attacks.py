@@ -133,8 +133,7 @@ def test_the_name_of_an_upload_leads_nowhere(garden: Garden):
     shown = ada.client.get(f"/images/{first.standing.image}")
     assert shown.headers["content-type"] == "image/png"
     assert "sandbox" in shown.headers["content-security-policy"]
-    top = garden.ledger.images.root.parent
-    assert not list(top.rglob("*evil*"))
+    assert not list(garden.ledger.beside.rglob("*evil*"))
 
 
 def test_an_uploaded_photo_is_stored_and_shown_without_what_it_tells_of_its_maker(garden: Garden):
@@ -147,8 +146,10 @@ def test_an_uploaded_photo_is_stored_and_shown_without_what_it_tells_of_its_make
     assert shown.headers["content-type"] == "image/jpeg"
     assert told(shown.content) == [b"Exif\0\0"]
     assert dict(decoded(shown.content).getexif()) == {274: 6}
-    files = [path for path in garden.ledger.images.root.parent.rglob("*") if path.is_file()]
+    files = [path for path in garden.ledger.beside.rglob("*") if path.is_file()]
     assert [path for path in files if b"SECRET" in path.read_bytes()] == []
+    images = garden.ledger.images
+    assert [name for name in images.digests() if b"SECRET" in images.get(name)] == []
     assert garden.ledger.images.originals.of(image) == {digest(photo)}
 
 

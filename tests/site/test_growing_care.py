@@ -316,6 +316,6 @@ async def test_a_version_is_downloaded_as_it_is_packed_with_its_images_as_they_a
     assert packing["items.jsonl"] == zipfile.ZIP_DEFLATED
     image = garden.stands(proposals(garden.ledger, garden.id)[0].id).image
     assert image
-    garden.ledger.images.path(image).unlink()
+    garden.ledger.places.images.remove(image)
     gone = owner.client.get(path)
     assert refusal_of(gone, image) == (409, "EH-FILE")

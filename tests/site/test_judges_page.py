@@ -8,6 +8,7 @@ import pytest
 from evenhand.domain.rater import Rater
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
+from evenhand.site.http.settings import VisitorLimits
 from tests.reports.watched_judge import watched
 from tests.site.house import JUDGE, House, fill, links, refusal_of, served
 from tests.site.test_compare import Stocked
@@ -41,6 +42,31 @@ def test_judges_are_compared_with_people_and_nobody_is_named(ledger: Ledger):
             "openai/judge": 1.0,
             "openai/other": pytest.approx(4 / 6),
         }
+
+
+def test_who_waits_for_it_reads_what_is_being_worked_out(ledger: Ledger):
+    data = fill(ledger, sample=True)
+    with served(ledger, limits=VisitorLimits(patience=0.0)) as house:
+        visitor = house.visitor()
+        while visitor.get("/").status_code == 202:
+            pass
+        page = visitor.get(f"/benchmarks/{data}/judges")
+        assert page.status_code == 202
+        assert "How these judges compare is being worked out" in page.text
+        while (page := visitor.get(f"/benchmarks/{data}/judges")).status_code == 202:
+            pass
+        assert page.status_code == 200
+        assert "openai/judge" in page.text
+
+
+def test_the_owner_does_not_wait_for_what_was_worked_out_for_everybody(ledger: Ledger):
+    address = f"/benchmarks/{fill(ledger, sample=True)}/judges"
+    with served(ledger, limits=VisitorLimits(patience=0.0)) as house:
+        owner = house.signed_in("owner")
+        for visitor, path in ((house.visitor(), address), (owner, "/")):
+            while visitor.get(path).status_code == 202:
+                pass
+        assert owner.get(address).status_code == 200
 
 
 def test_why_people_cannot_be_compared_is_told_without_their_names(ledger: Ledger):

@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ import pytest
 
 from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.item import Item
-from evenhand.domain.submission import SubmissionTerms
+from evenhand.domain.submission import Estimated, Judged, Published, SubmissionTerms
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
@@ -25,16 +25,21 @@ from evenhand.reports.receipts.check import verify
 from evenhand.reports.receipts.ladder import drawn_reserve
 from evenhand.reports.receipts.reading import read_receipt
 from evenhand.site.accounts.store import people
+from evenhand.site.http.visibility import sight
+from evenhand.site.http.visitor import Visitor
+from tests.database import url_in
 from tests.engine.contest import TERMS, Contest, at_work, founded, questions
 from tests.scripted_server import Body, Script, ScriptedServer
-from tests.site.house import House, fill, fill_with_lengths, form_token, served, url_in
+from tests.site.house import House, fill, fill_with_lengths, form_token, refusal_of, served
 
 ITEMS = 20
 RESERVED = tuple(item.digest for item in questions(ITEMS)[::3])
 LADDER = replace(TERMS, battles=ITEMS + 5, reference_battles=5, feedback="ladder", reserve=0.35, reserved=RESERVED)
 ROW = {"model", "feedback", "shown", "shown_n", "shown_of", "changed", "compared_with"}
-_SHOWN = re.compile(r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)\n\nThink step-by-step", re.DOTALL)
+SHOWN = re.compile(r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)\n\nThink step-by-step", re.DOTALL)
 _LINK = re.compile(r'href="(/[^"#]*)')
+_WHICH = re.compile(r"(?<=[?&])(item|a|b)=[^&]*")
+"""In the address of a battle: all of it but how it was come to."""
 MINE = "as the climber sees it"
 """What every answer of the team says, and nothing else."""
 
@@ -43,7 +48,7 @@ def judge(body: Body) -> str:
     """By lot, whatever the order; what is poor loses, what is perfect wins."""
     parts = body["messages"][-1]["content"]
     text = parts if isinstance(parts, str) else "\n".join(one.get("text", "") for one in parts)
-    found = _SHOWN.search(text)
+    found = SHOWN.search(text)
     assert found is not None, text
     first, second = (one.strip() for one in found.groups())
     low, high = sorted((first, second))
@@ -61,6 +66,8 @@ class Climber:
     contest: Contest
     house: House
     url: str
+    nth: int = 1
+    """Of the ways to battles, by how their list was sorted, each kind is gone once in so many times."""
     client: httpx.Client = field(init=False)
     id: str = field(init=False)
     made: list[str] = field(default_factory=list[str])
@@ -114,6 +121,7 @@ class Climber:
     def everything(self) -> dict[str, str]:
         """All pages, files and documents that the team can get to."""
         found: dict[str, str] = {}
+        met: dict[str, dict[str, int]] = {}
         paths = self.client.get("/openapi.json").json()["paths"]
         boards = [one["board"] for one in self.client.get("/api/boards").json()["boards"]]
         names = {"submission": self.made, "intake": [self.contest.id], "board": boards, "ending": ["jsonl", "csv"]}
@@ -128,6 +136,10 @@ class Climber:
             path = to_see.pop()
             if path in found or path.startswith(("/static", "/images")) or "sign-out" in path:
                 continue
+            if "/battle?" in path and "sort=" in path:
+                alike = met.setdefault(_WHICH.sub("", path), {})
+                if alike.setdefault(path, len(alike)) % self.nth:
+                    continue
             answer = self.client.get(path)
             found[path] = answer.text if answer.status_code == 200 else ""
             if "text/html" in answer.headers.get("content-type", ""):
@@ -150,12 +162,14 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
     opened.close()
 
 
+# In `make test-slow` every eighth of each kind of way to a battle, in `make soak` all of them.
 @pytest.mark.slow
-async def test_a_team_that_climbs_learns_its_row_alone_and_publishes_what_the_reserve_says(ledger: Ledger):
+@pytest.mark.parametrize("nth", [8, pytest.param(1, marks=pytest.mark.soak)])
+async def test_a_team_that_climbs_learns_its_row_alone_and_publishes_what_the_reserve_says(ledger: Ledger, nth: int):
     async with ScriptedServer(Script(judge=judge)) as server:
         contest = await founded(ledger, server.base_url, items=ITEMS, terms=LADDER)
         with served(ledger) as house:
-            team = Climber(contest, house, server.base_url)
+            team = Climber(contest, house, server.base_url, nth=nth)
             kinds = ("poor", "half", "few", "perfect", "poor", "")
             rows = [await team.submits(kind) for kind in kinds]
             by_the_rule(team, rows)
@@ -181,7 +195,7 @@ def by_the_rule(team: Climber, rows: list[dict[str, Any]]) -> None:
         assert row["shown"] == math.floor(sum(shown.values()) + 0.5) / len(new)
 
 
-def nothing_by_item(team: Climber) -> None:
+def nothing_by_item(team: Climber, reserved: Sequence[str] = RESERVED) -> None:
     seen = team.everything()
     receipts = {path: text for path, text in seen.items() if "receipt" in path and text}
     assert len(receipts) >= 2 * len(team.made), "so it was looked at"
@@ -190,7 +204,7 @@ def nothing_by_item(team: Climber) -> None:
         assert MINE not in text, path
         if path not in receipts and not path.startswith("/api/submissions/"):
             assert "submission-" not in text.replace("submission-new", ""), path
-        for item in RESERVED:
+        for item in reserved:
             assert item not in text, path
     for one in team.made:
         assert team.client.get(f"/api/submissions/{one}/battles").json()["code"] == "EH-LADDER"
@@ -238,6 +252,32 @@ def the_owner_sees_how_much_was_asked(team: Climber) -> None:
     assert owner.get(f"/api/submissions/{team.made[0]}/battles").status_code == 200, "the owner sees all"
 
 
+@pytest.mark.parametrize(("terms", "hidden"), [(LADDER, True), (TERMS, False)])
+async def test_a_published_submission_of_a_ladder_is_hidden_from_all_but_the_owner(
+    ledger: Ledger, terms: SubmissionTerms, hidden: bool
+):
+    async with ScriptedServer(Script(judge=judge)) as server:
+        contest = await founded(ledger, server.base_url, items=3, terms=terms)
+    with served(ledger) as house:
+        team = house.signed_in("team", "Birds")
+        person = next(one for one in people(ledger) if one.name == "Birds")
+        made = contest.submitted(team=person.id)
+        estimated = Estimated(
+            opponents=("ann",), battles=3, reference_battles=0, seed=0, trials=6, calls_at_least=6, calls_at_most=6,
+            input_tokens=1, output_tokens=1, cost_usd=None,
+        )  # fmt: skip
+        contest.say(made, estimated, person=None)
+        contest.approve(made)
+        contest.say(made, Judged(receipt={}), person=None)
+        assert contest.say(made, Published(), person=person.id).published
+        assert team.get(f"/api/submissions/{made}").status_code == 200
+    data = contest.intake.board.data
+    owner = replace(person, role="owner")
+    for who, unseen in ((None, hidden), (person, hidden), (owner, False)):
+        visitor = Visitor(address="127.0.0.1", person=who)
+        assert (f"submission-{made}" in sight(ledger, visitor, data=data, sample=False).hidden) is unseen
+
+
 TERMS_OF_FORM = {
     "policy": "Nobody trains on it.", "battles": "46", "reference_battles": "6", "seed": "3", "per_team": "2",
     "days": "30", "missing_allowed": "0", "open": "yes",
@@ -266,6 +306,9 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
     assert len(terms.reserved) >= 5
     changed = owner.post(made.headers["location"], data={**fields, "feedback": "paper", "per_team": "7"})
     assert changed.status_code == 303
+    assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)
+    fewer = owner.post(made.headers["location"], data={**fields, "battles": "45"})
+    assert refusal_of(fewer, "each item is played")[0] == 422
     assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)
 
 

@@ -23,10 +23,12 @@ from evenhand.site.accounts.store import grant_token, people
 from evenhand.site.http.operations import logging_as_json
 from evenhand.site.http.settings import VisitorLimits
 from tests import warm
+from tests.database import url_in
 from tests.release.test_container import read_image
 from tests.site.house import House, served
 from tests.site.test_door import raw
-from tests.site.test_serve import EVENHAND, serving
+from tests.site.test_serve import serving
+from tests.warm import EVENHAND
 
 
 def token_of(house: House) -> str:
@@ -80,7 +82,7 @@ def checked(port: int) -> int:
 
 
 def test_the_check_of_the_container_sees_a_server_that_is_ready_one_that_is_not_and_none(tmp_path: Path):
-    with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as ledger, served(ledger) as house:
+    with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
         port = urlsplit(house.url).port
         assert port is not None
         assert checked(port) == 0
@@ -92,8 +94,7 @@ def test_the_check_of_the_container_sees_a_server_that_is_ready_one_that_is_not_
 
 
 def test_a_server_whose_ledger_cannot_be_read_lives_and_is_not_ready(tmp_path: Path):
-    place = tmp_path / "ledger.db"
-    with closing(Ledger(f"sqlite:///{place}")) as ledger, served(ledger) as house:
+    with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
         assert house.visitor().get("/readyz").status_code == 200
         with ledger.writing() as connection:
             connection.exec_driver_sql("ALTER TABLE judgements RENAME TO elsewhere")

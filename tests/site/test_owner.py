@@ -1,7 +1,6 @@
 """Claims about the owner's pages and a person's own account."""
 
 import re
-import sqlite3
 import time
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +21,7 @@ from evenhand.site.http.settings import VisitorLimits, site_at
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.serving import owner_link, owner_links
+from tests.database import held, url_in
 from tests.site.house import House, come_in, fill, form_token, refusal_of, served
 
 
@@ -352,10 +352,9 @@ def test_each_of_several_owners_has_a_link_of_their_own(house: House):
 
 
 def test_a_page_is_shown_though_the_use_of_its_session_cannot_be_noted(tmp_path: Path):
-    with closing(Ledger(f"sqlite:///{tmp_path / 'ledger.db'}", wait_seconds=1)) as ledger, served(ledger) as house:
+    with closing(Ledger(url_in(tmp_path), wait_seconds=1)) as ledger, served(ledger) as house:
         visitor = house.signed_in("annotator")
         with ledger.writing() as connection:
             connection.execute(update(schema.access_keys).values(expires=time.time() + 3_600))
-        with closing(sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with held(ledger.url):
             assert visitor.get("/account").status_code == 200

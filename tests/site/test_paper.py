@@ -12,7 +12,9 @@ import httpx2 as httpx
 import pytest
 
 from evenhand.benchmarks.catalog import load_benchmark
+from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import Grades
+from evenhand.format.supported import share_words
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite, join
@@ -38,7 +40,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
 
 @pytest.fixture(scope="module")
 def showroom(here: Workplace) -> Iterator[House]:
-    with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger, served(ledger) as house:
+    with closing(Ledger(here.store)) as ledger, served(ledger) as house:
         yield house
 
 
@@ -76,7 +78,7 @@ def scored(here: Workplace, benchmark: str) -> dict[str, dict[str, Any]]:
 def figures(part: dict[str, Any]) -> list[str]:
     return [
         f"{part['reward']:.2f}",
-        f"{100 * part['win_rate']:.1f} %",
+        f"{100 * part['win_rate']:.0f} %",
         f"{part['vfs']:.2f}",
         f"{part['judged']} of {part['applicable']}",
     ]
@@ -125,7 +127,7 @@ def test_grades_alone_have_a_page(tmp_path: Path):
     with server_process() as url:
         who = ("--judge", "scripted/judge", "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
         assert here.run("judge", CREATION, *who, "--protocol", "creation_factuality").code == 0
-    with closing(Ledger(f"sqlite:///{here.ledger}")) as ledger, served(ledger) as house:
+    with closing(Ledger(here.store)) as ledger, served(ledger) as house:
         visitor = house.visitor()
         assert "creation_factuality" in visitor.get("/").text
         board = visitor.get("/api/boards").json()["boards"][0]["board"]
@@ -165,13 +167,15 @@ def test_elo_matches_and_wins_against_the_reference_are_those_of_score(here: Wor
 def as_score_prints(rows: dict[str, list[str]], expected: dict[str, Any]) -> None:
     assert list(rows) == list(expected)
     for model, one in expected.items():
-        elo, matches, rate, met, ties = rows[model]
+        median, elo, matches, rate, met, ties = rows[model]
+        assert median.rstrip("*") == f"{one['elo_median']:.0f}"
         assert elo.rstrip("*") == f"{one['elo']:.0f}"
         assert matches == f"{one['matches']:,}"
         if model == "reference":
             assert (rate, met) == ("–", "–")
         else:
-            assert rate == f"{100 * one['win_vs_reference']:.1f} %"
+            won, low, high = (one[f"win_vs_reference{end}"] for end in ("", "_lower", "_upper"))
+            assert rate == share_words(Estimate(value=won, lower=low, upper=high))
             assert (met, ties) == (f"{one['win_vs_reference_n']:.0f}", str(one["win_vs_reference_ties"]))
 
 
@@ -197,7 +201,7 @@ def test_peoples_verdicts_make_the_papers_figures_and_name_nobody(showroom: Hous
 
 def test_a_board_does_not_wait_for_the_papers_figures(here: Workplace):
     with (
-        closing(Ledger(f"sqlite:///{here.ledger}")) as ledger,
+        closing(Ledger(here.store)) as ledger,
         served(
             ledger, limits=VisitorLimits(patience=60.0, glance=0.0, requests_per_second=10_000, burst=10_000)
         ) as house,

@@ -2,9 +2,11 @@
 
 import asyncio
 import inspect
+import os
 import re
+import signal
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from typing import Any
 
 import pytest
@@ -17,8 +19,10 @@ from evenhand.domain.estimate import Estimate
 from evenhand.format.axis import SHARES
 from evenhand.site.app import ROUTERS
 from evenhand.site.http.bars import bar
-from evenhand.site.http.buckets import Buckets
+from evenhand.site.http.buckets import MOST, Bucket, Buckets
 from evenhand.site.http.computed import Computed, LastMade, StillWorking
+from evenhand.site.http.settings import VisitorLimits
+from evenhand.site.http.shared_limits import SharedLimits
 
 
 class Clock:
@@ -29,9 +33,10 @@ class Clock:
         return self.now
 
 
-def test_a_bucket_gives_its_burst_and_then_one_at_a_time():
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_bucket_gives_its_burst_and_then_one_at_a_time(shared: bool):
     clock = Clock()
-    buckets = Buckets(per_second=2, burst=3, clock=clock)
+    buckets = Buckets(per_second=2, burst=3, clock=clock, kept=SharedLimits().table(0) if shared else None)
     assert [buckets.take("a") for _ in range(4)] == [True, True, True, False]
     assert buckets.take("b")
     assert buckets.wait("a") == pytest.approx(0.5)
@@ -50,9 +55,10 @@ def test_no_bucket_gives_more_than_burst_and_rate_allow(pauses: list[float]):
         assert taken <= 3 + clock.now * 0.5 + 1e-6
 
 
-def test_a_flood_is_told_of_once_until_it_ebbs():
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_flood_is_told_of_once_until_it_ebbs(shared: bool):
     clock = Clock()
-    buckets = Buckets(per_second=1, burst=4, clock=clock)
+    buckets = Buckets(per_second=1, burst=4, clock=clock, kept=SharedLimits().table(0) if shared else None)
     for _ in range(4):
         buckets.take("a")
     assert [buckets.first_refusal("a") for _ in range(3)] == [True, False, False]
@@ -68,6 +74,60 @@ def test_buckets_do_not_grow_without_end():
         assert buckets.take(name)
     assert buckets.take("a")  # the oldest was forgotten
     assert not buckets.take("c")
+
+
+def in_another_process(work: Callable[[], None]) -> int:
+    """Its number."""
+    if number := os.fork():
+        return number
+    try:
+        work()
+    finally:
+        os._exit(0)
+
+
+def test_processes_that_share_their_buckets_take_no_more_together_than_one_may():
+    shared, tokens = SharedLimits(), 400
+
+    def take_all() -> None:
+        buckets = Buckets(per_second=1e-9, burst=tokens, kept=shared.table(1))
+        taken = Buckets(per_second=1e-9, burst=1e9, kept=shared.table(2))
+        while buckets.take("a"):
+            taken.turn_away("a")
+
+    for one in [in_another_process(take_all) for _ in range(3)]:
+        os.waitpid(one, 0)
+    assert Buckets(per_second=1e-9, burst=1e9, kept=shared.table(2)).turned_away("a") == tokens
+    # Another name, and another kind of the same name, have their own.
+    assert Buckets(per_second=1e-9, burst=1, kept=shared.table(1)).take("b")
+    assert Buckets(per_second=1e-9, burst=1, kept=shared.table(3)).take("a")
+
+
+def test_a_process_that_is_killed_while_it_counts_keeps_nobody_waiting():
+    shared = SharedLimits()
+
+    def count_and_die() -> None:
+        with shared.table(0).bucket("a", Bucket(0.0, 0.0)):
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    os.waitpid(in_another_process(count_and_die), 0)
+    assert Buckets(per_second=1, burst=1, kept=shared.table(0)).take("a")
+
+
+def test_of_more_names_than_shared_buckets_have_room_for_the_latest_are_known():
+    clock = Clock()
+    buckets = Buckets(per_second=1e-9, burst=1, clock=clock, kept=SharedLimits().table(0))
+    for number in range(MOST + 5000):
+        clock.now += 1
+        assert buckets.take(f"{number}")
+        assert number % 100 or not buckets.take(f"{number}")
+
+
+def test_each_of_several_processes_takes_as_many_connections_as_one_alone_and_fewer_of_one_visitor():
+    alone = VisitorLimits()
+    each = alone.of_each(4)
+    assert each.connections == alone.connections
+    assert (each.connections_of_one, each.under_way) == (64, 16)
 
 
 def test_no_request_goes_to_a_thread_only_to_be_told_who_asks():

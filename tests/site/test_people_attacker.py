@@ -6,7 +6,7 @@ them.
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
 from random import Random
@@ -18,7 +18,7 @@ from sqlalchemy import select, update
 import evenhand as eh
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
-from evenhand.ledger.read.public_benchmarks import open_benchmark
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
@@ -32,8 +32,10 @@ from evenhand.site.people.comparisons import PersonShare, find_task
 from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.quality import decide
 from evenhand.site.people.studies import make_people_study
+from tests.database import url_in
 from tests.ledger.test_people_quality import person, say, taken
-from tests.site.house import served, url_in
+from tests.site.house import served
+from tests.site.test_attacker import brought_up_to_date
 
 MODELS = ("amber", "blue", "coral")
 SKILLS = {"counting": 9, "reading": 7, "maps": 2}
@@ -250,6 +252,27 @@ def test_what_two_studies_ask_one_person_about_tells_nothing_of_that_item(studie
     assert seen.told_of_few() == []
 
 
+def test_a_share_that_is_of_two_studies_is_released_once(studies: Studies):
+    """As before replicates told shares apart. In the second study somebody judged one item besides."""
+    first = studies.make([person(studies.ledger, "Ada")], each=1)
+    second = studies.make([person(studies.ledger, name) for name in ("Grace", "Mary")], each=2)
+    ada, grace, mary = studies.places
+    studies.judge(ada)
+    for number in range(1, grace.tasks + 1):
+        say(studies.ledger, grace, number, "A" if number == 1 else "skip")
+    say(studies.ledger, mary, 1, "A")
+    places = schema.people_places
+    with studies.ledger.writing() as connection:
+        record = connection.execute(select(places.c.record).where(places.c.id == ada.id)).scalar_one()
+        connection.execute(update(places).where(places.c.id == mary.id).values(record=record))
+    seen = Seen(studies.ledger)
+    for study in (first, second):
+        set_people_study(studies.ledger, study, "closed", on=True)
+    seen.look()
+    assert seen.sums
+    assert seen.told_of_few() == []
+
+
 def test_items_that_were_skipped_do_not_help_to_make_up_a_batch(studies: Studies):
     """Of five items with one verdict the sum would be that verdict."""
     study = studies.make([person(studies.ledger)], each=1)
@@ -267,6 +290,27 @@ def test_items_that_were_skipped_do_not_help_to_make_up_a_batch(studies: Studies
     of_two = [n for n in range(1, place.tasks + 1) if _models(studies.ledger, place, n) == frozenset(MODELS[:2])]
     say(studies.ledger, place, of_two[-1], "B")
     assert [one.models for one in released_of(studies.ledger, board).batches] == [MODELS[:2]]
+
+
+def test_who_changed_their_mind_counts_as_others_do_unless_what_they_said_before_was_released(studies: Studies):
+    """Of five items that changed, and a sixth, the sum would be the sixth's: each of the five was told by its batch."""
+    study = studies.make([person(studies.ledger)], each=1)
+    (place,) = studies.places
+    of_two = [n for n in range(1, place.tasks + 1) if _models(studies.ledger, place, n) == frozenset(MODELS[:2])]
+    for number in range(1, place.tasks + 1):
+        say(studies.ledger, place, number, "A" if number in of_two[:FEWEST] else "skip")
+    say(studies.ledger, place, of_two[0], "B")
+    set_people_study(studies.ledger, study, "shown", on=True)
+    (board,) = boards_on_record(studies.ledger)
+    released = released_of(studies.ledger, board).batches
+    assert [one.models for one in released] == [MODELS[:2]]
+    for number in of_two[:FEWEST]:
+        say(studies.ledger, place, number, "A" if number == of_two[0] else "B")
+    say(studies.ledger, place, of_two[FEWEST], "A")
+    assert released_of(studies.ledger, board).batches == released
+    for number in of_two[FEWEST + 1 : 2 * FEWEST]:
+        say(studies.ledger, place, number, "A")
+    assert len(released_of(studies.ledger, board).batches) == 2
 
 
 def _models(ledger: Ledger, place: PersonShare, number: int) -> frozenset[str]:
@@ -347,9 +391,68 @@ def test_a_version_of_an_earlier_evenhand_is_read_and_numbered_on(studies: Studi
     with studies.ledger.writing() as connection:
         content = json.loads(connection.execute(select(table.c.content)).scalar_one())
         connection.execute(update(table).values(content=json.dumps(content["batches"])))
+    brought_up_to_date(studies.ledger)
     after = released_of(studies.ledger, board)
     assert (after.batches, after.version.number) == (before.batches, before.version.number + 1)
     assert released_of(studies.ledger, board).version == after.version
+
+
+def test_a_verdict_of_a_study_that_nobody_saw_while_the_benchmark_was_open_is_as_secret_as_others(studies: Studies):
+    """One person judged a single item then, the other all of hers since, and the one is left out."""
+    who = [person(studies.ledger, name) for name in ("Ada", "Grace")]
+    study = studies.make(who, each=1)
+    ada, grace = studies.places
+    open_benchmark(studies.ledger, BENCHMARK.digest, by=None)
+    say(studies.ledger, ada, 1, "A")
+    assert boards_on_record(studies.ledger) == ()
+    close_benchmark(studies.ledger, BENCHMARK.digest)
+    for number in range(2, ada.tasks + 1):
+        say(studies.ledger, ada, number, "skip")
+    studies.judge(grace)
+    set_people_study(studies.ledger, study, "closed", on=True)
+    seen = Seen(studies.ledger)
+    seen.look()
+    assert any(number == 1 for sums in seen.sums.values() for one in sums for number, _ in one), "it is in a batch"
+    decide(studies.ledger, study, who[0].id, left_out=True, rule="gold", by=None)
+    seen.look()
+    assert seen.told_of_few() == []
+
+
+def test_somebody_is_left_out_of_what_few_items_hide_while_a_benchmark_that_holds_the_others_is_open(studies: Studies):
+    """The one judged five items of a batch, four of which everybody reads one by one since."""
+    who = [person(studies.ledger, name) for name in ("Ada", "Grace")]
+    study = studies.make(who, each=2)
+    ada, grace = studies.places
+    hers: set[str] = set()
+    for number in range(1, ada.tasks + 1):
+        task = find_task(studies.ledger, ada, number)
+        assert task is not None
+        chosen = task.item.category == "counting" and _models(studies.ledger, ada, number) == frozenset(MODELS[:2])
+        chosen = chosen and len(hers) < FEWEST
+        say(studies.ledger, ada, number, "A" if chosen else "skip")
+        hers |= {task.item.digest} if chosen else set()
+    studies.judge(grace)
+    set_people_study(studies.ledger, study, "closed", on=True)
+    shown = [_shown(studies.ledger)]
+    opened = replace(BENCHMARK, name="open", items=tuple(one for one in ITEMS if one.digest in {*sorted(hers)[1:]}))
+    studies.ledger.register_benchmark(opened)
+    open_benchmark(studies.ledger, opened.digest, by=None)
+    shown.append(_shown(studies.ledger))
+    decide(studies.ledger, study, who[0].id, left_out=True, rule="gold", by=None)
+    shown.append(_shown(studies.ledger))
+    item_of = _items(studies.ledger)
+    secret = [{item_of[number] for number in one} - {item.digest for item in opened.items} for one in shown]
+    assert [len(one) for one in secret[:2]] == [len(ITEMS) - len(opened.items)] * 2
+    for one, other in combinations(shown, 2):
+        told = {item_of[number] for number in one ^ other} - {item.digest for item in opened.items}
+        assert not told or len(told) >= FEWEST
+
+
+def _shown(ledger: Ledger) -> set[int]:
+    """The verdicts on the first two models that everybody may count."""
+    (board,) = boards_on_record(ledger)
+    sums = _sums(released_of(ledger, board).shown(public_battles(ledger, board)).judged)
+    return {number for number, _ in sums[MODELS[:2]]}
 
 
 def test_everybody_and_the_owner_are_told_who_goes_and_what_may_go_with_them(studies: Studies):

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import closing
+from dataclasses import replace
 from html import unescape
 from itertools import groupby
 from pathlib import Path, PurePosixPath
@@ -18,8 +19,9 @@ from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchma
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.publishing.addresses import Address, link_of, named, with_relative_links
 from evenhand.site.publishing.walk import PublishError, Walked, walked_boards, walked_cases
+from tests.database import url_in
 from tests.refusals import refused
-from tests.site.house import MODELS, SECRETS, House, fill, judge, numbers, served, url_in
+from tests.site.house import JUDGE, MODELS, SECRETS, House, fill, judge, numbers, served
 from tests.site.test_compare import Stocked
 from tests.site.test_people_boards import judged as judged_by_one
 from tests.site.test_people_boards import setting
@@ -81,6 +83,20 @@ def test_of_a_sample_captions_references_criteria_and_the_judges_words_are_shown
     battle = next(page for name, page in pages(files).items() if "/battles/" in name)
     assert "I quote" in battle
     assert len([name for name in files if name.startswith("boards/") and "/battles/" in name]) == 6 * 6
+
+
+@pytest.mark.slow
+def test_every_page_of_a_sample_and_of_a_script_says_so_in_its_head(ledger: Ledger):
+    for name in ("scripted/one", "scripted/two"):
+        fill(ledger, sample=True, rater=replace(JUDGE, name=name))
+    found = pages(walked(ledger))
+    heads = {name: page.partition("<main")[2].partition("<section")[0] for name, page in found.items()}
+    of_data = {name for name in heads if name not in ("index.html", "benchmarks/index.html")}
+    assert len(of_data) > 40
+    assert {name for name in of_data if ">sample</span>" not in heads[name]} == set()
+    judged = {name for name in of_data if name.startswith("boards/") or name.endswith("/judges.html")}
+    assert {name for name in judged if ">scripted judge</span>" not in heads[name]} == set()
+    assert all(">sample</span>" in page for page in (found["index.html"], found["benchmarks/index.html"]))
 
 
 def test_an_opened_benchmark_is_published_whole_and_a_closed_one_is_not_any_more(ledger: Ledger):
@@ -154,6 +170,18 @@ def test_what_was_walked_is_not_written_out_by_whoever_names_it(withheld: Ledger
     with closing(walked_boards(withheld, battles=False, told=lambda _: None)) as found:
         assert len(repr(found)) < 200
         assert all(len(repr(content)) < 500 for content in found.files.values())
+
+
+@pytest.mark.slow
+def test_a_page_that_is_still_being_worked_out_is_waited_for(ledger: Ledger):
+    """Nothing is there at once."""
+    for rater in (JUDGE, replace(JUDGE, name="openai/other")):
+        fill(ledger, sample=True, rater=rater)
+    at_leisure = walked(ledger, battles=False)
+    in_a_hurry = made(walked_boards(ledger, battles=False, told=lambda _: None, patience=0.0))
+    assert in_a_hurry == at_leisure
+    assert any(name.endswith("/judges.html") for name in in_a_hurry)
+    assert not any("being worked out" in page for page in pages(in_a_hurry).values())
 
 
 def test_without_battle_pages_their_lists_stay_and_lead_nowhere(withheld: Ledger):

@@ -6,7 +6,6 @@ import re
 import signal
 import socket
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
@@ -15,24 +14,21 @@ import httpx2 as httpx
 import pytest
 
 from tests import warm
-
-EVENHAND = str(Path(sys.executable).with_name("evenhand"))
+from tests.warm import EVENHAND, Running
 
 
 def free_port() -> int:
-    """Below those that the system gives away by itself: none of its connections takes it before the server does."""
+    """Below those that the system, and a Ray for its clients, give away: nobody takes it before the server does."""
     while True:
-        with suppress(OSError), closing(socket.create_server(("127.0.0.1", random.randrange(15_000, 32_000)))) as bound:
+        with suppress(OSError), closing(socket.create_server(("127.0.0.1", random.randrange(15_000, 23_000)))) as bound:
             return int(bound.getsockname()[1])
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str) -> Generator[tuple["subprocess.Popen[str]", str]]:
-    """The process and the address it says it serves."""
-    command = [EVENHAND, "serve", "--port", str(free_port()), *arguments]
-    with subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
-    ) as process:
+def serving(folder: Path, *arguments: str, started: bool = False) -> Generator[tuple["subprocess.Popen[str]", str]]:
+    """The process and the address it says it serves; `started`: the installed program, from its start."""
+    command = ("serve", "--port", str(free_port()), *arguments)
+    with from_its_start(command, folder) if started else Running(*command, cwd=folder, env=os.environ) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         found = re.search(r'http[^\s"]+', line)
@@ -41,6 +37,12 @@ def serving(folder: Path, *arguments: str) -> Generator[tuple["subprocess.Popen[
             yield process, found[0]
         finally:
             process.kill()
+
+
+def from_its_start(command: tuple[str, ...], folder: Path) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [EVENHAND, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+    )
 
 
 def owner_link(process: "subprocess.Popen[str]") -> str:
@@ -55,7 +57,7 @@ def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.slow
 def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: Path) -> None:
-    with serving(tmp_path) as (process, url), httpx.Client(trust_env=False, timeout=60) as visitor:
+    with serving(tmp_path, started=True) as (process, url), httpx.Client(trust_env=False, timeout=60) as visitor:
         link = owner_link(process)
         assert link.startswith(f"{url}/join/")
         page = visitor.get(link)

@@ -280,7 +280,7 @@ def test_gold_repeats_and_those_left_out_reach_no_command(ledger: Ledger):
     ]
     assert len(counting) == 3 * 40
     assert json.loads(eh.rank(ledger, eh.Choice(judge="people")).to_json())["battles"] == 120
-    joined = json.loads(eh.rank(ledger, eh.Choice(judge="openai/judge"), with_people=True).to_json())["people"]
+    joined = json.loads(eh.rank(ledger, eh.Choice(judge="scripted/judge"), with_people=True).to_json())["people"]
     assert (joined["verdicts"], joined["items"]) == (120, len({one.item for one in counting}))
     aligned = json.loads(eh.align(ledger=ledger).to_json())["humans"]["raters"]
     assert {one["rater"] for one in aligned} == {f"person-{one.rater}" for one in counting}

@@ -13,7 +13,7 @@ from markupsafe import escape
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Benchmark
-from evenhand.domain.submission import Closed, Failed, Raised, Refused, Stopped
+from evenhand.domain.submission import Closed, Failed, Judged, Raised, Refused, Stopped
 from evenhand.format.supported import supported
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
@@ -91,7 +91,7 @@ def test_a_file_that_was_altered_on_the_disk_is_not_taken_for_the_one_that_was_s
         team.upload(submission, desk.answers())
         upload = desk.stands(submission).upload
         assert upload
-    (ledger.submitted.root / upload.file).write_bytes(desk.answers(item_1="altered"))
+    ledger.places.submitted.put(upload.file, desk.answers(item_1="altered"))
     with served(ledger) as house:  # which has no findings at hand
         again = replace(desk, house=house)
         client = house.visitor(cookie=f"evenhand={team.client.cookies['evenhand']}")
@@ -216,6 +216,23 @@ def test_the_row_is_told_as_the_receipt_has_it(desk: Desk, team: Team):
     given = team.client.get(f"/submissions/{submission}/receipt.json").json()
     assert given["kind"] == "evenhand-receipt"
     assert {name: given[name] for name in receipt} == receipt
+
+
+def test_every_page_tells_a_rating_in_the_digits_that_its_interval_supports(desk: Desk, team: Team):
+    """Half of this interval is a hundred points wide."""
+    submission = team.confirmed()
+    desk.approve(submission)
+    desk.judge(submission, partial=True)
+    judged = desk.stands(submission).judged
+    assert judged
+    receipt: dict[str, Any] = dict(judged.receipt)
+    row = {**receipt["row"], "rating": 1153.2, "rating_lower": 1060, "rating_upper": 1260}
+    tell(desk.ledger, submission, Raised(budget=None), person="owner")
+    tell(desk.ledger, submission, Judged(receipt={**receipt, "row": row}), person=None)
+    owner = desk.house.signed_in("owner")
+    assert "Rating 1200 1100 to 1300" in words_of(team.page(submission))
+    assert f"Judged 1200 {row['rank']}" in words_of(team.client.get("/submissions").text)
+    assert "Rating 1200 Interval 1100 to 1300" in words_of(owner.get(f"/admin/submissions/{submission}").text)
 
 
 def test_it_is_anonymous_until_it_is_published_and_gone_when_withdrawn(desk: Desk, team: Team):

@@ -6,18 +6,24 @@ import json
 import re
 from dataclasses import replace
 from html import unescape
+from pathlib import Path
+from typing import Literal
 
 import httpx2 as httpx
 import pytest
 from markupsafe import escape
 
 from evenhand.exchange.tables import ExchangeTable
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.site.accounts.requests import decide, requests_on_record
 from evenhand.site.accounts.store import people
 from evenhand.site.http.audit_log import events
 from evenhand.site.submissions.public_pages import table_file
+from tests.database import stored_in
+from tests.engine.contest import founded
+from tests.scripted_server import ScriptedServer
 from tests.site.desk import POLICY, TERMS, Desk, Team, opened, words_of
 from tests.site.house import GENEROUS, SCRIPT, SECRETS, House, come_in, form_token, links, refusal_of, served
 
@@ -81,11 +87,12 @@ def test_whoever_is_declined_reads_the_reason_and_is_not_let_in(desk: Desk):
     assert visitor.get(path.replace("/submit/request/", "/join/")).status_code == 404
 
 
-def test_the_private_link_is_not_kept_and_a_guessed_one_is_refused_and_logged(desk: Desk):
+def test_the_private_link_is_not_kept_and_a_guessed_one_is_refused_and_logged(desk: Desk, tmp_path: Path):
     visitor = desk.house.visitor()
     token = private_link(asked(desk, visitor), desk.house).rpartition("/")[2]
     desk.ledger.engine.dispose()
-    stored = b"".join(path.read_bytes() for path in desk.ledger.images.root.parent.glob("ledger.db*"))
+    stored = stored_in(tmp_path)
+    assert stored
     assert token.encode() not in stored
     assert visitor.get("/submit/request/guess").status_code == 404
     assert "refused: request link" in desk.house.logged()
@@ -136,6 +143,23 @@ def test_the_public_pages_tell_the_policy_the_limits_and_where_the_questions_are
     for link in links(page, f"/submit/{desk.intake}/"):
         assert visitor.get(link).status_code == 200
     assert visitor.get("/submit/none").status_code == 404
+
+
+@pytest.mark.parametrize("pairs", ["random", "nearest"])
+@pytest.mark.parametrize("public", [False, True])
+async def test_the_page_speaks_of_a_reference_only_where_there_is_one(
+    ledger: Ledger, pairs: Literal["random", "nearest"], public: bool
+):
+    async with ScriptedServer() as server:
+        terms = replace(TERMS, pairs=pairs, reference_battles=4)
+        contest = await founded(ledger, server.base_url, items=3, terms=terms, references=False)
+    if public:
+        open_benchmark(ledger, contest.intake.board.data, by=None)
+    with served(ledger) as house:
+        page = house.visitor().get(f"/submit/{contest.id}").text
+        assert "What you get to see" in page
+        assert "Captions" in page
+        assert "reference" not in page.casefold()
 
 
 def test_the_questions_hold_what_is_public_and_nothing_else(desk: Desk):

@@ -323,6 +323,7 @@ def test_a_body_cut_short_leaves_nothing_behind(desk: Desk, script: Script, capl
     assert not [record for record in caplog.records if record.levelname == "ERROR"]
 
 
+@pytest.mark.slow
 def test_an_upload_that_does_not_come_in_time_is_refused_and_logged(ledger: Ledger):
     limits = replace(GENEROUS, seconds=4, slowest=1e9)
     with served(ledger, limits=limits) as house:

@@ -25,9 +25,10 @@ from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
+from tests.database import url_in
 from tests.engine.contest import TERMS, Contest, at_work, founded
 from tests.scripted_server import Body, Script, ScriptedServer
-from tests.site.house import House, form_token, served, url_in
+from tests.site.house import House, form_token, served
 
 ITEMS = 12
 ALL = replace(TERMS, battles=2 * ITEMS, reference_battles=ITEMS)

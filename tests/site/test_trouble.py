@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import socket
-import sqlite3
 import threading
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,8 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.request_guard import begun_in_time
 from evenhand.site.http.service import Serving
 from evenhand.site.http.settings import VisitorLimits
-from tests.site.house import House, come_in, fill, form_token, links, refusal_of, served, url_in
+from tests.database import held, url_in
+from tests.site.house import House, come_in, fill, form_token, links, refusal_of, served
 
 
 def test_an_unexpected_error_is_a_sentence_with_the_security_headers(ledger: Ledger, caplog: pytest.LogCaptureFixture):
@@ -48,11 +48,11 @@ def test_a_ledger_that_another_process_holds_is_told_without_its_place_on_disk(t
     with closing(ledger), served(ledger) as house:
         visitor, link = house.visitor(), house.link("owner")
         token = form_token(visitor.get(link))
-        with closing(sqlite3.connect(tmp_path / "ledger.db", isolation_level=None)) as other:
-            other.execute("BEGIN IMMEDIATE")
+        with held(ledger.url):
             busy = visitor.post(link, data={"csrf": token, "name": ""})
             assert busy.status_code == 503
             assert "locked" not in busy.text
+            assert ledger.where not in busy.text
             assert "ledger.db" not in busy.text
             assert visitor.get("/").status_code == 200  # readers do not wait for writers
         assert visitor.post(link, data={"csrf": token, "name": ""}).status_code == 303
@@ -117,15 +117,23 @@ def test_a_board_that_takes_long_is_announced_and_then_there(ledger: Ledger):
     with served(ledger, limits=VisitorLimits(patience=0.0)) as house:
         visitor = house.visitor()
         page = visitor.get("/")
-        assert page.status_code == 503
+        assert page.status_code == 202
         assert 'http-equiv="refresh"' in page.text
+        assert "The list of boards is being worked out" in page.text
         assert page.headers["retry-after"] == "5"
-        while (page := visitor.get("/")).status_code == 503:
+        while (page := visitor.get("/")).status_code == 202:
             pass
+        assert page.status_code == 200
         assert "openai/judge" in page.text
-        document = visitor.get("/api" + links(page, "/boards/")[0])
+        board = links(page, "/boards/")[0]
+        document = visitor.get(f"/api{board}")
         assert document.status_code == 503
         assert "ask again" in document.json()["error"]
+        # Each of a view that nobody has asked for yet.
+        for path, method, status in ((f"{board}/board.csv", "elo", 503), (board, "win-rate", 202)):
+            waiting = visitor.get(path, params={"method": method})
+            assert waiting.status_code == status
+            assert "This board is being worked out" in waiting.text
 
 
 def test_words_that_cannot_be_encoded_are_shown_as_far_as_they_can(ledger: Ledger):

@@ -60,6 +60,7 @@ def chance_of_being_shown(gain: float) -> float:
     return sum(step([0.0] * ITEMS, row).up for row in better.tolist()) / runs
 
 
+@pytest.mark.slow
 def test_a_real_gain_is_shown_mostly() -> None:
     assert chance_of_being_shown(0.05) == pytest.approx(0.97, abs=0.01)
     assert chance_of_being_shown(0.02) == pytest.approx(0.57, abs=0.012)
@@ -122,6 +123,7 @@ def climbed(seed: int, submissions: int = 200) -> dict[int, float]:
     return found
 
 
+@pytest.mark.slow
 def test_a_team_that_climbs_is_shown_no_more_than_the_table_expects() -> None:
     teams = [climbed(seed) for seed in range(100)]
     for submissions, bias in BIAS["ladder"].items():

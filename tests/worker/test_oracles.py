@@ -16,11 +16,12 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.placements import studies_of
 from evenhand.reports.board.released import FEWEST
+from tests.database import url_in
 from tests.engine.contest import TERMS, Contest, at_work, founded
 from tests.protocols.test_meant import CONDITIONAL
 from tests.refusals import tells
 from tests.scripted_server import ScriptedServer
-from tests.site.house import form_token, refusal_of, served, url_in
+from tests.site.house import form_token, refusal_of, served
 
 ORACLES = CONDITIONAL[:10]
 HONEST = (

@@ -24,10 +24,11 @@ from evenhand.site.living.settings import NewBenchmark, begin_growing, set_terms
 from evenhand.site.living.store import find_proposal, propose, say
 from evenhand.worker.loop import PRESENT, InPart, Rhythm, Stopping, Work, work
 from evenhand.worker.reference_answers import Referring, WantedAnswer, run_command
+from tests.database import url_in
 from tests.refusals import tells
 from tests.scripted_server import Canned, Script, ScriptedServer
 from tests.site.garden import reference_answers, terms, worked
-from tests.site.house import PNG, url_in
+from tests.site.house import PNG
 
 PRICE = "input=1000,output=1000"
 

@@ -21,6 +21,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
+from evenhand.engine.run.crew import ALONE, Crew
 from evenhand.engine.tasks.grading import Grading, PreparedGrade, prepare_grade
 from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.engine.tasks.pictures import with_fetched
@@ -136,16 +137,19 @@ def refuse_other_kinds(protocol: Protocol, named: str) -> None:
         raise Misuse(f"An audit needs a protocol that asks for a preference; {named} asks for another verdict.")
 
 
-async def ask(audit: Audit, *, command: str = "audit", watching: Watching = unwatched) -> list[Done]:
+async def ask(
+    audit: Audit, *, command: str = "audit", watching: Watching = unwatched, crew: Crew = ALONE
+) -> list[Done]:
     """One study after the other; what ends one early ends them all."""
 
     def before(place: int) -> None:
         study = audit.orders[place].prepared
         assert isinstance(study, AuditStudy)
-        # Another version of Evenhand may have altered the answers with other words.
-        audit.ledger.add_responses(study.altered, replace=True)
+        if crew.leads:
+            # Another version of Evenhand may have altered the answers with other words.
+            audit.ledger.add_responses(study.altered, replace=True)
 
-    return await carry_out_all(audit.orders, command=command, watching=watching, before=before)
+    return await carry_out_all(audit.orders, command=command, watching=watching, before=before, crew=crew)
 
 
 async def audit_async(
@@ -168,6 +172,7 @@ async def audit_async(
     settings: Settings | None = None,
     max_cost: float | None = None,
     prices: Sequence[Price] | None = None,
+    service_tier: str | None = None,
     extractor: str | None = None,
     terms: Terms | None = None,
 ) -> AuditReport:
@@ -177,7 +182,7 @@ async def audit_async(
     such as "llava-13b=meta" whose model a judge is. A sample of `items` is drawn with `seed`. The other settings are as
     `judge` has them. The report is kept in the ledger, and boards of this judge show it.
 
-    >>> card = eh.audit("openai/gpt-4o", base_url=server, budget=40, parts=["pairs"], require="swap_consistency>=0.8")
+    >>> card = eh.audit("scripted/judge", base_url=server, budget=40, parts=["pairs"], require="swap_consistency>=0.8")
     >>> card.passed
     False
     >>> card.to_polars().filter(pl.col("name") == "swap_consistency")["n"].item()
@@ -187,7 +192,12 @@ async def audit_async(
     """
     scale = _scale(require, families)
     named = Terms(
-        base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or (), extractor=extractor
+        base_url=base_url,
+        api_key_env=api_key_env,
+        max_cost=max_cost,
+        prices=prices or (),
+        service_tier=service_tier,
+        extractor=extractor,
     )
     asker = NotebookAsker.of(named, terms, ledger=ledger, settings=settings)
     subject = with_fetched(load_benchmark(SAMPLE) if benchmark is None else benchmark, asker.ledger.images)

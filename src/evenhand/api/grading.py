@@ -18,6 +18,7 @@ from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Readout
+from evenhand.engine.run.crew import ALONE, Crew
 from evenhand.engine.run.expected import Expected, together
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun, added_up
@@ -171,6 +172,7 @@ async def ask(
     command: str = "grade",
     watching: Watching = unwatched,
     after: Callable[[int, Done], None] = lambda _, __: None,
+    crew: Crew = ALONE,
 ) -> list[Done]:
     """One cell after the other; what ends one early ends them all."""
 
@@ -180,7 +182,7 @@ async def ask(
 
     orders = [cell.order for cell in job.cells]
     return await carry_out_all(
-        orders, command=command, watching=watching, before=before, after=after, following=job.third_of
+        orders, command=command, watching=watching, before=before, after=after, following=job.third_of, crew=crew
     )
 
 
@@ -204,6 +206,7 @@ async def grade_async(
     settings: Settings | None = None,
     max_cost: float | None = None,
     prices: Sequence[Price] | None = None,
+    service_tier: str | None = None,
     terms: Terms | None = None,
 ) -> GradeReport:
     """The Grade Score: does a judge pick the same option whatever the order?
@@ -214,15 +217,21 @@ async def grade_async(
     or a number drawn by the seed; `third_showing` shows a row whose choices are tied once more. The other settings are
     as `judge` has them.
 
-    >>> score = eh.grade("options.jsonl", judge="openai/gpt-4o", base_url=server)
+    >>> score = eh.grade("options.jsonl", judge="scripted/judge", base_url=server)
     >>> score
-    Grade Score of openai/gpt-4o on options: 1.000
+    Grade Score of scripted/judge on options: 1.000
     >>> score.to_polars()["trials_read"].to_list()
     [9]
 
     Raises Misuse, LedgerError or BenchmarkError; what was answered before is on record.
     """
-    named = Terms(base_url=base_url, api_key_env=api_key_env, max_cost=max_cost, prices=prices or ())
+    named = Terms(
+        base_url=base_url,
+        api_key_env=api_key_env,
+        max_cost=max_cost,
+        prices=prices or (),
+        service_tier=service_tier,
+    )
     asker = NotebookAsker.of(named, terms, ledger=ledger, settings=settings).without_extractor()
     prompted, ways = _prompts(prompts), (False, True) if unrelated is None else (unrelated,)
     benchmark, pool = _pool(source, responses)

@@ -13,7 +13,8 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json, content_hash
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.engine.run.expected import Expected, expected
+from evenhand.engine.run.crew import ALONE, Crew
+from evenhand.engine.run.expected import Expected, Lessons, PlannedCost, lessons
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun, dry_run
 from evenhand.engine.run.stopping import StopSign
@@ -25,6 +26,9 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.placements import placements_like
 from evenhand.protocols.protocol import Protocol
 from evenhand.reports.board.audit_hint import store_flag
+
+_LATEST = 100
+"""Judgements by which a run says beforehand what it is expected to cost."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +50,7 @@ class JudgingJob:
         chunks = self.prepared.plan(self.ledger, retrying=self.retrying)
         judge = self.asked.judge
         second = self.prepared.second_calls(self.ledger, self.asked.second_quote)
-        quoted = dry_run(chunks, judge.quote, openai_images=judge.counts_images_as_openai, second=second)
+        quoted = dry_run(chunks, judge.quote, self.ledger, second=second)
         quoted.adapted = judge.check(quoted.kinds.values())
         if second is not None and self.asked.other is not None:
             quoted.adapted += self.asked.other.check([second.longest])
@@ -54,8 +58,20 @@ class JudgingJob:
 
     def expected(self, quoted: DryRun) -> Expected | None:
         """What it is likely to cost; `quoted` is the job's own dry run."""
+        return self.lessons().expected(quoted) if quoted.calls else None
+
+    def lessons(self, *, most: int = 400) -> Lessons:
+        """What replies on record tell of the calls to come; `most` of them, the latest."""
         asking = self.prepared.asking
-        return expected(quoted, self.asked.judge.quote, self.ledger, rater=asking.rater.key, condition=asking.condition)
+        return lessons(
+            self.ledger,
+            self.asked.judge.quote,
+            rater=asking.rater.key,
+            condition=asking.condition,
+            second=self.asked.second_quote,
+            stated=asking.protocol.reply_tokens,
+            most=most,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,8 +275,10 @@ def unwatched(_: JudgingJob) -> AbstractContextManager[Watch]:
     return nullcontext(Watch(stop=StopSign()))
 
 
-async def carry_out(job: JudgingJob, *, command: str, watching: Watching = unwatched) -> Done:
-    job.ledger.register_benchmark(job.benchmark)
+async def carry_out(job: JudgingJob, *, command: str, watching: Watching = unwatched, crew: Crew = ALONE) -> Done:
+    """`crew`: other processes that share it."""
+    if crew.leads:
+        job.ledger.register_benchmark(job.benchmark)
     context = job.asked.call_context(job.ledger)
     with watching(job) as watch:
         ended = await run_study(
@@ -272,6 +290,9 @@ async def carry_out(job: JudgingJob, *, command: str, watching: Watching = unwat
             settings=job.settings,
             retrying=job.retrying,
             around=watch.around,
+            costing=PlannedCost(lessons=job.lessons(most=_LATEST)),
+            waits=context.pacing.wait,
+            crew=crew,
         )
     study = job.prepared.study.key
     return Done(
@@ -292,6 +313,7 @@ async def carry_out_all(
     before: Callable[[int], None] = lambda _: None,
     after: Callable[[int, Done], None] = lambda _, __: None,
     following: Callable[[int], JudgingJob | None] = lambda _: None,
+    crew: Crew = ALONE,
 ) -> list[Done]:
     """One after the other on one budget; what ends one early ends them all. `before` and `after` are told which.
 
@@ -304,12 +326,13 @@ async def carry_out_all(
     try:
         for place, job in enumerate(jobs):  # and those that are added to them meanwhile
             before(place)
-            done.append(await carry_out(job, command=command, watching=watching))
+            done.append(await carry_out(job, command=command, watching=watching, crew=crew))
             after(place, done[-1])
             if done[-1].cut_short:
                 break
             if (next_one := following(place)) is not None:
                 jobs.append(next_one)
     finally:
+        await crew.dismissed()
         budget.close(done=len(done) == len(jobs) and all(one.ended.complete for one in done))
     return done

@@ -17,7 +17,7 @@ from evenhand.api.jobs import (
     published_matching,
 )
 from evenhand.api.ledgers import GivenLedger
-from evenhand.api.placing import Newcomer, carry_out_placements, plan_placements
+from evenhand.api.placing import carry_out_placements, plan_placements
 from evenhand.api.running import plain
 from evenhand.api.terms import NotebookAsker, Terms
 from evenhand.benchmarks.answers.responses_file import ResponseSet, reference_responses
@@ -25,6 +25,7 @@ from evenhand.benchmarks.catalog import OWN_PROTOCOL
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
+from evenhand.domain.placing import Newcomer
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
 from evenhand.engine.run.calling import UNREAD_MOST, Pacing
@@ -73,6 +74,8 @@ class JudgeRun(Result):
     def headline(self) -> str:
         told = self.summary
         rest = "" if self.complete else "; not all was asked, the same call again asks the rest"
+        if waiting := told.get("in_batches"):
+            rest = f"; {waiting} wait in batches, and the same call again collects them"
         return f"Judged: {self.verdicts} of {told['planned']} trials have a verdict, {told['called']} asked now{rest}"
 
     @property
@@ -124,9 +127,12 @@ async def judge_async(
     settings: Settings | None = None,
     max_cost: float | None = None,
     prices: Sequence[Price] | None = None,
+    service_tier: str | None = None,
     extractor: str | None = None,
     extractor_base_url: str | None = None,
     pacing: Pacing | None = None,
+    batch: bool = False,
+    batch_wait: float | None = None,
     go_on: bool = False,
     terms: Terms | None = None,
 ) -> JudgeRun:
@@ -137,14 +143,16 @@ async def judge_async(
     category); all by default. `replace` uses the given answers where the ledger holds others. `judge` is provider/model
     at `base_url`, or local/smollm2; `settings` go over the protocol's own. `ledger` is one that is open, a path or a
     URL: by default what EVENHAND_STORE says, else .evenhand/ledger.db. After 20 replies of which none could be read it
-    stops, unless it is to `go_on`. `terms` holds the same settings as one value, and more of them; those given by name
-    go before it. `newcomers` join the board on record, each against its nearest until enough is known. `judge` is the
-    plain call, which works in a notebook too, and `judge_async` its twin to be awaited.
+    stops, unless it is to `go_on`. `service_tier` is the judge's, such as OpenAI's "flex". `batch` sends the calls in
+    the provider's batches, which cost less and may take a day; `batch_wait` is for how many seconds they are waited
+    for: the same call again collects the rest. `terms` holds the same settings as one value, and more of them; those
+    given by name go before it. `newcomers` join the board on record, each against its nearest until enough is known.
+    `judge` is the plain call, which works in a notebook too, and `judge_async` its twin to be awaited.
 
     >>> bench = eh.load_benchmark("visit-bench-sample")
     >>> answers = eh.read_responses(eh.bundled_answers(bench), bench)
     >>> few = eh.Matching(pairing="random", battles=2)
-    >>> run = eh.judge(bench, answers, judge="openai/gpt-4o", base_url=server, matching=few)
+    >>> run = eh.judge(bench, answers, judge="scripted/judge", base_url=server, matching=few)
     >>> run
     Judged: 4 of 4 trials have a verdict, 4 asked now
 
@@ -155,9 +163,12 @@ async def judge_async(
         api_key_env=api_key_env,
         max_cost=max_cost,
         prices=prices or (),
+        service_tier=service_tier,
         extractor=extractor,
         extractor_base_url=extractor_base_url,
         pacing=pacing,
+        batch=batch or None,
+        batch_wait=batch_wait,
     )
     asker = NotebookAsker.of(named, terms, ledger=ledger, settings=settings)
     subject, choice = with_fetched(benchmark, asker.ledger.images), ItemChoice.given(items)

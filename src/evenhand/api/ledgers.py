@@ -4,6 +4,7 @@ import os
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
+from urllib.parse import quote
 
 from evenhand.domain.errors import USAGE, Misuse
 
@@ -23,16 +24,24 @@ def ledger_at(given: "GivenLedger | None" = None, *, create: bool = True) -> "Le
 
     if isinstance(given, Ledger):
         return given
+    images = os.environ.get("EVENHAND_IMAGES")
     if given is not None:
-        return Ledger(_url(given), create=create)
+        return Ledger(with_images(_url(given), images), create=create)
     named = os.environ.get("EVENHAND_STORE")
     if named:
-        return Ledger(named, create=create)
+        return Ledger(with_images(named, images), create=create)
     # A folder may have come from a stranger: only a ledger that the user named leads elsewhere.
     fault = store_fault(USUAL_STORE, Path.cwd())
     if fault is not None:
         raise Misuse(f"The ledger would be {USUAL_STORE}, {fault}. Give `ledger` with where it really lies.")
-    return Ledger(USUAL_STORE, create=create)
+    return Ledger(with_images(USUAL_STORE, images), create=create)
+
+
+def with_images(store: str, images: str | None) -> str:
+    """A store's URL that says where its images lie, unless it does already."""
+    if not images or "images=" in store:
+        return store
+    return f"{store}{'&' if '?' in store else '?'}images={quote(images, safe='/:')}"
 
 
 def names_ledger(source: object) -> bool:

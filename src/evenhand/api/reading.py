@@ -57,7 +57,8 @@ def rank(
 ) -> "Board":
     """The board of a run, a ledger, a battles file or several, or a frame; of the usual ledger by default.
 
-    A path that ends in .db, and a database URL, are a ledger's. `choice` is a Choice, which part of a ledger, or
+    A path that ends in .db, and a database URL, are a ledger's; a folder of Parquet files, or a pattern of their names
+    ("battles/*.parquet"), is one table in parts. `choice` is a Choice, which part of a ledger, or
     BattleColumns, which columns of a file or frame. `bootstrap` is the number of resamples; 0 gives the sandwich's
     intervals. `by_cluster` says which rows are not independent: those of one item, of one rater, of either (both), or
     of one value of a file's column; where nobody says, both where raters have several rows. `repeats` says whether rows
@@ -232,7 +233,8 @@ def bridge(
 ) -> "BridgedBoard":
     """An old judge's board and a new one's on one scale, and the models that only the new one rated on the old board.
 
-    Each is a judge's name in the ledger, a file of battles, or a board. The line between them goes through the models
+    Each is a judge's name in the ledger, the beginning of a run's id in it (the board that the run is part of), a file
+    of battles, or a board. The line between them goes through the models
     that both rated, at least four; what the two differ about single models is in the intervals.
 
     >>> eh.bridge("old.csv", "new.csv")
@@ -274,14 +276,23 @@ def plan_bridge(
 
 
 def judges_board(given: "str | Path | Board", choice: "Choice", *, ledger: "GivenLedger | None" = None) -> "Board":
-    """Of a judge's name in the ledger, of a file of battles, or the board itself."""
+    """Of a judge's name in the ledger, of a run of it, of a file of battles, or the board itself."""
     from evenhand.reports.board.board import Board
+    from evenhand.reports.board.choosing import MixedError, of_judge_or_run
 
     if isinstance(given, Board):
         return given
     if isinstance(given, Path) or Path(given).is_file():
         return ranked(given)
-    return ranked(ledger_at(ledger, create=False), replace(choice, judge=given))
+    known = ledger_at(ledger, create=False)
+    try:
+        return ranked(known, of_judge_or_run(known, given, choice))
+    except MixedError as error:
+        if not error.held:
+            raise
+        raise MixedError(
+            f"{error.held} Name one of its runs in place of {given}: `evenhand runs` lists them.", code=error.code
+        ) from error
 
 
 def compare(
@@ -294,7 +305,7 @@ def compare(
     that are the same for both.
 
     >>> eh.compare(first, second, ledger=judged)
-    100.0 % of ... battles ended alike in both runs; 0 went to the other model.
+    100 % of ... battles ended alike in both runs; 0 went to the other model.
 
     Raises MixedError where the two share nothing that could be compared.
     """

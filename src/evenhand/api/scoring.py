@@ -90,7 +90,7 @@ def score(
     that soft verdicts give, as a constrained readout keeps them.
 
     >>> eh.score("visit-bench-sample", ledger=judged, bootstrap=0)
-    visit-bench-sample as its paper scores it, judged by openai/gpt-4o
+    visit-bench-sample as its paper scores it, judged by scripted/judge
 
     Raises Misuse for a benchmark without a table of its own, MixedError where one judge must be chosen.
     """

@@ -130,6 +130,7 @@ async def sentinel_async(
     api_key_env: str | None = None,
     max_cost: float | None = None,
     prices: Sequence[Price] | None = None,
+    service_tier: str | None = None,
     extractor: str | None = None,
     extractor_base_url: str | None = None,
     terms: Terms | None = None,
@@ -140,7 +141,7 @@ async def sentinel_async(
     the same look again asks only what is missing. With `rows` 0 nobody is asked, and the looks on record are told.
     `benchmark`, `variant`, `protocol`, `see` and `run` choose one of the judge's boards. The replies count on no board.
 
-    >>> seen = eh.sentinel("openai/gpt-4o", rows=4, look="2026-11", ledger=judged, base_url=server)
+    >>> seen = eh.sentinel("scripted/judge", rows=4, look="2026-11", ledger=judged, base_url=server)
     >>> seen.state
     'no sign of change'
     >>> seen.to_polars()["rows"].item()
@@ -155,6 +156,7 @@ async def sentinel_async(
         api_key_env=api_key_env,
         max_cost=max_cost,
         prices=prices or (),
+        service_tier=service_tier,
         extractor=extractor,
         extractor_base_url=extractor_base_url,
     )

@@ -1,15 +1,13 @@
 """Where a judge is and how much it may be asked, as a notebook says it; and the models that are asked on such terms."""
 
-import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from numbers import Real
 from pathlib import Path
 
 from platformdirs import user_cache_path
 
-from evenhand.api.asking import AskedModels, Contact, Given, no_image
+from evenhand.api.asking import AskedModels, BatchTerms, Contact, Given, is_number, no_image
 from evenhand.api.jobs import AskedShowing, refuse_adapted
 from evenhand.api.ledgers import GivenLedger, ledger_at
 from evenhand.domain.errors import Misuse
@@ -36,6 +34,8 @@ class Terms:
     settings: Settings | None = None
     """Explicit ones: a provider that refuses one is an error. None: the protocol's."""
     prices: Sequence[Price] = ()
+    service_tier: str | None = None
+    """The judge's, where its provider has some; part of what it costs, not of what is asked."""
     max_cost: float | None = None
     """Dollars for judge and extractor together."""
     extractor: str | None = None
@@ -43,6 +43,12 @@ class Terms:
     extractor_base_url: str | None = None
     extractor_api_key_env: str | None = None
     pacing: Pacing | None = None
+    batch: bool | None = None
+    """Calls go out in the provider's batches."""
+    batch_wait: float | None = None
+    """Seconds for which batches are waited for; None: until they end."""
+    batch_resend: bool | None = None
+    """What another key has sent in a batch that is not known with this one is sent again."""
     cache: Path | None = None
     """Where embedded models' weights lie; the user's cache by default."""
 
@@ -54,6 +60,7 @@ class Terms:
             **{name: url and url.partition("?")[0] for name, url in urls.items()},
             "judge_api_key_env": self.api_key_env,
             "endpoint_name": self.endpoint_name,
+            "service_tier": self.service_tier,
             "extractor": self.extractor,
             "extractor_api_key_env": self.extractor_api_key_env,
         }
@@ -114,7 +121,9 @@ class NotebookAsker:
             api_key_env=terms.extractor_api_key_env,
             name=None,
         )
-        return AskedModels(judge=contact, other=_contact(other, terms, settings=extractor.settings))
+        return AskedModels(
+            judge=contact, other=_contact(other, replace(terms, service_tier=None), settings=extractor.settings)
+        )
 
 
 def _extractor(terms: Terms, showing: Showing) -> Contact | None:
@@ -130,7 +139,7 @@ def _extractor(terms: Terms, showing: Showing) -> Contact | None:
     other = _named(
         terms.extractor, terms, base_url=terms.extractor_base_url, api_key_env=terms.extractor_api_key_env, name=None
     )
-    return _contact(other, terms, settings=step.settings)
+    return _contact(other, replace(terms, service_tier=None), settings=step.settings)
 
 
 def _named(model: str, terms: Terms, *, base_url: str | None, api_key_env: str | None, name: str | None) -> NamedModel:
@@ -146,10 +155,6 @@ def _named(model: str, terms: Terms, *, base_url: str | None, api_key_env: str |
     )
 
 
-def _is_number(given: object) -> bool:
-    return isinstance(given, Real) and math.isfinite(given)
-
-
 def _contact(
     model: NamedModel,
     terms: Terms,
@@ -158,8 +163,17 @@ def _contact(
     explicit: frozenset[str] = frozenset(),
     image: Callable[[str], bytes] = no_image,
 ) -> Contact:
-    quote = Quote(model.endpoint, PriceList(terms.prices), image, tokenizer=model.tokenizer())
-    if terms.max_cost is not None and not _is_number(terms.max_cost):
+    batch = BatchTerms.of(model, batch=terms.batch, wait=terms.batch_wait, resend=terms.batch_resend)
+    model.check_tier(terms.service_tier, batch=batch is not None)
+    quote = Quote(
+        model.endpoint,
+        PriceList(terms.prices),
+        image,
+        tokenizer=model.tokenizer(),
+        batch=batch is not None,
+        tier=terms.service_tier,
+    )
+    if terms.max_cost is not None and not is_number(terms.max_cost):
         raise Misuse(f"max_cost is a number of dollars, not {terms.max_cost}.")
     if terms.max_cost is not None and not quote.known:
         raise Misuse(
@@ -174,4 +188,5 @@ def _contact(
         environment=os.environ,
         proxies=os.environ,
         explicit=explicit,
+        batch=batch,
     )

@@ -20,6 +20,7 @@ from evenhand.format.charts import (
     the_altair,
     titled,
 )
+from evenhand.format.words import per_cent
 
 _CELL = 84
 _PLACES = ("first", "tie", "second")
@@ -100,7 +101,7 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
             "other": names[j],
             "share": table[i][j] / total,
             "kept": i + j == 2,
-            "text": f"{100 * table[i][j] / total:.0f} %",
+            "text": per_cent(table[i][j] / total, decimals=0),
         }
         for i in shown
         for j in shown
@@ -119,7 +120,7 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
     kept = sum(table[i][2 - i] for i in range(3)) / total
     heading = Heading(
         title="What swapping positions does",
-        subtitle=f"{total} pairs; the same answer wins where the position changes (blue): {100 * kept:.0f} %",
+        subtitle=f"{total} pairs; the same answer wins where the position changes (blue): {per_cent(kept, decimals=0)}",
     )
     layers = alt.layer(fill, numbers).properties(width=alt.Step(_CELL), height=alt.Step(44))
     return titled(layers, heading)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evenhand.audit.document import PROBLEMS_FOUND, Unit, told
+from evenhand.audit.document import PROBLEMS_FOUND, Unit, bound_told, interval_told, told
 from evenhand.audit.gate import Ruling
 from evenhand.audit.measures.catalog import reading_of
 from evenhand.audit.measures.record import Found, Measure, MeasureOffer
@@ -60,7 +60,7 @@ def findings(measures: Sequence[Measure]) -> list[str]:
 
 
 def _numbers(one: Estimate, unit: Unit) -> str:
-    return f"{told(one.value, unit)}, {told(one.lower, unit)} to {told(one.upper, unit)}"
+    return f"{told(one, unit)}, {interval_told(one, unit)}"
 
 
 def ruling_sentence(ruling: Ruling, asked: Mapping[str, MeasureOffer], whole: Mapping[str, MeasureOffer]) -> str:
@@ -88,8 +88,8 @@ def _one_sided(ruling: Ruling) -> str:
     value = ruling.measured.value
     below = rule.low is not None and value is not None and value < rule.low
     above = rule.high is not None and value is not None and value > rule.high
-    at_least = f"at least {told(lower, unit)}" if (rule.low is not None and not below) or above else ""
-    at_most = f"at most {told(upper, unit)}" if (rule.high is not None and not above) or below else ""
+    at_least = f"at least {bound_told(lower, unit)}" if (rule.low is not None and not below) or above else ""
+    at_most = f"at most {bound_told(upper, unit)}" if (rule.high is not None and not above) or below else ""
     return f" (95 % one-sided: {', '.join(filter(None, (at_least, at_most)))})"
 
 

@@ -203,5 +203,6 @@ def _seconds(ledger: Ledger, results: Collection[JudgedTrial]) -> float | None:
     answered = [one for one in results if one.judgement.calls]
     calls = calls_on_record(ledger, dict.fromkeys(key for one in answered for key in one.judgement.calls))
     taken = {one.key: one.call.reply.seconds for one in calls}
-    each = [sum(taken[key] for key in one.judgement.calls) for one in answered]
-    return sum(each) / len(each) if each else None
+    each = [[taken[key] for key in one.judgement.calls] for one in answered]
+    waited = [sum(some) for some in each if all(some)]  # what came in a batch took no time of its own
+    return sum(waited) / len(waited) if waited else None

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evenhand.audit.charts import audit_charts
-from evenhand.audit.document import told
+from evenhand.audit.document import estimate_in, interval_told, told
 from evenhand.files.outputs import Place
 from evenhand.format.charts import write_out
 from evenhand.format.figure import figure
@@ -22,8 +22,17 @@ def audit_section(document: Mapping[str, Any]) -> "Markup":
         document=document,
         about=_about(document),
         pictures=[figure(chart) for chart in audit_charts(document).values()],
-        told=told,
+        told=_told,
+        interval_told=_interval_told,
     )
+
+
+def _told(measure: Mapping[str, Any]) -> str:
+    return told(estimate_in(measure), measure["unit"])
+
+
+def _interval_told(measure: Mapping[str, Any]) -> str:
+    return interval_told(estimate_in(measure), measure["unit"])
 
 
 def write_page(document: Mapping[str, Any], path: Place) -> None:

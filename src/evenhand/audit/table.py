@@ -2,7 +2,7 @@
 
 from rich.console import Console
 
-from evenhand.audit.document import Unit, told
+from evenhand.audit.document import Unit, interval_told, told
 from evenhand.audit.report_card import AuditReport
 from evenhand.domain.estimate import Estimate
 from evenhand.format.tables import escape, fitted
@@ -51,8 +51,8 @@ def _line(name: str, one: Estimate, unit: Unit) -> str:
     start = f"{name:31}"
     if one.value is None:
         return f"{start}{'–':>8}  {one.reason or ''}"
-    bounds = "" if one.lower is None else f"{told(one.lower, unit)} to {told(one.upper, unit)}"
-    return f"{start}{told(one.value, unit):>8}  {bounds:20}  n {count(one.n)}"
+    bounds = "" if one.lower is None else interval_told(one, unit)
+    return f"{start}{told(one, unit):>8}  {bounds:20}  n {count(one.n)}"
 
 
 def _print_costs(report: AuditReport, console: Console) -> None:

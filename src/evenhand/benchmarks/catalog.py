@@ -69,11 +69,13 @@ def load_benchmark(
     reference: str | None = None,
     columns: Mapping[str, str] | None = None,
     image_root: Path | str | None = None,
+    fenced: bool = False,
 ) -> Benchmark:
     """The benchmark of that name with the data at `path`, or of a file of items whose path is given as the name.
 
     `reference`: what plays as the reference, where the benchmark offers several. Of a file of items: `columns` says
-    what those of other names mean, `image_root` from which folder it names its images. Raises BenchmarkError.
+    what those of other names mean, `image_root` from which folder it names its images, `fenced` that none outside of
+    that folder is read, for a file that comes from others. Raises BenchmarkError.
 
     >>> bench = eh.load_benchmark("visit-bench-sample")
     >>> len(bench.items), bench.protocols
@@ -87,7 +89,7 @@ def load_benchmark(
                 code="EH-REFERENCE-UNKNOWN",
             )
         root = None if image_root is None else Path(image_root)
-        own = _own_file(name, path, OwnForm(columns=columns or {}, image_root=root))
+        own = _own_file(name, path, OwnForm(columns=columns or {}, image_root=root, fenced=fenced))
         renamed = ",".join(f"{theirs}={ours}" for theirs, ours in (columns or {}).items())
         return _with_flags(own, benchmark=name, columns=renamed, image_root=image_root)
     info = find_benchmark(name)

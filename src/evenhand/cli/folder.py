@@ -16,7 +16,7 @@ from evenhand.cli.environment import DOTENV, TOML, UNTRUSTED, Environment, Wrong
 from evenhand.format.near_names import hint
 
 TRUST, INSECURE = "trust_folder", "insecure_http"
-OTHER_VARIABLES: Sequence[str] = ("EVENHAND_CACHE",)
+OTHER_VARIABLES: Sequence[str] = ("EVENHAND_CACHE", "EVENHAND_COLUMN_CACHE", "EVENHAND_IMAGE_CACHE")
 """Variables of ours that are no flags."""
 
 
@@ -56,13 +56,13 @@ MODEL = FolderRule(words="a model of a provider, or `local/smollm2`; no file of 
 STORE = FolderRule(words="a SQLite file inside the folder", fault=_other_store)
 
 # Not here, with the cause where it is not plain: `price`, `go-on` and a higher limit would undo a budget; `replicates`,
-# `showings`, `third-showing`, `prompts`, `mode`, `max-tokens`, `max-calls`, `reasoning-effort` and `timeout` multiply
-# what the same work costs (a call cut off is billed, and asked again); `with-reference` and `replies` give away what
-# is withheld; `detector` is loaded and run; `public-key` says whose receipts are believed, and a forger's folder would
-# name its own.
+# `showings`, `third-showing`, `prompts`, `mode`, `max-tokens`, `max-calls`, `reasoning-effort`, `service-tier` and
+# `timeout` multiply what the same work costs (a call cut off is billed, and asked again); `with-reference` and
+# `replies` give away what is withheld; `detector` is loaded and run; `public-key` says whose receipts are believed, and
+# a forger's folder would name its own.
 MAY_SET: Mapping[str, FolderRule] = {
     **dict.fromkeys(("judge", "model"), MODEL),
-    **dict.fromkeys(("benchmark", "criteria", "data", "image_root", "responses", "protocol"), INSIDE),
+    **dict.fromkeys(("benchmark", "criteria", "data", "image_root", "responses", "protocol", "strengths"), INSIDE),
     **dict.fromkeys(("max_connections", "max_retries", "rpm", "tpm", "max_cost", "budget"), NO_MORE),
     "store": STORE,
     **dict.fromkeys(
@@ -123,6 +123,12 @@ def said_by(ctx: click.Context, name: str) -> str:
     if flag_of(option) != INSECURE and _said(option, env.own) is not None:
         return f"The value is from {own_file()}."
     return f"The value is from {DOTENV if str(option.envvar) in env.dotenv else TOML} in this folder."
+
+
+def chosen_by_folder(ctx: click.Context, name: str) -> bool:
+    """Whether the flag has its value from a folder that nobody vouched for."""
+    chosen = cast("Environment", ctx.obj).of_folder
+    return name in chosen and ctx.get_parameter_source(name) is click.core.ParameterSource.DEFAULT_MAP
 
 
 def _refused(value: Any) -> RefusedSetting | None:

@@ -21,7 +21,9 @@ def http_reference() -> str:
         f"# HTTP API\n\n<!-- {made} -->\n",
         "What `evenhand serve` answers under `/api`, JSON in and out; a server has the same at `/openapi.json`, with "
         "the type of every field. Send a token as `Authorization: Bearer TOKEN`; what is public needs none. A refusal "
-        'is `{"schema": 1, "error": …, "code": …}` with a status from 400 on ([codes](errors.md)).\n',
+        'is `{"schema": 1, "error": …, "code": …}` with a status from 400 on ([codes](errors.md)). What '
+        "is asked for the first time and takes long is answered with 503 and `Retry-After` while it is being worked "
+        "out, as files (`board.csv`, `board.json`) are; a page with 202, and it reloads by itself.\n",
     ]
     for path, operations in document["paths"].items():
         for method, one in operations.items():

@@ -21,7 +21,7 @@ COMMANDS = {
     "score": "A benchmark's table as its paper makes it.",
     "report": "One HTML file: the board, how far its judge can be trusted, every judgement to look at.",
     "align": "Judges compared with people, and people with each other.",
-    "judges": "Every judge in one table: near to people, fair to both places, and at what price.",
+    "judges": "Every judge in one table: near to people, fair to both positions, and at what price.",
     "bridge": "A new judge's models on the board of an old one, by the models that both rated.",
     "correlate": "How far the benchmarks of a table of scores agree.",
     "sample": "Sample the comparisons that people are asked, as a study.",

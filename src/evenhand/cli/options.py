@@ -17,9 +17,9 @@ import click
 from click.core import ParameterSource
 
 from evenhand.api.items import ItemChoice
-from evenhand.api.ledgers import USUAL_STORE, store_fault
-from evenhand.cli.environment import UNTRUSTED, WrongUse
-from evenhand.cli.folder import Setting, said_by, settings_taken
+from evenhand.api.ledgers import USUAL_STORE, store_fault, with_images
+from evenhand.cli.environment import UNTRUSTED, Environment, WrongUse
+from evenhand.cli.folder import Setting, chosen_by_folder, said_by, settings_taken
 from evenhand.domain.trial import Readout, See
 from evenhand.domain.vote import Joining
 from evenhand.files.outputs import Target
@@ -131,7 +131,7 @@ def takes(kind: type[Options]) -> Callable[[Callable[[click.Context, Options], N
         def carried_out(**flags: Any) -> None:
             ctx = click.get_current_context()
             _refuse_endless(ctx, flags)
-            command(ctx, _filled(kind, _with_targets(kind, flags)))
+            command(ctx, _filled(kind, _with_targets(kind, _with_images(ctx, flags))))
 
         made: Command = carried_out
         for one, declared in reversed(list(_declared(kind))):
@@ -241,8 +241,36 @@ def usual_store(ctx: click.Context, parameter: click.Parameter, url: str) -> str
     return url
 
 
-def store() -> str:
-    return option("--store", default=USUAL_STORE, show_default=True, callback=usual_store, help="The ledger's URL.")
+_IMAGES = "ledger_images"
+
+
+def _with_images(ctx: click.Context, flags: Mapping[str, Any]) -> dict[str, Any]:
+    """The ledger's URL with what --images says, or the variable where the command has another flag of that name."""
+    made = dict(flags)
+    images = made.pop(_IMAGES, None)
+    if "images" in made and isinstance(ctx.obj, Environment):
+        images = ctx.obj.environment.get("EVENHAND_IMAGES")
+    return {**made, "store": with_images(made["store"], images)} if images and "store" in made else made
+
+
+def store(*, images: bool = True) -> str:
+    """With --images beside it, which becomes a part of the URL: whoever opens the ledger needs no more. `images`: False
+    where the command has another flag of that name."""
+    its = {"default": USUAL_STORE, "show_default": True, "callback": usual_store, "help": "The ledger's URL."}
+    where = {
+        "metavar": "URL",
+        "help": "Where its images lie, if not where they usually do: a folder, `database` or s3://BUCKET/PREFIX. On "
+        "record from then on.",
+    }
+
+    def flag(name: str) -> Flag:
+        def both(command: Command) -> Command:
+            made = _option(("--images",), True, where, _IMAGES)(command) if images else command
+            return _option(("--store",), True, its, name)(made)
+
+        return both
+
+    return _field(_Declared(flag=flag), its)
 
 
 _COLUMNS_EXAMPLE = "question=instruction,img=images"
@@ -265,7 +293,24 @@ class ShowingGroup(click.Group):
 
 
 def columns(meaning: str) -> str | None:
-    return option("--columns", metavar="THEIRS=OURS,…", help=meaning)
+    return _pairs("--columns", meaning)
+
+
+def _pairs(flag: str, meaning: str) -> str | None:
+    """Given again it says more: what a message advises can be added to what was typed."""
+
+    def together(_: click.Context, __: click.Parameter, given: Sequence[str]) -> str | None:
+        return ",".join(given) or None
+
+    return option(
+        flag,
+        metavar="THEIRS=OURS,…",
+        multiple=True,
+        default=None,
+        type=WORDS,
+        callback=together,
+        help=f"{meaning} Repeatable.",
+    )
 
 
 def winner_as() -> "Literal['names', 'words'] | None":
@@ -278,10 +323,8 @@ def winner_as() -> "Literal['names', 'words'] | None":
 
 
 def winner_words() -> str | None:
-    return option(
-        "--winner-words",
-        metavar="THEIRS=OURS,…",
-        help="What other words for a winner in a file mean: first=model_a,second=model_b,draw=tie.",
+    return _pairs(
+        "--winner-words", "What other words for a winner in a file mean: first=model_a,second=model_b,draw=tie."
     )
 
 
@@ -409,7 +452,11 @@ class OwnFileOptions:
 
         given = columns_of(self.columns, _COLUMNS_EXAMPLE) or {}
         columns = {theirs: ours for theirs, ours in given.items() if ours not in _OF_ANSWERS} or None
-        return load_benchmark(name, data, reference=reference, columns=columns, image_root=self.image_root)
+        # Of a file that only the folder names nobody has said that it may name images anywhere.
+        fenced = chosen_by_folder(click.get_current_context(), "benchmark")
+        return load_benchmark(
+            name, data, reference=reference, columns=columns, image_root=self.image_root, fenced=fenced
+        )
 
     @property
     def of_answers(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ from evenhand.files.outputs import OutputRefused
 from evenhand.files.private_files import WayOut
 from evenhand.format.charts import ChartError
 from evenhand.images import ImageError
+from evenhand.images.places import PlaceError
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.models.local.weights import FetchFailed
 from evenhand.protocols.protocol import ProtocolError
@@ -46,7 +47,7 @@ def exit_code_of(error: Exception) -> int | None:
         return INCOMPLETE
     if isinstance(error, _WRONG_USE):
         return WRONG_USE
-    if isinstance(error, LedgerError | CallFailure | FetchFailed | WayOut):
+    if isinstance(error, LedgerError | CallFailure | FetchFailed | WayOut | PlaceError):
         return FAILED
     return None
 

@@ -86,6 +86,10 @@ OTHERS = """\
 
 | variable | what it is |
 |---|---|
+| `EVENHAND_IMAGE_CACHE` | where images of a database or S3 are kept here too, up to 2 GB; by default the user's cache |
+| `EVENHAND_COLUMN_CACHE` | where columns are kept of large ledgers, made anew at will; by default the user's cache |
+| `AWS_ENDPOINT_URL`, `AWS_REGION` | the server of images in `s3://…`; from the environment only, as the next |
+| `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN` | who asks it |
 | `EVENHAND_CACHE` | where the embedded model's weights lie; by default the user's own cache folder |
 | `EVENHAND_TOKEN` | a team's token for `evenhand submit` |
 

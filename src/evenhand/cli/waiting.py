@@ -60,10 +60,10 @@ class _Line:
 
 
 @contextmanager
-def waiting(words: str, *, clock: Callable[[], float] = time.monotonic) -> Generator[Waiting]:
+def waiting(words: str, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> Generator[Waiting]:
     """Shows `Comparing raters, 5 s` on standard error while the block runs; the line is gone when it ends."""
     told = Waiting(words)
-    if not sys.stderr.isatty():
+    if quiet or not sys.stderr.isatty():
         yield told
         return
     line, ended = _Line(sys.stderr), threading.Event()

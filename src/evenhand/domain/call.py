@@ -106,6 +106,10 @@ class Usage:
     """Of the input."""
     reasoning: int | None = None
     """Of the output."""
+    cache_written: int | None = None
+    """Of the input: what was put into the provider's cache, where that has a price of its own."""
+    tier: str | None = None
+    """The service tier that the endpoint says it served under."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,8 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-BACKUP-NONE": "The folder holds no backup, or several.",
         "EH-BACKUP-UNSOUND": "The backup is damaged, so nothing was restored.",
         "EH-BASELINE-MISSING": "Nothing was judged against the baseline that a table needs.",
+        "EH-BATCH-REFUSED": "The provider takes no batches, or not this one.",
+        "EH-BATCH-UNREACHABLE": "The provider of a batch that is on record could not be reached.",
         "EH-BENCHMARK-UNKNOWN": "No benchmark has that name.",
         "EH-BOARD-MODEL": "No model of the board has that name.",
         "EH-BOARD-WITHHELD": "People are still judging, and the board is shown when their study is closed.",
@@ -47,6 +49,7 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-CHOOSE-SEVERAL": "The ledger holds several of what is never mixed; choose one.",
         "EH-CHOOSE-UNLIKE": "Runs that were judged differently cannot stand in one table.",
         "EH-CHOSEN-UNDECIDED": "Figures would tell single verdicts, and the owner has not decided about that.",
+        "EH-COPY-DIFFERS": "The copy of a ledger is not what was read, so it was not kept.",
         "EH-DATA-BLANK": "A cell that is needed is empty.",
         "EH-DATA-CELL": "A cell holds what is not expected in its column.",
         "EH-DATA-COLUMN": "A table lacks a column that is needed.",
@@ -70,7 +73,10 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-IMAGE-KIND": "The data is no image of a kind that is taken.",
         "EH-IMAGE-MISSING": "An image is not in the store.",
         "EH-IMAGE-NAME": "What was given is not an image's digest.",
+        "EH-IMAGES-ELSEWHERE": "The file of a ledger says that its images lie elsewhere, and nobody else says so.",
+        "EH-IMAGES-HELD": "Images are to lie in another place than where the ledger has them.",
         "EH-IMAGES-NOT-FETCHED": "Images that are to be sent are only addresses so far.",
+        "EH-IMAGES-URL": "What was given names no place where images can lie.",
         "EH-INTAKE": "The server takes no submissions to what was named, or to several.",
         "EH-INTAKE-CLOSED": "The board takes no submissions at this moment.",
         "EH-ITEM-UNKNOWN": "A row is of no item of the benchmark.",
@@ -91,6 +97,7 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-LEDGER-NEWER": "A newer Evenhand wrote the ledger.",
         "EH-LEDGER-OLDER": "An older Evenhand wrote the ledger, which can only be read here.",
         "EH-LEDGER-READ-ONLY": "The ledger cannot be written.",
+        "EH-LEDGER-SERVER-OLD": "The database server is of a version that can keep no ledger.",
         "EH-LEDGER-UNUSABLE": "The file is no ledger, or is damaged.",
         "EH-LEDGER-URL": "The store cannot be the address of a ledger.",
         "EH-LICENCE-NOT-PUBLIC": "The licence does not let everybody use the image.",
@@ -101,7 +108,6 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-MODEL-UNKNOWN": "The endpoint does not know the model.",
         "EH-NAME-RESERVED": "A model has a name that is kept for the references, or for what teams submit.",
         "EH-NO-REPLIES": "The first trials all failed, so the run was ended.",
-        "EH-NOTHING-READ": "None of the first replies could be read, so the run paused; --go-on asks on.",
         "EH-ON-RECORD": "The ledger holds something else of the same name, which only `--replace` lets go.",
         "EH-ORDERS-TOO-MANY": "A row has more orders than are shown of it.",
         "EH-OUTPUT-EXISTS": "A file is there already, and was not written by the same command.",
@@ -127,6 +133,9 @@ DISTINCT: Mapping[str, str] = MappingProxyType(
         "EH-REFERENCE-UNKNOWN": "The benchmark offers no references of that name to choose.",
         "EH-ROWS-USED-UP": "Every verdict on record was asked again, and none is asked twice.",
         "EH-RUN-UNKNOWN": "No run, or several, have that name.",
+        "EH-RUNNER-STORE": "Workers of other machines cannot share a ledger that is a file.",
+        "EH-RUNNER-UNREACHABLE": "No Ray takes the workers where they are to run.",
+        "EH-RUNNER-VERSION": "Where the workers are to run, another version is installed.",
         "EH-SEE-MISSING": "Items lack what the judge is to be shown.",
         "EH-SERVER-FOREIGN": "What answers there is no server of Evenhand.",
         "EH-SERVER-UNREACHABLE": "The server of submissions does not answer.",
@@ -192,6 +201,8 @@ class CallFailure(EvenhandError):
         """`unheard`: the request went out, and what became of it nobody knows."""
         self.requests = 1
         """HTTP requests made before giving up."""
+        self.no_room = False
+        """The provider had no room for calls of this service tier, which says nothing of how many it is sent."""
 
 
 CALL_CODES: Mapping[CallFailed, str] = {reason: f"EH-CALL-{reason.upper()}" for reason in CALL_FAILED}

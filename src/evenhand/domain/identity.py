@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -37,4 +37,9 @@ def draw(seed: int, *names: str) -> int:
 
 def canonical_draw(canonical: str) -> bytes:
     """The draw, as eight bytes, whose list of seed and names is at hand as canonical JSON."""
-    return hashlib.sha256(canonical.encode("ascii")).digest()[:8]
+    return canonical_draws([canonical.encode("ascii")])
+
+
+def canonical_draws(canonical: Iterable[bytes]) -> bytes:
+    """The draws of many such lists, one after the other."""
+    return b"".join([hashlib.sha256(one).digest()[:8] for one in canonical])

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast
 
 from evenhand.domain.errors import Misuse
@@ -12,6 +12,7 @@ RuleKind: TypeAlias = Literal["rank", "tier", "above", "width"]
 BATCH = 20
 """Calls after which opponents are chosen anew."""
 LOOKS, MOST_CALLS = 7, 560
+MOST_LOOKS = 50
 _NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?")
 
 
@@ -52,6 +53,39 @@ class Until:
                 return f"{self.kind}={self.number:g}"
 
 
+def enough_words(until: Until) -> str:
+    """When enough is known, as the end of a sentence."""
+    match until.kind:
+        case "rank":
+            return f"its rank is known within {until.number:g}"
+        case "tier":
+            return "all that it cannot be told from are of one tier"
+        case "above":
+            return f"it is known to be better than {until.model}, or worse"
+        case "width":
+            points = "point" if until.number == 1 else "points"
+            return f"its rating is known within {until.number:g} {points} to each side"
+
+
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """A model that joins a board, and how it is placed: against its nearest, until enough is known."""
+
+    model: str
+    until: str = "rank=3"
+    """`rank=3` (the rank is known within 3), `tier`, `above=NAME` (better or not) or `width=50` (points to a side)."""
+    looks: int = LOOKS
+    """How often it is looked at whether enough is known, 2 to 50."""
+    max_calls: int = MOST_CALLS
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        """Raises Misuse."""
+        Until.from_text(self.until)
+        if not 2 <= self.looks <= MOST_LOOKS:
+            raise Misuse(f"Looks are 2 to {MOST_LOOKS}, not {self.looks}.")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LookPlan:
     """Settled before the first call, and part of every study of the placing: so no look can be added afterwards."""
@@ -66,6 +100,15 @@ class LookPlan:
     """A digest of all items that may be asked about: none is chosen once verdicts are in."""
     batch: int = 0
     """Of which batch of calls this is, from 0."""
+    soft: bool = False
+    """Whether looks are taken at soft verdicts: how likely the judge was to prefer each side."""
+    among: tuple[str, ...] = ()
+    """The models whose board it joins, where others play on it too; empty for all."""
+
+    @property
+    def shared(self) -> "LookPlan":
+        """What all batches of the placing have in common."""
+        return replace(self, batch=0)
 
     @property
     def borders(self) -> tuple[int, ...]:
@@ -86,6 +129,8 @@ class LookPlan:
             "record": self.record,
             "items": self.items,
             "batch": self.batch,
+            **({"soft": True} if self.soft else {}),
+            **({"among": [*self.among]} if self.among else {}),
         }
 
     @classmethod
@@ -98,4 +143,6 @@ class LookPlan:
             record=cast("int", fields["record"]),
             items=str(fields.get("items", "")),
             batch=cast("int", fields["batch"]),
+            soft=bool(fields.get("soft", False)),
+            among=tuple(cast("list[str]", fields.get("among", []))),
         )

@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 
 from evenhand.domain.event import Event
 from evenhand.domain.identity import Json
+from evenhand.domain.placing import LOOKS, MOST_CALLS, Newcomer
 
 Stage: TypeAlias = Literal["draft", "confirmed", "approved", "stopped", "judged", "refused", "withdrawn"]
 """draft: the team is still at it. confirmed: waits for the owner's approval. approved: is judged, or waits its turn.
@@ -28,6 +29,10 @@ any other."""
 Feedback: TypeAlias = Literal["paper", "ladder"]
 """What a team learns of a submission. paper: its row, and its battles with other models one by one. ladder: nothing by
 item, and a row that moves only where a submission is better than the one shown by more than its standard error."""
+
+Pairs: TypeAlias = Literal["random", "nearest"]
+"""Whom a submitted model meets. random: opponents by lot, a fixed number of battles in both orders. nearest: those it
+is hardest to tell from, a call each, until a rule is met or all looks planned beforehand are taken."""
 
 _LABEL = "submission-"
 
@@ -107,6 +112,14 @@ class Estimated:
     changed: int = 0
     within: str = ""
     """The skill, or other part of the items, of which that is so; empty for all."""
+    until: str = ""
+    """Where it is placed among its nearest, the rule at which that ends; battles and calls are then the most there can
+    be. Empty where opponents are drawn at random."""
+    looks: int = 0
+    max_calls: int = 0
+    expected_calls: float | None = None
+    """Of one placed among its nearest: how many it is likely to take; None where nobody knows."""
+    expected_by: str = ""
 
     @property
     def steers(self) -> bool:
@@ -142,6 +155,14 @@ class Approved:
     """Of the battles."""
     seed: int
     despite: Despite = ""
+    until: str = ""
+    """Where it is placed among its nearest, the rule at which that ends; empty where opponents are drawn at random."""
+    looks: int = 0
+    max_calls: int = 0
+
+    @property
+    def nearest(self) -> bool:
+        return bool(self.until)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -391,14 +412,32 @@ class SubmissionTerms:
     """Share of the items that count only in the figure that is published."""
     reserved: tuple[str, ...] = ()
     """Digests of these items: drawn when the board was opened, told to nobody."""
+    pairs: Pairs = "random"
+    until: str = "rank=3"
+    """Of nearest, with the next two: the rule at which a placing ends."""
+    looks: int = LOOKS
+    max_calls: int = MOST_CALLS
 
     @property
     def ladder(self) -> bool:
         return self.feedback == "ladder"
 
     @property
+    def nearest(self) -> bool:
+        return self.pairs == "nearest"
+
+    def newcomer(self, model: str) -> Newcomer:
+        """How a model is placed among its nearest. Raises Misuse."""
+        return Newcomer(model, until=self.until, looks=self.looks, max_calls=self.max_calls, seed=self.seed)
+
+    @property
     def drawn(self) -> str:
         """What of them decides which battles a model plays."""
+        if self.nearest:
+            return (
+                f"nearest opponents until {self.until}, {self.looks} looks, at most {self.max_calls} comparisons, "
+                f"seed {self.seed}"
+            )
         return f"{self.battles} battles, {self.reference_battles} against the reference, seed {self.seed}"
 
     def as_json(self) -> dict[str, Json]:

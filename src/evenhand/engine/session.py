@@ -9,7 +9,10 @@ from typing import Any, TypeAlias
 from evenhand import __version__
 from evenhand.domain.errors import Misuse, code_of
 from evenhand.domain.identity import Json
+from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
+from evenhand.engine.run.crew import ALONE, Crew
+from evenhand.engine.run.expected import ForeseenCost, PlannedCost
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.run.runner import Runner
@@ -17,10 +20,11 @@ from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.run.task import PlannedChunk, R, S, Task
 from evenhand.engine.tasks.judging import PreparedStudy
+from evenhand.ledger.store.batches import open_batches
 from evenhand.ledger.store.budgets import BudgetStanding
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.store.runs import CHARGED, charged
+from evenhand.ledger.store.runs import CHARGED, charged, results_in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +41,10 @@ class Ended:
     """Where there is a limit."""
     refused: float | None = None
     """The most that the call can cost, in dollars, for which the budget was not enough."""
+    expected: Mapping[str, Json] | None = None
+    """What it was expected to cost before its first call; None where nobody counted."""
+    batches_until: float | None = None
+    """When the last of the batches that were left ends at the latest, as far as its provider says."""
 
     @property
     def complete(self) -> bool:
@@ -44,6 +52,12 @@ class Ended:
         tally = self.tally
         stopped = self.interrupted or self.over_budget or self.error is not None
         return not (stopped or tally.failed or tally.elsewhere or tally.not_reached)
+
+
+def left_to_others(planned: int, *, interrupted: bool) -> Ended:
+    """Of a process that came when the others were done."""
+    tally = Tally(planned=planned, known=planned)
+    return Ended(run="", tally=tally, interrupted=interrupted, over_budget=False, error=None)
 
 
 Around: TypeAlias = Callable[[Runner[Any, Any]], AbstractAsyncContextManager[None]]
@@ -60,11 +74,19 @@ async def run_study(
     settings: Mapping[str, Json] | None = None,
     retrying: Retrying | None = None,
     around: Around = lambda _: nullcontext(),
+    costing: PlannedCost | ForeseenCost | None = None,
+    waits: bool = False,
+    crew: Crew = ALONE,
 ) -> Ended:
-    """Asks what the study still wants, and closes the client."""
-    asking = prepared.asking
-    register(prepared, ledger)
-    run = ledger.begin_run(command, settings or {}, study=prepared.study.key, version=__version__)
+    """Asks what the study still wants, and closes the client. `costing` counts what it is expected to cost. `waits`:
+    until all of it is asked, also what other runs hold. `crew`: other processes that share the run."""
+    asking, study = prepared.asking, prepared.study.key
+    if crew.leads:
+        register(prepared, ledger)
+    run = await crew.run_of(study, lambda: ledger.begin_run(command, settings or {}, study=study, version=__version__))
+    if run is None:
+        await context.close()
+        return left_to_others(prepared.wanted, interrupted=stop.interrupted)
     chunks = prepared.plan(ledger, retrying=retrying)
 
     def recount(tally: Tally) -> None:
@@ -82,7 +104,11 @@ async def run_study(
         stop=stop,
         around=around,
         recount=recount,
-        budget_name=f"{command} {prepared.study.key}",
+        budget_name=f"{command} {study}",
+        costing=costing,
+        waits=waits,
+        crew=crew,
+        job=study,
     )
 
 
@@ -110,17 +136,36 @@ async def run_task(
     around: Around = lambda _: nullcontext(),
     recount: Callable[[Tally], None] = lambda _: None,
     budget_name: str | None = None,
+    costing: PlannedCost | ForeseenCost | None = None,
+    waits: bool = False,
+    crew: Crew = ALONE,
+    job: str = "",
+    claims: int | None = None,
 ) -> Ended:
     """`recount` counts what was known of that which a run stopped early never came to; a plan is made bit by bit.
 
-    `budget_name`: under which a budget is on disk that is this run's alone; one that is open already stays so.
+    `budget_name`: under which a budget is on disk that is this run's alone; one that is open already stays so. `job`:
+    what the run is for, as the other processes of a `crew` call it too. `claims`: so much at once, where others share
+    the work that are no crew.
     """
     own = context.budget.open(ledger, budget_name or f"run {run}")
-    runner = Runner(task, ledger=ledger, context=context, run=run, planned=planned, stop=stop)
+    runner = Runner(
+        task,
+        ledger=ledger,
+        context=crew.limited(context),
+        run=run,
+        planned=planned,
+        stop=stop,
+        waits=waits,
+        claims=claims or crew.claims,
+    )
     try:
         with _little_garbage():
-            async with around(runner):
-                await runner.run(chunks)
+            async with around(runner), crew.beside(job, runner.tally, stop):
+                await _run(runner, chunks if costing is None else costing.over(chunks), stop)
+                await crew.ended(job, runner.tally, stop, context.budget.overrun)
+        if stop.error is not None:
+            raise stop.error
     except Exception as error:
         stop.fail(error)
         if not isinstance(error, (Misuse, LedgerError, LongPause)):
@@ -129,20 +174,42 @@ async def run_task(
         await context.close()
         if stop.raised and stop.error is None:
             recount(runner.tally)
+        tally = crew.together(runner.tally, job, lambda: None if task.study is None else results_in(ledger, run))
         ended = Ended(
             run=run,
-            tally=runner.tally,
+            tally=tally,
             interrupted=stop.interrupted,
-            over_budget=context.budget.reached,
+            over_budget=_over_budget(context.budget, tally),
             error=stop.error,
             overrun=context.budget.overrun,
             budget=context.budget.standing(),
             refused=context.budget.refused,
+            expected=None if costing is None else costing.as_json(),
+            batches_until=_until(ledger) if tally.in_batches else None,
         )
         if own:
+            await crew.dismissed()
             context.budget.close(done=ended.complete)
-        ledger.end_run(run, {**_outcome(ended), CHARGED: round(charged(ledger, run), 9)})
+        if crew.leads:
+            ledger.end_run(run, {**_outcome(ended), CHARGED: round(charged(ledger, run), 9)})
     return ended
+
+
+async def _run(runner: Runner[S, R], chunks: Iterable[PlannedChunk[S]], stop: StopSign) -> None:
+    """An error is on the sign, where others that share the run see it too."""
+    try:
+        await runner.run(chunks)
+    except Exception as error:  # noqa: BLE001  whatever it was, it is raised when the others know
+        stop.fail(error)
+
+
+def _over_budget(budget: Budget, tally: Tally) -> bool:
+    """Not where others have asked meanwhile what there was not enough for here."""
+    return budget.reached and bool(budget.overrun or tally.not_reached or tally.failed)
+
+
+def _until(ledger: Ledger) -> float | None:
+    return max((one.expires for one in open_batches(ledger) if one.expires is not None), default=None)
 
 
 NEW_OBJECTS = 20_000
@@ -172,6 +239,7 @@ def _little_garbage() -> Generator[None]:
 def _outcome(ended: Ended) -> dict[str, Json]:
     return {
         **ended.tally.as_json(ended.run),
+        **({} if ended.expected is None else {"expected": dict(ended.expected)}),
         "interrupted": ended.interrupted,
         "over_budget": ended.over_budget,
         "error": None if ended.error is None else str(ended.error),

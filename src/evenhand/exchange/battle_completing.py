@@ -92,11 +92,19 @@ def _with_names(table: ColumnSource, layout: Layout, names: ModelNames) -> Colum
     def take(column: str) -> "pl.Series":
         found = table.take(column)
         if column in layout.pair:
+            if column == layout.pair[0]:
+                _refuse_alike(table, layout, names)
             return _called(table, found, names)
         # Winners and what was shown first are words too.
         return _as_ids(found).replace(names.by_id) if column in (layout.winner, layout.first_shown) else found
 
     return replace(table, take=take, as_read=None)
+
+
+def _refuse_alike(table: ColumnSource, layout: Layout, names: ModelNames) -> None:
+    sentence = names.alike(one for side in layout.pair for one in _as_ids(table.take(side).unique(maintain_order=True)))
+    if sentence is not None:
+        raise table.fault(sentence, code=TWICE)
 
 
 def _called(table: ColumnSource, column: "pl.Series", names: ModelNames) -> "pl.Series":

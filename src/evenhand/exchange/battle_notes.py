@@ -1,7 +1,9 @@
 """Sentences about a table of battles: which columns were taken for what, and what was left out."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -29,24 +31,54 @@ NO_RATER = (
 )
 _FIRST_ROWS = 1 << 14
 _TOLD = 3
-_FEW_ROWS = 1_000_000
+FEW_ROWS = 1_000_000
 """Up to so many it is looked for whether showings repeat."""
-_LEAST_ROWS = 10
+LEAST_ROWS = 10
 """From which rows that repeat themselves in order are no chance."""
 
 
-def unit_notes(
-    comparisons: Comparisons, layout: Layout, columns: BattleColumns, names: Sequence[str]
-) -> tuple[str, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RowFacts:
+    """What sentences tell of rows."""
+
+    rows: int
+    """Without those that set a model against itself."""
+    items: int | None
+    """None: none are named."""
+    raters: int
+    total: float | None
+    """The sum of the weights; None: there are none."""
+    five_levels: bool
+    self_battles: int
+    of_one_pair: Callable[[], bool]
+    """Whether there are several pairs of models and no item is of two of them."""
+    mixed: int = 0
+    """Pairs of one item with rows in both orders and several in one, where nobody knows the raters."""
+
+    @classmethod
+    def of(cls, comparisons: Comparisons) -> "RowFacts":
+        return cls(
+            rows=len(comparisons),
+            items=None if comparisons.item is None else int(np.count_nonzero(np.bincount(comparisons.item))),
+            raters=len(comparisons.raters),
+            total=None if comparisons.weight is None else comparisons.total,
+            five_levels=comparisons.value is not None,
+            self_battles=comparisons.self_battles,
+            of_one_pair=partial(_each_of_one_pair, comparisons),
+            mixed=0 if len(comparisons) > FEW_ROWS else mixed_pairs(comparisons),
+        )
+
+
+def unit_notes(facts: RowFacts, layout: Layout, columns: BattleColumns, names: Sequence[str]) -> tuple[str, ...]:
     """What is an item and who is a rater; `names` are all columns of the table."""
     others = [name for name in names if name.strip().casefold() in _ASKED and name != layout.item]
     there = f" (there is: {', '.join(others)})" if others else ""
-    notes = _item_notes(comparisons, layout.item, there, asked=columns.item is not None)
+    notes = _item_notes(facts, layout.item, there, asked=columns.item is not None)
     if layout.rater is not None:
-        notes.append(f"Rater column: {layout.rater} ({counted(len(comparisons.raters), 'rater')}).")
+        notes.append(f"Rater column: {layout.rater} ({counted(facts.raters, 'rater')}).")
     else:
         notes += _no_rater_notes([name for name in names if name.strip().casefold() in _JUDGING], layout.item)
-    return (*notes, *_mixed_notes(comparisons, layout.item))
+    return (*notes, *_mixed_notes(facts.mixed, layout.item))
 
 
 def _no_rater_notes(others: Sequence[str], item: str | None) -> list[str]:
@@ -56,18 +88,19 @@ def _no_rater_notes(others: Sequence[str], item: str | None) -> list[str]:
     return [] if item is None else [f"{NO_RATER}."]
 
 
-def _mixed_notes(comparisons: Comparisons, item: str | None) -> list[str]:
-    """Where nobody knows the raters, and several rows show one pair of an item in one order, others in the other."""
+def mixed_pairs(comparisons: Comparisons) -> int:
+    """Where nobody knows the raters: pairs of which several rows of an item are in one order, others in the other."""
     if comparisons.item is None or comparisons.rater is not None or comparisons.first is None:
-        return []
-    if len(comparisons) > _FEW_ROWS:
-        return []
+        return 0
     pair = _pairs(comparisons, len(comparisons))
     case = comparisons.item.astype(np.int64) * (int(pair.max()) + 1) + pair
     low_first = (comparisons.first > 0) == (comparisons.model_a < comparisons.model_b)
     _, place = np.unique(case, return_inverse=True)
     shown = np.bincount(2 * place + low_first, minlength=2 * (int(place.max()) + 1)).reshape(-1, 2)
-    again = int(((shown > 1).any(axis=1) & (shown > 0).all(axis=1)).sum())
+    return int(((shown > 1).any(axis=1) & (shown > 0).all(axis=1)).sum())
+
+
+def _mixed_notes(again: int, item: str | None) -> list[str]:
     if not again:
         return []
     return [
@@ -90,16 +123,16 @@ def repeat_notes(rows: int, item: str | None, *, shared: bool) -> tuple[str, ...
     )
 
 
-def _item_notes(comparisons: Comparisons, item: str | None, there: str, *, asked: bool) -> list[str]:
-    if item is None or comparisons.item is None:
+def _item_notes(facts: RowFacts, item: str | None, there: str, *, asked: bool) -> list[str]:
+    items, rows = facts.items, facts.rows
+    if item is None or items is None:
         hint = f"; --item-column names one{there}" if there else ""
         return [f"No item column: each row counts as an item of its own{hint}."]
-    items, rows = int(np.count_nonzero(np.bincount(comparisons.item))), len(comparisons)
     if items == rows > 1:
         hint = f"; --item-column names another{there}" if there else ""
         return [f"Every row has an item of its own (column {item}){hint}."]
     notes = [f"Item column: {item} ({counted(items, 'item')})."]
-    if not asked and _each_of_one_pair(comparisons):
+    if not asked and facts.of_one_pair():
         notes.append(
             f"Each item of column {item} belongs to one pair of models; "
             f"if several pairs share a prompt, name that column with --item-column{there}."
@@ -110,7 +143,7 @@ def _item_notes(comparisons: Comparisons, item: str | None, there: str, *, asked
 def _each_of_one_pair(comparisons: Comparisons) -> bool:
     """Whether there are several pairs of models and no item is of two of them."""
     # Most tables show among their first rows that they are not so.
-    return all(_apart(comparisons, rows) for rows in (_FIRST_ROWS, len(comparisons))) and _several_pairs(comparisons)
+    return all(apart(comparisons, rows) for rows in (_FIRST_ROWS, len(comparisons))) and _several_pairs(comparisons)
 
 
 def _pairs(comparisons: Comparisons, rows: int) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
@@ -118,7 +151,8 @@ def _pairs(comparisons: Comparisons, rows: int) -> "np.ndarray[tuple[int], np.dt
     return np.minimum(a, b) * len(comparisons.models) + np.maximum(a, b)
 
 
-def _apart(comparisons: Comparisons, rows: int) -> bool:
+def apart(comparisons: Comparisons, rows: int) -> bool:
+    """Whether, among the first so many rows, no item is of two pairs of models."""
     if comparisons.item is None:
         return False
     item, pair = comparisons.item[:rows], _pairs(comparisons, rows)
@@ -166,17 +200,17 @@ def order_notes(sides: Sides, layout: Layout, *, told: bool = False) -> tuple[st
     return ()
 
 
-def other_notes(comparisons: Comparisons, layout: Layout) -> tuple[str, ...]:
+def other_notes(facts: RowFacts, layout: Layout) -> tuple[str, ...]:
     notes: list[str] = []
-    if comparisons.weight is not None and layout.weight is not None:
-        notes.append(f"Weight column: {layout.weight} (sum {comparisons.total:,.6g}).")
-    if comparisons.value is not None:
+    if facts.total is not None and layout.weight is not None:
+        notes.append(f"Weight column: {layout.weight} (sum {facts.total:,.6g}).")
+    if facts.five_levels:
         notes.append(f"Verdict column: {layout.verdict}, five levels.")
     if len(layout.lengths) == 1:
         both = " and ".join(LENGTHS)
         notes.append(f"The column {layout.lengths[0]} stands alone and is not used: both {both} are needed.")
-    if comparisons.self_battles:
-        notes.append(f"{counted(comparisons.self_battles, 'row')} set a model against itself: left out.")
+    if facts.self_battles:
+        notes.append(f"{counted(facts.self_battles, 'row')} set a model against itself: left out.")
     return tuple(notes)
 
 
@@ -197,12 +231,17 @@ def twice_notes(comparisons: Comparisons, *, shared: bool) -> tuple[str, ...]:
     rows = len(comparisons)
     columns = [comparisons.model_a, comparisons.model_b, comparisons.sign]
     columns += [one for one in (comparisons.item, comparisons.rater, comparisons.first) if one is not None]
-    if rows < _LEAST_ROWS or rows % 2 or not any((one != one[0]).any() for one in columns):
+    if rows < LEAST_ROWS or rows % 2 or not any((one != one[0]).any() for one in columns):
         return ()
     half = rows // 2
     after = all((one[:half] == one[half:]).all() for one in columns)
     if not after and not all((one[::2] == one[1::2]).all() for one in columns):
         return ()
+    return told_twice(half, shared=shared)
+
+
+def told_twice(half: int, *, shared: bool) -> tuple[str, ...]:
+    """Of a table that is `half` of its rows and the same again."""
     told = "they share one weight, so that no verdict counts twice" if shared else "each counts, "
     told += "" if shared else "so if that is a mistake remove one half"
     return (f"Every row stands there twice ({counted(half, 'row')} and the same again): {told}.",)

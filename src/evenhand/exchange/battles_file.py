@@ -16,6 +16,7 @@ from evenhand.domain.verdict import Reason
 from evenhand.exchange.battle_completing import completed, forms_of_files, kinds_of
 from evenhand.exchange.battle_notes import (
     NO_RATER,
+    RowFacts,
     in_vain_notes,
     name_notes,
     order_notes,
@@ -93,7 +94,7 @@ def _decided(battles: PeerBattles, layout: Layout) -> PeerBattles:
     """Without the rows of which neither winner nor verdict is told: those were shown in vain."""
     table = battles.table
     told = [name for name in (layout.winner, layout.verdict) if name is not None]
-    undecided = np.logical_and.reduce([_blank(table, name) for name in told])
+    undecided = np.logical_and.reduce([blank(table, name) for name in told])
     if not undecided.any():
         return battles
     if undecided.all():
@@ -129,7 +130,8 @@ def _decided(battles: PeerBattles, layout: Layout) -> PeerBattles:
     )
 
 
-def _blank(table: ColumnSource, name: str) -> npt.NDArray[np.bool_]:
+def blank(table: ColumnSource, name: str) -> npt.NDArray[np.bool_]:
+    """Of each row: whether the column says nothing."""
     import polars as pl
 
     column = table.take(name)
@@ -217,7 +219,8 @@ class _Cells:
 
 
 def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: Repeats = "share") -> BattleTable:
-    """From a path (CSV, TSV, JSONL, JSON, Parquet, packed with gzip or not; `-` is the standard input) or a frame.
+    """From a path (CSV, TSV, JSONL, JSON, Parquet, packed with gzip or not; `-` is the standard input), a frame, or
+    columns that are open.
 
     Columns model_a, model_b and winner, or left, right and winner; a `verdict` of +2 .. -2 may stand for the winner.
     Optional: item or id, rater, first_shown, weight, length_a with length_b (words). Other tools' tables are told by
@@ -227,7 +230,8 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     """
     asked = columns
     named = [name for name in (columns.model_a, columns.model_b, columns.winner) if name is not None]
-    given = open_columns(source, texts=(*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named, *TYPED))
+    texts = (*PAIRS[0], *PAIRS[1], "winner", "first_shown", *named, *TYPED)
+    given = source if isinstance(source, ColumnSource) else open_columns(source, texts=texts)
     if not named and (foreign := lmms_eval_fault(given.names)) is not None:
         raise given.fault(foreign, code=COLUMN)
     battles = battles_of(given, columns)
@@ -245,16 +249,17 @@ def read_battles(source: Source, *, columns: BattleColumns = AS_NAMED, repeats: 
     # Another tool's reader that gives weights has shared them already.
     shared_before = peer_made and layout.weight is not None
     each_counted = comparisons
-    comparisons, repeated = (comparisons, 0) if shared_before else _with_repeats(comparisons, repeats)
+    comparisons, repeated = (comparisons, 0) if shared_before else with_repeats(comparisons, repeats)
     showings = None if battles.showings is None else _showings(battles.showings, comparisons.models)
+    facts = RowFacts.of(comparisons)
     notes = (
         *battles.notes,
         *in_vain_notes(in_vain),
-        *unit_notes(comparisons, layout, columns, table.names),
+        *unit_notes(facts, layout, columns, table.names),
         *repeat_notes(repeated, layout.item, shared=repeats == "share"),
         *(order_notes(cells.sides, layout, told=showings is not None) if battles.order_known else ()),
         *([] if cells.verdicts.note is None else [cells.verdicts.note]),
-        *other_notes(comparisons, layout),
+        *other_notes(facts, layout),
         *space_notes(cells.spaced(layout)),
         *spelling_notes(cells.sides.respelled),
         *name_notes(comparisons.models),
@@ -468,7 +473,7 @@ def _named(comparisons: Comparisons, names: Sequence[str], *, whole: bool = Fals
     return replace(comparisons, models=tuple(names), model_a=a, model_b=b)
 
 
-def _with_repeats(comparisons: Comparisons, how: Repeats) -> tuple[Comparisons, int]:
+def with_repeats(comparisons: Comparisons, how: Repeats) -> tuple[Comparisons, int]:
     """With the weights that `how` gives repeats, and how many rows repeat an earlier one.
 
     Without items, or without raters, no row is known to repeat another: each may be another rater's.

@@ -28,6 +28,17 @@ class ModelNames:
         hint = f" Did you mean {quoted(close[:1])}?" if close else ""
         return f"{self.table} names no model `{given}`: --names gives a table with a row for each.{hint}"
 
+    def alike(self, used: Iterable[str]) -> str | None:
+        """The sentence on two of these models that the table calls alike; None where there are none."""
+        first: dict[str, str] = {}
+        for one in dict.fromkeys(used):
+            if (name := self.by_id.get(one)) is not None and first.setdefault(name, one) != one:
+                return (
+                    f"{self.table} calls both `{first[name]}` and `{one}` `{name}`, which would make them one model; "
+                    "give each a name of its own."
+                )
+        return None
+
 
 def read_model_names(spec: str) -> ModelNames:
     """Of FILE:ID:NAME, a table and the two columns. Raises ExchangeError, Misuse."""

@@ -43,10 +43,10 @@ _Known: TypeAlias = Mapping[str, frozenset[str]]
 """Digests that each file of ours may have: two where a run was cut off between them."""
 
 
-def check_folder(folder: Target) -> None:
-    """Before any work is done. Raises OutputRefused."""
+def check_folder(folder: Target) -> int:
+    """How many files of the command's it holds, before any work is done. Raises OutputRefused."""
     with _told(folder.path):
-        _checked(folder)
+        return len(_checked(folder))
 
 
 def keep_folder(folder: Target, files: Mapping[str, Content]) -> KeptFiles:
@@ -65,11 +65,10 @@ def keep_folder(folder: Target, files: Mapping[str, Content]) -> KeptFiles:
         written = [name for name in sorted(digests) if there[name] != digests[name]]
         for name in written:
             _write(folder.path, name, files[name])
+        sweep(folder.path)  # before folders are removed, which it would keep from being empty
         removed = [name for name in gone if there[name] in known[name]]
         for name in removed:
             _remove(folder.path, name)
-        for parent in {(folder.path / name).parent for name in digests}:
-            sweep(parent)
         _write_list(folder, {name: [digest] for name, digest in digests.items()})
     return KeptFiles(
         written=tuple(written),
@@ -86,8 +85,9 @@ def _told(folder: Path) -> Generator[None]:
     try:
         yield
     except OSError as error:
+        in_the_way = error.filename2 or folder  # a folder where a file is to be
         raise OutputRefused(
-            f"{folder} cannot be written: {error.strerror or error}.", code="EH-OUTPUT-UNWRITTEN"
+            f"{in_the_way} cannot be written: {error.strerror or error}.", code="EH-OUTPUT-UNWRITTEN"
         ) from error
 
 

@@ -100,9 +100,9 @@ def append_line(path: Path, line: bytes, *, within: Path) -> None:
         os.close(file)
 
 
-def make_durable(folder: Path) -> None:
-    """A new name is durable only when its folder is."""
-    file = os.open(folder, os.O_RDONLY)
+def make_durable(path: Path) -> None:
+    """A file, or a folder: a new name is durable only when its folder is."""
+    file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
     finally:

@@ -41,8 +41,9 @@ def appearing(path: Path, *, rights: int | None = None) -> Generator[BinaryIO]:
 
 
 def sweep(folder: Path) -> None:
-    """Removes what writers left here that were cut off; one that is still at it has a file younger than a minute."""
-    for left in folder.glob(f".evenhand-{'[0-9a-f]' * 16}{UNFINISHED}"):
+    """Removes what writers left here and below that were cut off; one that is still at it has a file younger than a
+    minute."""
+    for left in folder.rglob(f".evenhand-{'[0-9a-f]' * 16}{UNFINISHED}"):
         with suppress(OSError):
             if time.time() - left.lstat().st_mtime > _AT_WORK:
                 left.unlink()

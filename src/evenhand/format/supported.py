@@ -10,14 +10,14 @@ from typing import TypeVar, cast
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
-from evenhand.format.words import per_cent
+from evenhand.format.words import of_hundred, per_cent
 
 _POINTS = 10.0
 """Of points without an interval, as of one pass of Elo; from a hundred on."""
 _DIGITS = 2
 """Of another number without an interval."""
-_AS_IT_IS = frozenset({"settings", "ranking", "schema", "at", "made_at"})
-"""Fields of a document that are no figures."""
+_AS_IT_IS = frozenset({"settings", "ranking", "schema", "at", "made_at", "standard_errors"})
+"""Fields of a document that are no figures, or exact ones, as how far a repeated interval reaches by its plan."""
 
 _PER_CENT = 0.01
 
@@ -51,17 +51,45 @@ def supported(estimate: Estimate, unit: float | None = None) -> Estimate:
 
 
 def share_words(rate: Estimate) -> str:
-    """`46.3 %`, and `50 %` of one that was rounded to tens: `50.0 %` would say more than is known."""
-    words = per_cent(rate.value)
-    return words.replace(".0 %", " %") if in_whole_per_cents(rate) else words
+    """`46 %`, and `46.3 %` where its interval is narrower than a per cent to either side, or is not known."""
+    return per_cent(rate.value, decimals=_decimals(rate))
 
 
-def in_whole_per_cents(rate: Estimate) -> bool:
-    """Whether a share was rounded to per cents or tens of them, as its interval supports no more."""
+def share_interval(rate: Estimate) -> str:
+    """`31 to 62 %`, in the digits of `share_words`."""
+    if rate.lower is None and rate.upper is None:
+        return "–"
+    decimals = _decimals(rate)
+    lower, upper = (
+        "?" if bound is None else of_hundred(bound, decimals=decimals) for bound in (rate.lower, rate.upper)
+    )
+    return f"{lower} to {upper} %"
+
+
+def points_words(apart: Estimate) -> str:
+    """Of two shares' difference: `-26`, and `-25.6` by the rule of `share_words`."""
+    return "–" if apart.value is None else _signed(apart.value, _decimals(apart))
+
+
+def points_interval(apart: Estimate) -> str:
+    """`-46 to -3`, in the digits of `points_words`."""
+    if apart.lower is None or apart.upper is None:
+        return "–"
+    return f"{_signed(apart.lower, _decimals(apart))} to {_signed(apart.upper, _decimals(apart))}"
+
+
+def _signed(share: float, decimals: int) -> str:
+    """A bound that is not 0 keeps its sign, on which hangs whether there is a difference."""
+    told = f"{100 * share:+.{decimals}f}"
+    if float(told):
+        return told
+    return f"{100 * share:+.{decimals + 1}f}" if whole(share) else "0"
+
+
+def _decimals(rate: Estimate) -> int:
+    """Of a share in per cent."""
     unit = unit_of(rate.lower, rate.upper)
-    if unit is None or unit < _PER_CENT or rate.value is None:
-        return False
-    return math.isclose(rate.value / unit, round(rate.value / unit), abs_tol=1e-6)
+    return 0 if unit is not None and unit >= _PER_CENT else 1
 
 
 def every_supported(figures: FiguresT) -> FiguresT:

@@ -11,8 +11,21 @@ FEW_ITEMS = 10
 """Below this many an interval is wide, however alike the items are."""
 
 
-def per_cent(share: float | None) -> str:
-    return "–" if share is None else f"{100 * share:.1f} %"
+def per_cent(share: float | None, *, decimals: int = 1) -> str:
+    """`46.3 %`, as `of_hundred` tells it."""
+    return "–" if share is None else f"{of_hundred(share, decimals=decimals)} %"
+
+
+def of_hundred(share: float, *, decimals: int = 1) -> str:
+    """`46.3`; 0 and 100 only where they are exact: what would be rounded to them is `<0.1` and `>99.9`."""
+    told = f"{100 * share:.{decimals}f}"
+    exact = whole(share)
+    if exact in (0, 1):
+        return f"{100 * exact:.0f}"
+    if 0 < share < 1 and float(told) in (0, 100):
+        step = 10.0**-decimals
+        return f"<{step:.{decimals}f}" if share < 0.5 else f">{100 - step:.{decimals}f}"
+    return told
 
 
 def unbroken(sentence: str) -> str:
@@ -63,6 +76,7 @@ def spelling_notes(names: Iterable[str]) -> tuple[str, ...]:
 
 _PARAMETERS: Mapping[str, str] = {
     "allow-partial": '`gaps="allow"`',
+    "batch-resend": "`Terms(batch_resend=True)`",
     "data": "`path`",
     "family": "`families`",
     "format": "`form`",

@@ -2,16 +2,12 @@
 images, the last of a URL counts."""
 
 import json
-import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import cast
 
-from evenhand.files.private_files import append_line
-
-FILE_NAME = "addresses.jsonl"
+from evenhand.images.places import Notes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,12 +29,12 @@ class FetchedAddress:
 
 
 class ImageAddresses:
-    """A file that several processes may read and add to at once; it is made with the first line."""
+    """Notes that several processes may read and add to at once."""
 
-    def __init__(self, root: Path) -> None:
-        self.path = root / FILE_NAME
-        self._read: tuple[tuple[int, int], list[FetchedAddress]] | None = None
-        """The lines, with the size and the time of the file that they were read from."""
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
+        self._read: tuple[Hashable, list[FetchedAddress]] = None, []
+        """The lines, with the mark of the notes that they were read from."""
 
     def digests(self) -> dict[str, str]:
         """SHA-256 by URL."""
@@ -94,25 +90,18 @@ class ImageAddresses:
             self._append(news)
 
     def _lines(self) -> list[FetchedAddress]:
-        try:
-            with self.path.open("rb") as file:
-                found = os.fstat(file.fileno())
-                # Lines are only ever added, so a file of the same size says the same.
-                state = found.st_size, found.st_mtime_ns
-                if self._read is None or self._read[0] != state:
-                    lines = file.read(found.st_size).split(b"\n")
-                    # A line that a pulled plug cut off is no JSON and says nothing.
-                    self._read = state, [parsed for line in lines if (parsed := _parsed(line)) is not None]
-                return self._read[1]
-        except FileNotFoundError:
-            return []
+        if (found := self._notes.read(self._read[0])) is not None:
+            mark, lines = found
+            # A line that a pulled plug cut off is no JSON and says nothing.
+            self._read = mark, [parsed for line in lines if (parsed := _parsed(line)) is not None]
+        return self._read[1]
 
     def add(self, fetched: FetchedAddress) -> None:
         """On disk when it returns."""
         self._append([fetched])
 
     def _append(self, lines: Sequence[FetchedAddress]) -> None:
-        append_line(self.path, b"\n".join(map(_line, lines)), within=self.path.parent.parent)
+        self._notes.add([_line(one) for one in lines])
 
 
 def _line(fetched: FetchedAddress) -> bytes:

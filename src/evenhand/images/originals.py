@@ -2,19 +2,16 @@
 
 import json
 import time
-from pathlib import Path
 from typing import cast
 
-from evenhand.files.private_files import append_line
-
-FILE_NAME = "originals.jsonl"
+from evenhand.images.places import Notes
 
 
 class Originals:
-    """A file that several processes may read and add to at once; it is made with the first line."""
+    """Notes that several processes may read and add to at once."""
 
-    def __init__(self, root: Path) -> None:
-        self.path = root / FILE_NAME
+    def __init__(self, notes: Notes) -> None:
+        self._notes = notes
 
     def of(self, digest: str) -> set[str]:
         """The SHA-256 of each file as it was sent; empty where what is stored is what was sent."""
@@ -24,13 +21,10 @@ class Originals:
         """On disk when it returns; again is no change."""
         if (digest, original) not in self._pairs():
             line = json.dumps({"sha256": digest, "original": original, "at": time.time()})
-            append_line(self.path, line.encode("ascii"), within=self.path.parent.parent)
+            self._notes.add([line.encode("ascii")])
 
     def _pairs(self) -> set[tuple[str, str]]:
-        try:
-            lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
-            return set()
+        _, lines = self._notes.read(None) or (None, [])
         return {pair for line in lines if (pair := _pair(line)) is not None}
 
 

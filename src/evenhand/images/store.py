@@ -1,20 +1,29 @@
-"""Images kept as files named by the SHA-256 of their bytes."""
+"""Images kept under the SHA-256 of their bytes, wherever that is."""
 
-import re
 from collections import OrderedDict
-from collections.abc import Hashable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
 from threading import Lock
 
 import pybase64
 
-from evenhand.files.private_files import WayOut, stay_within, write_whole
-from evenhand.files.whole import UNFINISHED
-from evenhand.images import addresses, originals
+from evenhand.files.private_files import WayOut
+from evenhand.images.addresses import ImageAddresses
 from evenhand.images.inspection import ImageInfo, inspect
 from evenhand.images.inspection import digest as digest_of
 from evenhand.images.metadata import without_metadata
+from evenhand.images.originals import Originals
+from evenhand.images.places import (
+    ADDRESSES,
+    DIGEST,
+    ORIGINALS,
+    Folder,
+    Notes,
+    NotesFile,
+    Place,
+    StoreProblem,
+    folder_of,
+)
 from evenhand.images.preparing import prepared
 from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits
 
@@ -52,51 +61,59 @@ class RecentBytes:
                 self._total -= len(forgotten)
 
 
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StoreProblem:
-    """A file in the store that is not as it should be; `reason` is a sentence."""
-
-    path: Path
-    reason: str
-
-
 class ImageStore:
-    """A folder of images that several processes may read and fill at once; it is made with the first image put.
+    """Images in a place that several processes may read and fill at once.
 
     Data URLs are kept in memory, the most recently used up to `cache_bytes`.
     """
 
-    def __init__(self, root: Path, *, limits: ImageLimits = DEFAULT_LIMITS, cache_bytes: int = 64_000_000) -> None:
-        self.root = root
-        self.addresses = addresses.ImageAddresses(root)
-        self.originals = originals.Originals(root)
+    def __init__(
+        self,
+        place: Place | Path,
+        *,
+        notes: Mapping[str, Notes] | None = None,
+        limits: ImageLimits = DEFAULT_LIMITS,
+        cache_bytes: int = 64_000_000,
+    ) -> None:
+        """`place`: a folder by its path. `notes`: by their names, where they do not lie in that folder."""
+        self.place: Place = Folder(place, nested=True) if isinstance(place, Path) else place
+        beside = {name: NotesFile(self.root / name) for name in (ADDRESSES, ORIGINALS)} if notes is None else notes
+        self.addresses = ImageAddresses(beside[ADDRESSES])
+        self.originals = Originals(beside[ORIGINALS])
         self._limits = limits
         self._urls = RecentBytes(max_bytes=cache_bytes)
         # What was found when an image was decoded: one that goes out as it is need not be decoded again.
         self._infos: dict[str, ImageInfo] = {}
 
+    @property
+    def where(self) -> str:
+        return self.place.where
+
+    @property
+    def root(self) -> Path:
+        """The folder, of images that lie in one."""
+        return folder_of(self.place).root
+
     def path(self, digest: str) -> Path:
-        """Where the image is, or would be."""
-        if not _DIGEST.fullmatch(digest):
-            raise ImageError(
-                f"{digest!r} is not an image digest; one is 64 digits of 0-9 and a-f.", code="EH-IMAGE-NAME"
-            )
-        return self.root / digest[:2] / digest[2:]
+        """Where the image is, or would be, of images that lie in a folder."""
+        return folder_of(self.place).path(_as_digest(digest))
 
     def put(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:
-        """Keep an image; again is no change, but mends a file altered since. Raises ImageError as `inspect` does.
+        """Keep an image; again is no change, but mends a folder's file altered since. Raises ImageError as `inspect`
+        does.
 
         `limits`: others than the store's own.
         """
         info = self._inspected(data, limits or self._limits)
-        path = self.path(info.digest)
-        stay_within(path, self.root.parent)
-        if _bytes_at(path) != data:
-            write_whole(path, data, within=self.root.parent)
+        if isinstance(self.place, Folder) or self.place.lacking([info.digest]):
+            self.place.put(info.digest, data)
         return info
+
+    def put_all(self, images: Mapping[str, bytes]) -> None:
+        """Keep what is not here yet of images by their digests. Raises ImageError as `inspect` does."""
+        wanted = images if isinstance(self.place, Folder) else sorted(self.place.lacking(list(images)))
+        for digest in wanted:
+            self.put(images[digest])
 
     def put_without_metadata(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:
         """Keep what an image shows and not what else its file tells, and note of which file it was made."""
@@ -107,23 +124,18 @@ class ImageStore:
         return info
 
     def get(self, digest: str) -> bytes:
-        """The bytes as they were put. Raises ImageError when absent, altered on disk, or where a link leads away."""
-        path = self.path(digest)
+        """The bytes as they were put. Raises ImageError when absent, altered since, or where a link leads away."""
         try:
-            stay_within(path, self.root.parent)
+            data = self.place.get(_as_digest(digest))
         except WayOut as error:
             raise ImageError(str(error)) from error
-        data = _bytes_at(path)
         if data is None:
             raise ImageError(
-                f"There is no image {digest} in {self.root}; import the files it came with again.",
+                f"There is no image {digest} in {self.where}; import the files it came with again.",
                 code="EH-IMAGE-MISSING",
             )
         if digest_of(data) != digest:
-            raise ImageError(
-                f"The image file {path} was altered since it was stored; import its original again.",
-                code="EH-IMAGE-ALTERED",
-            )
+            raise ImageError(self._altered(digest), code="EH-IMAGE-ALTERED")
         return data
 
     def data_url(self, digest: str, *, max_edge: int | None = None) -> bytes:
@@ -137,18 +149,23 @@ class ImageStore:
 
     def digests(self) -> Iterator[str]:
         """The digests of all images, in order."""
-        for path in self._files():
-            if (named := self._digest_named_by(path)) is not None:
-                yield named
+        return (digest for digest, _ in self.place.sizes())
 
     def missing(self, names: Iterable[str]) -> list[str]:
         """Of an item's names for images the digests that are not here, in order; the other names are addresses."""
-        return sorted(name for name in names if _DIGEST.fullmatch(name) and not self.path(name).exists())
+        return sorted(self.place.lacking([name for name in names if DIGEST.fullmatch(name)]))
 
     def check(self) -> list[StoreProblem]:
         """What is wrong with the files, each read whole; empty when all is well."""
-        problems = [(path, self._problem_with(path)) for path in self._files()]
-        return [StoreProblem(path=path, reason=reason) for path, reason in problems if reason is not None]
+        return list(self.place.wrong_files())
+
+    def _altered(self, digest: str) -> str:
+        if isinstance(self.place, Folder):
+            return f"The image file {self.path(digest)} was altered since it was stored; import its original again."
+        return (
+            f"The image {digest} in {self.where} was altered since it was stored; delete it there and import its "
+            "original again."
+        )
 
     def _made_url(self, digest: str, max_edge: int | None) -> bytes:
         data = self.get(digest)
@@ -164,36 +181,8 @@ class ImageStore:
         self._infos[info.digest] = info
         return info
 
-    def _files(self) -> Iterator[Path]:
-        if not self.root.is_dir():
-            return
-        for folder in sorted(self.root.iterdir()):
-            if folder.is_dir():
-                yield from sorted(folder.iterdir())
-            elif folder.name not in (addresses.FILE_NAME, originals.FILE_NAME):
-                yield folder
 
-    def _digest_named_by(self, path: Path) -> str | None:
-        named = path.parent.name + path.name
-        return named if _DIGEST.fullmatch(named) and path == self.path(named) else None
-
-    def _problem_with(self, path: Path) -> str | None:
-        if path.name.endswith(UNFINISHED):
-            return "It is being written, or was left by a write that was cut off; delete it if nothing is running."
-        named = self._digest_named_by(path)
-        if named is None:
-            return "It is not named by a digest, so nothing here put it there; move it away."
-        if path.is_symlink() or path.parent.is_symlink():
-            return "A link leads to it, through which nothing is backed up; put what it leads to in the link's place."
-        try:
-            altered = digest_of(path.read_bytes()) != named
-        except OSError as error:
-            return f"It cannot be read ({error.strerror}); restore it or import its original again."
-        return "Its bytes do not match its name; import its original again." if altered else None
-
-
-def _bytes_at(path: Path) -> bytes | None:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return None
+def _as_digest(digest: str) -> str:
+    if not DIGEST.fullmatch(digest):
+        raise ImageError(f"{digest!r} is not an image digest; one is 64 digits of 0-9 and a-f.", code="EH-IMAGE-NAME")
+    return digest

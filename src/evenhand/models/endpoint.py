@@ -55,6 +55,27 @@ class Endpoint:
         """A server of one's own: nobody sends a bill that a price list knows."""
         return self.provider.prices is None or self.loopback
 
+    @property
+    def marks_caches(self) -> bool:
+        """Whether a prompt's beginning is cached only where it is marked."""
+        return self.model.startswith(self.provider.cache_marks)
+
+    def marks_caches_in(self, *, batch: bool) -> bool:
+        """Whether calls put something into the provider's cache, which may have a price of its own."""
+        offer = self.provider.batch if batch else None
+        return self.marks_caches or (offer is not None and offer.wire == "anthropic")
+
+    def check_tier(self, tier: str | None) -> None:
+        """Misuse where this service has no such tier."""
+        if tier is None or tier in self.provider.tiers:
+            return
+        tiers = ", ".join(self.provider.tiers)
+        has = f"has the service tiers {tiers}, not {tier!r}" if tiers else f"has no service tier {tier!r}"
+        raise Misuse(
+            f"{self.name}: {self.provider.name} {has}; leave --service-tier out, or name one that it has.",
+            code="EH-SETTING-REFUSED",
+        )
+
     def key(self, environment: Mapping[str, str]) -> str | None:
         """The key to send, or None where none is needed.
 

@@ -49,6 +49,20 @@ class NamedModel:
         written = BodyWriter(self.endpoint, explicit=explicit, pictures=None)
         return written.fixed(request, BodyShape.of(self.endpoint)).adapted
 
+    def check_tier(self, tier: str | None, *, batch: bool = False) -> None:
+        """Misuse where its service has no such tier, or its calls go through batches."""
+        if batch and tier is not None:
+            raise Misuse(
+                "--batch and --service-tier are two prices for one call: give one of them.", code="EH-SETTING-REFUSED"
+            )
+        if self.endpoint is not None:
+            self.endpoint.check_tier(tier)
+        elif tier is not None:
+            raise Misuse(
+                f"{self.name} runs in this process, which has no service tiers: leave --service-tier out.",
+                code="EH-SETTING-REFUSED",
+            )
+
     def tokenizer(self) -> TokenCounter | None:
         """Its own, where it is at hand: an embedded model's is."""
         if self.weights is None:
@@ -65,6 +79,7 @@ class NamedModel:
         explicit: frozenset[str],
         pictures: Pictures,
         timeouts: Timeouts | None = None,
+        tier: str | None = None,
     ) -> ModelClient:
         """As OpenAIWire takes them. Raises Misuse where a key is missing or a setting would be ignored."""
         if self.weights is not None:
@@ -91,6 +106,7 @@ class NamedModel:
             explicit=explicit,
             pictures=pictures,
             timeouts=timeouts,
+            tier=tier,
         )
 
 

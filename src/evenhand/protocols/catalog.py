@@ -1,7 +1,8 @@
 """Which protocols there are, and how one is found: by name, by the path of a folder, or from an installed package."""
 
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -47,12 +48,12 @@ def load_protocol(name_or_path: str | Path, *, criteria: Rubric | Path | str | N
     rubric = read_criteria(Path(criteria)) if isinstance(criteria, str | Path) else criteria
     if isinstance(name_or_path, str):
         if folder := _built_in().get(name):
-            return protocol_from_folder(folder, rubric=rubric)
+            return _from_own(folder, None, rubric)
         family, _, prompt = name.rpartition("_")
         if prompt.isdecimal() and (folder := _built_in().get(family)):
             prompts = prompt_names(family)
             if name in prompts or prompts == (family,):
-                return protocol_from_folder(folder, prompt=prompt, rubric=rubric)
+                return _from_own(folder, prompt, rubric)
             raise ProtocolError(
                 f"There is no protocol {name_or_path!r}; of {family} there is {', '.join(prompts)}.",
                 code="EH-PROTOCOL-UNKNOWN",
@@ -70,7 +71,14 @@ def load_protocol(name_or_path: str | Path, *, criteria: Rubric | Path | str | N
     )
 
 
-def _built_in() -> dict[str, Path]:
+@cache
+def _from_own(folder: Path, prompt: str | None, rubric: Rubric | None) -> Protocol:
+    """Once in a process: what comes with the program does not change while it runs."""
+    return protocol_from_folder(folder, prompt=prompt, rubric=rubric)
+
+
+@cache
+def _built_in() -> Mapping[str, Path]:
     return {file.parent.name: file.parent for file in Path(__file__).parent.glob(f"*/{FILE}")}
 
 

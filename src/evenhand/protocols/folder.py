@@ -74,10 +74,18 @@ def _load(folder: Path, *, prompt: str | None, extracts: bool, rubric: Rubric | 
         published=_published(table),
         against=table.optional("against", str),
         source=table.optional("source", str) or "",
+        reply_tokens=_reply_tokens(table),
     )
     table.done()
     _check_prompt(protocol, table)
     return protocol
+
+
+def _reply_tokens(table: Table) -> int | None:
+    tokens = table.optional("reply_tokens", int)
+    if tokens is not None and tokens < 1:
+        raise table.wrong("reply_tokens", f"a reply has at least 1 token, not {tokens}.")
+    return tokens
 
 
 def _rubric(table: Table, folder: Path, *, kind: Kind, given: Rubric | None) -> Rubric | None:

@@ -118,6 +118,8 @@ class Protocol:
     """The model that the paper lets every other one meet, shown first; None where it lets all meet all."""
     source: str = ""
     """Paper and figure."""
+    reply_tokens: int | None = None
+    """Tokens of a reply as the protocol states them, for plans; None: it does not."""
     optional: frozenset[str] = field(init=False)
     """Slots that an item may fill or not."""
     prompt_hash: str = field(init=False)
@@ -272,8 +274,9 @@ class Protocol:
 
     def _constrained(self) -> Constrained:
         if self.constrained is None:
+            other = ", or take a protocol that has one, such as visit_pairwise" if self.kind == "preference" else ""
             raise ProtocolError(
-                f"Protocol {self.name} has no constrained readout; ask it with free readout.",
+                f"Protocol {self.name} has no constrained readout: ask it with free readout{other}.",
                 code="EH-PROTOCOL-READOUT",
             )
         return self.constrained

@@ -148,22 +148,25 @@ def bridges(old: JudgesRatings, others: Iterable[JudgesRatings]) -> tuple[Bridge
 
 def bridged(old: JudgesRatings, new: JudgesRatings) -> BridgedBoard:
     """Raises RankError where the two boards share too little, or cannot be brought to one scale."""
-    before, after = _ratings(old), _ratings(new)
+    founders, rivals = _rated(old), _rated(new)
+    before, after = ({model: row.rating for model, row in of.items()} for of in (founders, rivals))
     both = [model for model in before if model in after]
-    names = _called(old, "the old judge"), _called(new, "the new judge")
+    names = _names(old, new)
     if before and before == after:
         raise RankError(f"{names[0]} and {names[1]} are one board; a bridge is between two: name another judge.")
     rated = Rated(
         old=[_value(before[model]) for model in both],
-        old_error=[_error(before[model]) for model in both],
+        old_error=[_known(founders[model].error) for model in both],
         new=[_value(after[model]) for model in both],
-        new_error=[_error(after[model]) for model in both],
+        new_error=[_known(rivals[model].error) for model in both],
     )
     try:
         line = bridge(rated)
     except NoBridge as error:
         raise RankError(f"{names[1]} cannot be brought to the scale of {names[0]}: {error}.") from error
-    on_old = {**before, **{m: line.placed(_value(one), _error(one)) for m, one in after.items() if m not in before}}
+    # As far as the interval reaches: that of a model placed at looks has to hold at all of them.
+    brought = {model: _known(error_of(one)) for model, one in after.items() if model not in before}
+    on_old = {**before, **{model: line.placed(_value(after[model]), error) for model, error in brought.items()}}
     order = sorted(on_old, key=lambda model: -_value(on_old[model]))
     return BridgedBoard(
         old=names[0],
@@ -185,24 +188,22 @@ def bridged(old: JudgesRatings, new: JudgesRatings) -> BridgedBoard:
     )
 
 
-def _ratings(board: JudgesRatings) -> dict[str, Estimate]:
-    """Of the models that can be compared with each other and have an interval."""
+def _rated(board: JudgesRatings) -> dict[str, BoardRow]:
+    """The models that can be compared with each other and have an interval."""
     return {
-        row.model: row.rating
+        row.model: row
         for row in board.models
         if row.component == 1 and row.rating.lower is not None and row.rating.upper is not None
     }
 
 
 def _value(rating: Estimate) -> float:
-    assert rating.value is not None
-    return rating.value
+    return _known(rating.value)
 
 
-def _error(rating: Estimate) -> float:
-    found = error_of(rating)
-    assert found is not None
-    return found
+def _known(number: float | None) -> float:
+    assert number is not None
+    return number
 
 
 def _separated(better: Estimate, worse: Estimate) -> bool:
@@ -215,6 +216,16 @@ def _half(rating: Estimate) -> float:
     assert rating.lower is not None
     assert rating.upper is not None
     return (rating.upper - rating.lower) / 2
+
+
+def _names(old: JudgesRatings, new: JudgesRatings) -> tuple[str, str]:
+    """Of one judge at two endpoints with those, and else as the old and the new one."""
+    plain = _called(old, "the old judge"), _called(new, "the new judge")
+    if plain[0] != plain[1]:
+        return plain
+    at = [rater.endpoint for rater in (old.origin.rater, new.origin.rater) if rater is not None]
+    told = [f"at {one}" for one in at] if len(set(at)) == 2 else ["(old)", "(new)"]
+    return f"{plain[0]} {told[0]}", f"{plain[1]} {told[1]}"
 
 
 def _called(board: JudgesRatings, otherwise: str) -> str:
@@ -271,6 +282,12 @@ class BridgePlan:
                     f"Judge {listed(chosen.models, most=len(chosen.models))} anew, {count(chosen.calls)} calls: a "
                     f"newcomer is then known within {chosen.half:,.0f} points."
                 )
+        else:
+            most = self.plans[-1]
+            yield (
+                f"With all {len(most.models)} founders judged anew, {count(most.calls)} calls, a newcomer is known "
+                f"within {most.half:,.0f} points; --width says which of them are enough for a wider interval."
+            )
         yield (
             f"As if the judges differed by {self.tau:,.0f} points about single models (--tau), and the new board were "
             "as sure as the old one; calls are those of every two founders on every item in both orders."
@@ -291,14 +308,14 @@ class BridgePlan:
 
 def bridge_plan(old: Board, *, width: float | None = None, tau: float = 0.0) -> BridgePlan:
     """Which models of the old board to let the new judge rate. Raises RankError where there are too few."""
-    rated = _ratings(old)
+    rated = _rated(old)
     if len(rated) < FEWEST_MODELS:
         raise RankError(
             f"{_called(old, 'The old judge')} rated {counted(len(rated), 'model')} with an interval; a bridge takes "
             f"{FEWEST_MODELS} or more."
         )
-    names, ratings = list(rated), [_value(one) for one in rated.values()]
-    error = math.sqrt(sum(_error(one) ** 2 for one in rated.values()) / len(rated))
+    names, ratings = list(rated), [_value(one.rating) for one in rated.values()]
+    error = math.sqrt(sum(_known(one.error) ** 2 for one in rated.values()) / len(rated))
     return BridgePlan(
         old=_called(old, "the old judge"),
         tau=tau,

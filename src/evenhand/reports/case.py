@@ -145,7 +145,7 @@ def reply_document(one: CallOnRecord) -> dict[str, Any]:
         "model": reply.model,
         "tokens": {"input": reply.usage.input, "output": reply.usage.output},
         "requests": reply.requests,
-        "seconds": reply.seconds,
+        "seconds": reply.seconds or None,
         "cost_usd": one.call.cost_usd,
     }
 

@@ -24,7 +24,6 @@ from evenhand.reports.board.board import Board
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.errors import RankError
-from evenhand.stats.intervals import error_of
 from evenhand.stats.reliability.score_columns import ColumnPair, correlate
 
 
@@ -156,21 +155,21 @@ def _score_table(rated: Mapping[str, Board], data: Mapping[str, str]) -> ScoreTa
     several = len({data[name] for name in rated}) > 1
     columns = {
         name: {
-            f"{REFERENCE} of {data[name]}" if several and row.model == REFERENCE else row.model: row.rating
+            f"{REFERENCE} of {data[name]}" if several and row.model == REFERENCE else row.model: row
             for row in one.models
         }
         for name, one in rated.items()
     }
-    models = tuple(dict.fromkeys(model for ratings in columns.values() for model in ratings))
+    models = tuple(dict.fromkeys(model for rows in columns.values() for model in rows))
     return ScoreTable(
         models=models,
         scores={
-            name: tuple(ratings[model].value if model in ratings else None for model in models)
-            for name, ratings in columns.items()
+            name: tuple(rows[model].rating.value if model in rows else None for model in models)
+            for name, rows in columns.items()
         },
         errors={
-            name: tuple(error_of(ratings[model]) if model in ratings else None for model in models)
-            for name, ratings in columns.items()
+            name: tuple(rows[model].error if model in rows else None for model in models)
+            for name, rows in columns.items()
         },
     )
 

@@ -16,7 +16,8 @@ from evenhand.format.charts import write_out
 from evenhand.format.html import rendered
 from evenhand.format.result import Result
 from evenhand.format.sheet import MISSING, Sheet, written
-from evenhand.format.words import counted, listed, per_cent
+from evenhand.format.supported import share_words
+from evenhand.format.words import counted, listed
 from evenhand.ledger.read.as_of import as_of_run
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.vote_columns import Votes
@@ -91,7 +92,7 @@ class ChangedBattle:
     model_a: str
     model_b: str
     first: Ending | None
-    """None: asked, and no verdict could be read."""
+    """None: no verdict could be read, or it was not asked."""
     second: Ending | None
     change: Change
     answers_differ: bool
@@ -157,9 +158,9 @@ class RunChanges(Result):
     def headline(self) -> str:
         agreed = self.agreement
         if agreed.value is None:
-            return f"No battle has a verdict in both runs, of {counted(len(self.battles), 'battle')} asked in both."
+            return f"No battle has a verdict in both runs, of {counted(len(self.battles), 'battle')} wanted in both."
         counts = self.counts
-        alike = f"{per_cent(agreed.value)} of {counted(int(agreed.n), 'battle')} ended alike in both runs"
+        alike = f"{share_words(agreed)} of {counted(int(agreed.n), 'battle')} ended alike in both runs"
         return f"{alike}; {counted(counts['flipped'], 'went', 'went')} to the other model."
 
     @property
@@ -271,7 +272,7 @@ def run_changes(ledger: Ledger, first: str, second: str, *, seed: int = 0) -> Ru
             first=before.ended[case],
             second=after.ended[case],
             change=_change(before.ended[case], after.ended[case]),
-            answers_differ=before.answers[case] != after.answers[case],
+            answers_differ=_differ(before.answers[case], after.answers[case]),
         )
         for case in both
     )
@@ -290,6 +291,11 @@ def run_changes(ledger: Ledger, first: str, second: str, *, seed: int = 0) -> Ru
         models=_moves(one.judged.votes, other.judged.votes, read, seed=seed),
         seed=seed,
     )
+
+
+def _differ(one: frozenset[str], other: frozenset[str]) -> bool:
+    """What was not asked was shown no answers that could differ."""
+    return bool(one and other) and one != other
 
 
 def _side(ledger: Ledger, start: str) -> RunSide:
@@ -311,6 +317,7 @@ class _Battles:
     ended: Mapping[Case, Ending | None]
     """Of every battle wanted, in the order of the record: who won the more of its votes; None: none could be read."""
     answers: Mapping[Case, frozenset[str]]
+    """Those that were shown; none where the battle was not asked."""
 
     @classmethod
     def of(cls, judged: JudgedBattles) -> "_Battles":

@@ -24,9 +24,9 @@ from evenhand.site.accounts.store import (
     people,
     revoke_invitation,
 )
-from evenhand.site.boards.battle import BattleOnRecord, find_battle
+from evenhand.site.boards.battle import BattleOnRecord
 from evenhand.site.boards.battle_list import Battles, listed_battles
-from evenhand.site.boards.pages import Name, Page, View, sight_of
+from evenhand.site.boards.pages import Name, Page, View, battle_in_sight, sight_of
 from evenhand.site.documents import (
     BattleDocument,
     BattlesDocument,
@@ -124,12 +124,7 @@ async def list_battles(
 @routes.get("/boards/{board}/battle", summary="One battle whole, as far as it may be seen", openapi_extra=PUBLIC)
 async def get_battle(serving: Serving, visiting: Visiting, asked: View, item: Name, a: Name, b: Name) -> BattleDocument:
     on_record = await serving.board(asked)
-    seen = await sight_of(serving, visiting, on_record)
-    found = await run_in_threadpool(
-        find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen, last=serving.last
-    )
-    if found is None:
-        raise not_found("such battle")
+    found, _ = await battle_in_sight(serving, visiting, on_record, item=item, models=(a, b))
     return _battle_document(found)
 
 

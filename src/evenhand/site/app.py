@@ -2,7 +2,7 @@
 
 from asyncio import create_task
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import cache
 from mimetypes import guess_type
 from pathlib import Path
@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from evenhand import __version__
-from evenhand.domain.errors import code_of
+from evenhand.domain.errors import EvenhandError, code_of
 from evenhand.ledger.read.newest import JudgedLast
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
@@ -43,6 +43,7 @@ from evenhand.site.http.refusal import Refusal, busy
 from evenhand.site.http.request_guard import RequestGuard, SecurityHeaders
 from evenhand.site.http.service import Owner, Service, Serving, service_of, visitor_of
 from evenhand.site.http.settings import Site
+from evenhand.site.http.shared_limits import Shared
 from evenhand.site.http.uploads import Uploads
 from evenhand.site.judges import pages as judge_pages
 from evenhand.site.living import api as grow_api
@@ -104,7 +105,11 @@ _WORDS = {
 }
 
 
+LATER = 202
+"""The status of what is being worked out, to who waits for it."""
 _STATIC = "/static/"
+_FILES = (".csv", ".json", ".jsonl")
+"""How addresses end of what is kept and not read."""
 
 
 class _LastingFiles:
@@ -138,9 +143,17 @@ def _routes() -> tuple[BaseRoute, ...]:
     return tuple(together.routes)
 
 
-def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: Figures | None = None) -> FastAPI:
-    """`log`: where a line of JSON goes for each request. `figures`: where boards are worked out, if not here."""
-    watch = RateLimits(ledger, site.limits)
+def make_app(
+    ledger: Ledger,
+    site: Site,
+    *,
+    log: TextIO | None = None,
+    figures: Figures | None = None,
+    shared: Shared | None = None,
+) -> FastAPI:
+    """`log`: where a line of JSON goes for each request. `figures`: where boards are worked out, if not here. `shared`:
+    with the other processes of the server."""
+    watch = RateLimits(ledger, site.limits, shared=None if shared is None else shared.limits)
     service = Service(
         ledger=ledger,
         site=site,
@@ -164,7 +177,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
         current_default_thread_limiter().total_tokens = _THREADS
-        ahead = None if figures is None else create_task(service.ahead())
+        ahead = None if figures is None else create_task(_ahead(service))
         yield
         if ahead is not None:
             ahead.cancel()
@@ -181,7 +194,7 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
         routes=[*_routes()],
     )
     app.state.service = service
-    app.state.metrics = metrics = Metrics(ledger)
+    app.state.metrics = metrics = Metrics(ledger, together=None if shared is None else shared.folder)
     app.mount(_STATIC.rstrip("/"), _LastingFiles(STATIC))
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _not_as_asked)
@@ -192,6 +205,13 @@ def make_app(ledger: Ledger, site: Site, *, log: TextIO | None = None, figures: 
     app.add_middleware(Operations, ledger=ledger, metrics=metrics, log=log)
     app.add_middleware(SecurityHeaders, site=site)
     return app
+
+
+async def _ahead(service: Service) -> None:
+    """Works out what the first visitors will ask for, while nobody waits; what cannot be is told to who asks."""
+    with suppress(StillWorking, EvenhandError):
+        patient = service.patient
+        await judge_pages.ahead(patient, await patient.ahead())
 
 
 async def answer(request: Request, refusal: Refusal) -> Response:
@@ -219,12 +239,17 @@ async def _not_as_asked(request: Request, error: Exception) -> Response:
     return await answer(request, Refusal(422, f"{where or 'the request'}: {own}."))
 
 
-async def _still_working(request: Request, error: Exception) -> Response:  # noqa: ARG001
+async def _still_working(request: Request, error: Exception) -> Response:
+    """To who reads a page it is no failure, and it comes by itself. A program is told that it has not got what it asked
+    for, lest it keep the words in its place; who makes files of the site gets no words at all."""
     service = service_of(request)
+    if service.site.published:
+        return Response(status_code=LATER)
     if request.url.path.startswith("/api/"):
-        words = "This board is being worked out; ask again in a few seconds."
+        words = f"{error}; ask again in a few seconds."
         return service.pages.refusal(request, Refusal(503, words, headers={"Retry-After": "5"}))
-    response = service.pages.page(request, "working.html", {}, status=503)
+    reading = request.method in ("GET", "HEAD") and not request.url.path.endswith(_FILES)
+    response = service.pages.page(request, "working.html", {"what": str(error)}, status=LATER if reading else 503)
     response.headers["Retry-After"] = "5"
     return response
 

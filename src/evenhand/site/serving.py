@@ -1,26 +1,39 @@
 """Serves a ledger over HTTP until it is told to stop."""
 
+import logging
+import os
 import resource
 import signal
 import socket
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
-from typing import NoReturn, TextIO
+from dataclasses import dataclass, replace
+from functools import partial
+from multiprocessing.connection import Connection
+from typing import Any, NoReturn, TextIO, cast
 
 import uvicorn
+from prometheus_client import multiprocess
 from uvicorn.config import LOGGING_CONFIG
 
+from evenhand.domain.errors import EvenhandError
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import DAY, Invite, Person, invitations, invite, people, revoke_invitation
 from evenhand.site.app import make_app
 from evenhand.site.http.connection import OpenConnections, connection_class
 from evenhand.site.http.figures_process import Figures, FiguresProcess
-from evenhand.site.http.operations import logging_as_json
+from evenhand.site.http.operations import logging_as_json, write_line
 from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.request_guard import security_headers
 from evenhand.site.http.settings import Site, SiteError
+from evenhand.site.http.shared_limits import Shared, SharedLimits
 from evenhand.site.http.visitor import Visitor
+from evenhand.site.processes import Processes, is_hindered, is_ready, stop_signals, while_kept
+
+_log = logging.getLogger("evenhand.site")
 
 _BY_COMMAND = "the owner, by evenhand serve"
 _STOPPING_SECONDS = 10
@@ -70,17 +83,18 @@ def server_config(
     port: int,
     log: TextIO | None = None,
     figures: Figures | None = None,
+    shared: Shared | None = None,
 ) -> uvicorn.Config:
-    """`figures`: where boards are worked out, if not in this process."""
-    app = make_app(ledger, site, log=log, figures=figures)
+    """`figures`: where boards are worked out, if not here. `shared`: with the other processes that answer."""
+    app = make_app(ledger, site, log=log, figures=figures, shared=shared)
     watch: RateLimits = app.state.service.watch
 
     async def refused(address: str, what: str) -> None:
         await watch.attacked(Visitor(address=address), what, "")
 
     most, of_one = min(site.limits.connections, _room()), site.limits.connections_of_one
-    open_ones = OpenConnections(most=most, most_of_one=most if site.proxied else of_one)
-    app.state.metrics.count_connections(lambda: len(open_ones))
+    told = app.state.metrics.connections
+    open_ones = OpenConnections(most=most, most_of_one=most if site.proxied else of_one, told=told)
     return uvicorn.Config(
         app,
         http=connection_class(site.limits.seconds, refused, security_headers(site), open_ones),
@@ -109,22 +123,93 @@ def _room() -> int:
     return max(50, (_FILES if soft == resource.RLIM_INFINITY else soft) - _OTHER_FILES)
 
 
-def serve(
-    ledger: Ledger, site: Site, *, host: str, port: int, ready: Callable[[], None], log: TextIO | None = None
-) -> None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Serving:
+    """How a ledger is served."""
+
+    site: Site
+    bound: socket.socket
+    """Where it listens."""
+    log: TextIO | None = None
+    """For lines of JSON, in place of those for people to read; of several processes, standard error."""
+    processes: int = 1
+
+
+def serve(ledger: Ledger, serving: Serving, ready: Callable[[], None]) -> None:
     """Returns on Ctrl-C or SIGTERM, when the requests under way are answered; `ready` is called once.
 
     Raises SiteError.
     """
+    if serving.processes == 1:
+        _answer(ledger, serving, ready)
+    else:
+        _have_answered(ledger, serving, ready)
+
+
+def _answer(ledger: Ledger, serving: Serving, ready: Callable[[], None], shared: Shared | None = None) -> None:
     with (
-        closing(_bound(host, port)) as bound,
-        closing(FiguresProcess(ledger.url)) as figures,
-        logging_as_json(log),
+        closing(FiguresProcess(ledger.given)) as figures,
+        logging_as_json(serving.log),
         suppress(KeyboardInterrupt),
         _told_to_stop(),
     ):
         figures.begin()
-        _Server(server_config(ledger, site, host=host, port=port, log=log, figures=figures), ready).run([bound])
+        host, port = serving.bound.getsockname()[:2]
+        config = server_config(
+            ledger, serving.site, host=host, port=port, log=serving.log, figures=figures, shared=shared
+        )
+        _Server(config, ready).run([serving.bound])
+
+
+def _have_answered(ledger: Ledger, serving: Serving, ready: Callable[[], None]) -> None:
+    """By several processes that listen at one socket."""
+    limits = serving.site.limits.of_each(serving.processes)
+    site = replace(serving.site, limits=limits)
+    in_memory = _MEMORY if os.access(_MEMORY, os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="evenhand-", dir=in_memory) as folder, stop_signals() as stop:
+        shared = Shared(limits=SharedLimits(), folder=folder)
+        given = (ledger.given, site, serving.bound, shared, serving.log is not None)
+        processes = Processes(
+            serving.processes,
+            _one_of_several,
+            given,
+            variables={_METRICS_FOLDER: folder, "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1")},
+            lost=partial(_told_of_lost, folder, serving.log),
+        )
+        # Else whoever comes then would wait for an answer until all have ended.
+        processes.run(stop, ready=ready, stopping=serving.bound.close)
+
+
+_MEMORY = "/dev/shm"  # noqa: S108  the folder made in it is nobody else's
+"""Where metrics lie, if there is such a place: processes that map files are killed when the disk of these is full."""
+_METRICS_FOLDER = "PROMETHEUS_MULTIPROC_DIR"
+"""The variable by which the library of metrics knows, when it is loaded, that there are several processes."""
+
+
+def _told_of_lost(folder: str, log: TextIO | None, process: int, code: int | None) -> None:
+    cast(Any, multiprocess).mark_process_dead(process, folder)
+    if log is None:
+        _log.warning("A process of the server ended (exit code %s); another takes its place.", code)
+    else:
+        write_line(log, "process ended", code=code)
+
+
+def _one_of_several(
+    line: Connection, url: str, site: Site, bound: socket.socket, shared: Shared, as_json: bool
+) -> None:
+    """In a process of its own."""
+    serving = Serving(site=site, bound=bound, log=sys.stderr if as_json else None)
+    try:
+        with suppress(KeyboardInterrupt), _told_to_stop(), while_kept(line), closing(open_for_pages(url)) as ledger:
+            _answer(ledger, serving, partial(is_ready, line), shared)
+    except EvenhandError as error:
+        is_hindered(line, str(error))
+        os._exit(1)  # without a traceback: who began us has the sentence
+
+
+def open_for_pages(url: str) -> Ledger:
+    """What several processes and machines write that answer pages is as if one did."""
+    return Ledger(url, in_turn=True)
 
 
 @contextmanager
@@ -141,7 +226,8 @@ def _told_to_stop() -> Generator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bound_at(host: str, port: int) -> socket.socket:
+    """Port 0: one that is free. Raises SiteError."""
     try:
         return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
     except OSError as error:

@@ -28,8 +28,6 @@ class ModelReady:
     model: str
     """The model's name as its endpoint knows it."""
     quote: Quote
-    openai_images: bool
-    """Whether its endpoint counts the tokens of images as OpenAI does."""
     call_context: MakeCallContext
 
     def is_same_as(self, rater: Rater) -> bool:

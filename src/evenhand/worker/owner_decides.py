@@ -7,8 +7,8 @@ from typing import TypedDict
 
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import SubmissionState, labelled
-from evenhand.engine.tasks.joining import JoinedBoard, submitted_texts
-from evenhand.engine.tasks.judging import PreparedStudy
+from evenhand.engine.tasks.joining import JoinedBoard, protocol_of, submitted_texts
+from evenhand.ledger.read.same_replies import asked_alike
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import intakes_on_record
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
@@ -39,11 +39,17 @@ class Found(TypedDict):
 
 
 def found_in(
-    ledger: Ledger, board: JoinedBoard, prepared: PreparedStudy, submission: Submission, answers: Sequence[Response]
+    ledger: Ledger,
+    board: JoinedBoard,
+    submission: Submission,
+    answers: Sequence[Response],
+    *,
+    against_reference: int,
 ) -> Found:
-    protocol, labels = prepared.asking.protocol, {item.digest: item.label for item in board.items}
+    """`against_reference`: how many of its battles are."""
+    protocol, labels = protocol_of(board), {item.digest: item.label for item in board.items}
     speaking = [(one, meant) for one in answers if (meant := protocol.meant(one.text))]
-    chosen = _chosen(ledger, board, prepared, submission, answers)
+    chosen = _chosen(ledger, board, submission, answers, met=against_reference)
     return {
         "orders": sum(meant.order for _, meant in speaking),
         "verdicts": sum(meant.verdict for _, meant in speaking),
@@ -69,9 +75,8 @@ def _spoken(protocol: Protocol, answer: str) -> str:
 
 
 def _chosen(
-    ledger: Ledger, board: JoinedBoard, prepared: PreparedStudy, submission: Submission, answers: Sequence[Response]
+    ledger: Ledger, board: JoinedBoard, submission: Submission, answers: Sequence[Response], *, met: int
 ) -> ChosenAnswers:
-    met = 0 if prepared.placing is None else prepared.placing.against_reference
     if met < FEWEST or everybody_sees(ledger, board.intake.board.data):
         return ChosenAnswers()  # no figure rests on it, or all of it is public
     asked = {item.digest for item in board.items}
@@ -81,23 +86,23 @@ def _chosen(
 
 
 def _founding(ledger: Ledger, board: JoinedBoard) -> list[EarlierAnswers]:
-    """Their answers are public, so anybody can submit them with one changed."""
+    """Their answers are public, so anybody can submit them with one changed; also of those that play on another board
+    alone, which may share items."""
     items = [item.digest for item in board.items]
     texts: dict[str, dict[str, str]] = {}
     for one in ledger.responses_to(items, variant=board.intake.board.variant, plain=board.plain):
-        if one.model in board.models and one.model != REFERENCE and labelled(one.model) is None:
+        if one.model != REFERENCE and labelled(one.model) is None:
             texts.setdefault(one.model, {})[one.item] = one.text
     return [EarlierAnswers(name=model, own=False, texts=given) for model, given in sorted(texts.items())]
 
 
 def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
-    this judge judges in the same way: two may share items."""
-    judged_alike = {
-        one.id
-        for one in intakes_on_record(ledger)
-        if (one.board.rater, one.board.condition) == (board.intake.board.rater, board.intake.board.condition)
-    }
+    this judge judges in the same words: two may share items, and replies are not asked for twice."""
+    here = board.intake.board
+    own = here.rater, here.condition
+    alike = {own, *asked_alike(ledger, *own, in_all_words=True)}
+    judged_alike = {one.id for one in intakes_on_record(ledger) if (one.board.rater, one.board.condition) in alike}
     asked = {item.digest for item in board.items}
     for one in submissions_on_record(ledger):
         if one.intake not in judged_alike or not _came_before(one, this):

@@ -99,7 +99,7 @@ class ProposedImages:
             # Another worker may have fetched one between our plan and our claim.
             mine = [job for job in jobs if job.key in claimed.mine and self._still_wanted(job)]
             licences = {job.url: job.licence for job in mine}
-            with explained(self.ledger.images.root):
+            with explained(self.ledger.images.where):
                 outcomes = await fetch_images(
                     [job.url for job in mine], self.ledger.images, licences=licences, limits=self.limits
                 )

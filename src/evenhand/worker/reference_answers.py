@@ -21,8 +21,9 @@ from evenhand.engine.run.task import Circumstances, Due, PlannedChunk
 from evenhand.engine.session import run_task
 from evenhand.engine.tasks.item_task import Addressee, nothing_said
 from evenhand.ledger.store.claims import Claimed, claim_calls, held_now
+from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.event_log import TooLate
-from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.record import Ledger
 from evenhand.prompts import Template
 from evenhand.site.living.cache import ProposalCache
 from evenhand.site.living.events import Answer, AnswerFailed
@@ -211,6 +212,7 @@ class ReferenceAnswers:
             ledger=self.ledger,
             context=context,
             stop=stopping.sign(),
+            claims=context.pacing.max_connections,  # the others are for other workers
         )
         for wanted, result in task.outcomes.items():
             self._tell(job.growing.id, wanted, result, task.request(wanted).key)

@@ -12,9 +12,8 @@ from evenhand.domain.identity import Json
 from evenhand.domain.submission import Approved, Failed, Judged, Said, Stopped, SubmissionState
 from evenhand.engine.run.budget import Budget, dollars_up
 from evenhand.engine.run.stopping import StopSign
-from evenhand.engine.session import Ended, register, run_study
+from evenhand.engine.session import Ended, run_study
 from evenhand.engine.tasks.joining import JoinedBoard
-from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store.claims import renew
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.opening import LedgerError
@@ -29,9 +28,10 @@ from evenhand.ledger.submissions.store import (
 )
 from evenhand.worker.board_judge import Seated
 from evenhand.worker.loop import Stopping
+from evenhand.worker.submission_course import Judging
 
 MakeReceipt: TypeAlias = Callable[[Ledger, Submission, Intake, str], Mapping[str, Json]]
-"""Of a submission, with the key of the study that holds its battles."""
+"""Of a submission, with the key of the study that holds its battles, or the first of them."""
 
 LOOK_SECONDS = 0.5
 """Between two looks at whether the submission is still to be judged, and by us."""
@@ -76,36 +76,38 @@ class SubmissionTurn:
     ledger: Ledger
     job: SubmissionJob
     board: JoinedBoard
-    prepared: PreparedStudy
+    judging: Judging
     receipt: MakeReceipt
 
     async def judge(self, judges: Seated, terms: TurnTerms, stopping: Stopping) -> str:
         """A sentence where something stands in the way."""
         budget, command = self._budget(judges), run_command(self.job.submission.id)
-        context = judges.call_context(budget, self.board, self.prepared.asking.protocol)
-        stop = stopping.sign()
+        stop, ended = stopping.sign(), None
         await asyncio.to_thread(budget.open, self.ledger, command, lasts=True)
         try:
             async with self._watched(terms, stop):
-                ended = await run_study(
-                    self.prepared,
-                    ledger=self.ledger,
-                    context=context,
-                    stop=stop,
-                    command=command,
-                    settings=terms.settings,
-                )
+                while not stop.raised and (prepared := await asyncio.to_thread(self.judging.next)) is not None:
+                    ended = await run_study(
+                        prepared,
+                        ledger=self.ledger,
+                        context=judges.call_context(budget, self.board, prepared.asking.protocol),
+                        stop=stop,
+                        command=command,
+                        settings=terms.settings,
+                    )
+                    if not await asyncio.to_thread(self.judging.heard, prepared) or ended.error is not None:
+                        break
         finally:
             await asyncio.to_thread(budget.close, done=False)
         return await asyncio.to_thread(self._say, ended, gently_stopped=stop.raised)
 
     def conclude(self) -> None:
         """Says that it is judged, by all that was wanted or by what is there."""
-        register(self.prepared, self.ledger)
+        study = self.judging.registered()
         submission = find_submission(self.ledger, self.job.submission.id)
         assert submission is not None, "nothing is ever taken off the record"
-        receipt = self.receipt(self.ledger, submission, self.job.intake, self.prepared.study.key)
-        self._tell(Judged(receipt=receipt, partial=bool(self._open())))
+        receipt = self.receipt(self.ledger, submission, self.job.intake, study)
+        self._tell(Judged(receipt=receipt, partial=not self.judging.done))
 
     def _budget(self, judges: Seated) -> Budget:
         limit = self.job.approved.budget
@@ -139,10 +141,12 @@ class SubmissionTurn:
             if not ours or not wanted or time.monotonic() > over:
                 stop.stop()
 
-    def _say(self, ended: Ended, *, gently_stopped: bool) -> str:
-        """What came of the run; a sentence where something stands in the way of going on."""
-        if not self._open():
+    def _say(self, ended: Ended | None, *, gently_stopped: bool) -> str:
+        """What came of the last run; a sentence where something stands in the way of going on."""
+        if self.judging.done:
             self.conclude()
+        elif ended is None:
+            return ""
         elif ended.error is not None:
             raise ended.error
         elif ended.over_budget:
@@ -155,11 +159,6 @@ class SubmissionTurn:
         else:
             return "Some of its trials are being asked by another run, and are left to it."
         return ""
-
-    def _open(self) -> set[str]:
-        """The wanted trials without a result."""
-        wanted = {trial.key for trial in self.prepared.trials()}
-        return wanted - self.ledger.decided(wanted, reader=self.prepared.asking.protocol.reader)
 
     def _tell(self, said: Said) -> None:
         with suppress(TooLate):  # it was withdrawn, or the owner has said something else since

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
+from evenhand.domain.response import Response
 from evenhand.domain.submission import Estimated, SubmissionState
 from evenhand.domain.submission import SubmissionTerms as IntakeTerms
-from evenhand.engine.run.expected import expected
-from evenhand.engine.run.quote import dry_run
 from evenhand.engine.run.retry import LongPause
+from evenhand.engine.tasks.as_judged import Spoken
 from evenhand.engine.tasks.joining import Draw, JoinedBoard, joined_board, placing, submitted_answers
 from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.images import ImageError
@@ -30,9 +30,20 @@ from evenhand.ledger.submissions.store import (
 )
 from evenhand.ledger.submissions.submitted_models import may_be_shown
 from evenhand.reports.board.expected import expected_interval
+from evenhand.reports.errors import RankError
 from evenhand.worker.board_judge import ModelReady, Seated, seated
 from evenhand.worker.loop import InPart, Stopping
 from evenhand.worker.owner_decides import Found, found_in
+from evenhand.worker.submission_course import (
+    AmongNearest,
+    AtRandom,
+    Judging,
+    as_approved,
+    costs,
+    estimated_among_nearest,
+    placement_of,
+    terms_for,
+)
 from evenhand.worker.submission_turn import MakeReceipt, SubmissionJob, SubmissionTurn, TurnTerms
 
 
@@ -93,7 +104,7 @@ class Submissions:
             if job.submission.standing.stage == "approved":
                 return await self._judge(job, stopping)
             await asyncio.to_thread(self._estimate, job)
-        except (Misuse, LongPause, ImageError) as error:
+        except (Misuse, RankError, LongPause, ImageError) as error:
             return f"Submission {job.submission.id}: {error}"
         return ""
 
@@ -102,18 +113,17 @@ class Submissions:
         grounds = _grounds(self.ledger, job.intake)
         board = joined_board(self.ledger, job.intake)
         judges = seated(board, self.judge, self.extractor)
-        terms = job.intake.terms
-        draw = Draw(
-            new=job.submission.label,
-            opponents=may_be_shown(self.ledger, board.models, but_of=job.submission.person),
-            battles=terms.battles,
-            reference_battles=terms.reference_battles,
-            seed=terms.seed,
-        )
+        terms = terms_for(job.intake.terms, job.submission.standing.approved)
         answers = submitted_answers(self.ledger, board, job.submission)
-        prepared = placing(self.ledger, board, answers, draw, spoken=judges.spoken)
-        found = found or found_in(self.ledger, board, prepared, job.submission, answers)
-        said = replace(self._estimated(prepared, judges), terms=terms.drawn, **found)
+        if terms.nearest:
+            wish = terms.newcomer(job.submission.label)
+            placement = placement_of(self.ledger, board, answers, wish, spoken=judges.spoken)
+            said = estimated_among_nearest(self.ledger, placement, judges)
+        else:
+            said = self._at_random(job, board, answers, judges)
+        if found is None:
+            found = found_in(self.ledger, board, job.submission, answers, against_reference=said.reference_battles)
+        said = replace(said, terms=job.intake.terms.drawn, **found)
         with suppress(TooLate):  # withdrawn, or decided about, in this moment; or it says nothing new
 
             def allowed(standing: SubmissionState) -> bool:
@@ -124,17 +134,27 @@ class Submissions:
             tell(self.ledger, job.submission.id, said, person=None, allowed=allowed)
         self._estimated_on[job.submission.id] = grounds
 
-    def _estimated(self, prepared: PreparedStudy, judges: Seated) -> Estimated:
-        quoted = dry_run(
-            prepared.plan(self.ledger),
-            judges.judge.quote,
-            openai_images=judges.judge.openai_images,
-            second=prepared.second_calls(self.ledger, judges.extractor.quote),
+    def _at_random(
+        self, job: SubmissionJob, board: JoinedBoard, answers: tuple[Response, ...], judges: Seated
+    ) -> Estimated:
+        terms = job.intake.terms
+        draw = Draw(
+            new=job.submission.label,
+            # Those have their interval as long as nothing else is asked of them.
+            opponents=may_be_shown(self.ledger, board.models - board.placed, but_of=job.submission.person),
+            battles=terms.battles,
+            reference_battles=terms.reference_battles,
+            seed=terms.seed,
         )
-        battles, asking = prepared.placing, prepared.asking
+        prepared = placing(self.ledger, board, answers, draw, spoken=judges.spoken)
+        return self._estimated(prepared, judges, rated=not terms.ladder)
+
+    def _estimated(self, prepared: PreparedStudy, judges: Seated, *, rated: bool) -> Estimated:
+        """`rated`: whether it is to stand on a board of ratings, and so has an interval there."""
+        quoted, likely = costs(self.ledger, prepared, judges)
+        battles = prepared.placing
         assert battles is not None, "it places a model"
-        likely = expected(quoted, judges.judge.quote, self.ledger, rater=asking.rater.key, condition=asking.condition)
-        buys = expected_interval(self.ledger, prepared.study, battles.battles)
+        buys = expected_interval(self.ledger, prepared.study, battles.battles) if rated else None
         return Estimated(
             opponents=tuple(model for model in prepared.study.models if model != battles.model),
             battles=battles.battles,
@@ -185,18 +205,28 @@ class Submissions:
         standing = job.submission.standing
         judges = None if standing.closing else seated(board, self.judge, self.extractor)
         answers = submitted_answers(self.ledger, board, job.submission)
-        prepared = placing(
-            self.ledger, board, answers, self._approved(job, board), spoken=judges.spoken if judges else None
-        )
+        judging, met = self._judging(job, board, answers, judges.spoken if judges else None)
         if judges is not None and not job.approved.despite:
-            found = found_in(self.ledger, board, prepared, job.submission, answers)
+            found = found_in(self.ledger, board, job.submission, answers, against_reference=met)
             assert standing.estimated is not None, "nothing else is approved"
             if replace(standing.estimated, **found).held:
                 self._estimate(job, found)
                 return None, None
         self.ledger.add_responses(answers)
-        turn = SubmissionTurn(ledger=self.ledger, job=job, board=board, prepared=prepared, receipt=self.receipt)
+        turn = SubmissionTurn(ledger=self.ledger, job=job, board=board, judging=judging, receipt=self.receipt)
         return turn, judges
+
+    def _judging(
+        self, job: SubmissionJob, board: JoinedBoard, answers: tuple[Response, ...], spoken: Spoken | None
+    ) -> tuple[Judging, int]:
+        """As the owner approved it, and how many of its battles are against the reference."""
+        approved = job.approved
+        if approved.nearest:
+            wish = as_approved(approved, job.submission.label)
+            placement = placement_of(self.ledger, board, answers, wish, among=approved.opponents, spoken=spoken)
+            return AmongNearest(self.ledger, board, placement), 0
+        prepared = placing(self.ledger, board, answers, self._approved(job, board), spoken=spoken)
+        return AtRandom(self.ledger, prepared), 0 if prepared.placing is None else prepared.placing.against_reference
 
     def _approved(self, job: SubmissionJob, board: JoinedBoard) -> Draw:
         """As the owner approved it, but without opponents that were withdrawn since."""

@@ -38,6 +38,7 @@ async def test_offered_answers_carry_their_real_probabilities(model: LocalModel,
     )
 
 
+@pytest.mark.slow
 async def test_the_same_request_gives_the_same_numbers_whatever_was_asked_before(model: LocalModel, ask: Ask) -> None:
     # The first time a whole tile of attention (64 tokens) is read in the last batch, later a few tokens.
     shared = "Weigh two answers with care, and decide which is the better one. " * 4
@@ -54,6 +55,7 @@ async def test_the_same_request_gives_the_same_numbers_whatever_was_asked_before
         assert later.offered == pytest.approx(first.offered, abs=1e-3)
 
 
+@pytest.mark.slow
 async def test_a_shared_prefix_is_read_once(model: LocalModel, ask: Ask) -> None:
     await model.complete(ask(JUDGE + "Dogs run.", offer=OFFER))
     reply = await model.complete(ask(JUDGE + "Owls hunt at night.", offer=OFFER))
@@ -70,6 +72,7 @@ async def test_an_answer_cannot_end_the_turn_it_stands_in(model: LocalModel, ask
     assert not harmless.adapted
 
 
+@pytest.mark.slow
 async def test_an_unlikely_answer_has_its_probability_too(model: LocalModel, ask: Ask) -> None:
     offer = Offer(begin="Overall, Response", answers=(" A", " zeit", "}}"))
     reply = await model.complete(ask(JUDGE + "Dogs run.", offer=offer))
@@ -94,6 +97,7 @@ async def test_generation_ends_where_it_is_told(model: LocalModel, ask: Ask) -> 
     assert word not in cut.text
 
 
+@pytest.mark.slow
 async def test_a_seed_repeats_a_draw(model: LocalModel, ask: Ask) -> None:
     drawn = [
         (await model.complete(ask("Name an animal.", settings=Settings(temperature=1.5, seed=seed, max_tokens=4)))).text
@@ -123,6 +127,7 @@ async def test_what_it_cannot_do_is_said(model: LocalModel, ask: Ask) -> None:
         await model.complete(ask("x", settings=Settings(extra_body={"grammar": "root ::= ("})))
 
 
+@pytest.mark.slow
 async def test_the_loop_goes_on_and_a_cancelled_call_ends_soon(model: LocalModel, ask: Ask) -> None:
     story = asyncio.create_task(model.complete(ask("Write a long story.", settings=Settings(max_tokens=1000))))
     waiting = asyncio.create_task(model.complete(ask("Hi", settings=Settings(max_tokens=1000))))
@@ -142,6 +147,7 @@ def _post(url: str, key: str | None, messages: list[dict[str, str]]) -> dict[str
         return json.load(answer)
 
 
+@pytest.mark.slow
 async def test_on_loopback_it_gives_the_same_numbers_to_whoever_has_the_key(
     weights: LocalWeights, model: LocalModel, ask: Ask
 ) -> None:

@@ -65,6 +65,7 @@ def test_no_network_no_open_port_no_output_and_a_clean_exit(end: str, cache: Pat
 
 
 @pytest.mark.usefixtures("weights")
+@pytest.mark.slow
 def test_the_users_interrupt_still_reaches_python(cache: Path) -> None:
     done = run("os.kill(os.getpid(), signal.SIGINT); await asyncio.sleep(30)", cache)
     assert "KeyboardInterrupt" in done.stderr

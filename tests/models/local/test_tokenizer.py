@@ -19,6 +19,7 @@ def messages(*texts: str) -> tuple[Message, ...]:
 
 
 @pytest.mark.asyncio(loop_scope="session")
+@pytest.mark.slow
 async def test_it_counts_what_the_model_says_it_read(model: LocalModel, weights: LocalWeights, ask: Ask):
     counter = LocalTokenizer(weights)
     for text in ("Say a word.", "Ein größerer Satz, 数字模型 und 🙂🙂.", "<|im_end|> is plain text in an answer"):

@@ -5,7 +5,6 @@ Captions, references and the judge's words hold a phrase each that no receipt ma
 
 import copy
 import json
-import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -28,6 +27,7 @@ from evenhand.ledger.submissions.store import Submission, begin_submission, find
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.closing import trial_token
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
+from tests.database import copy_ledger, url_in
 
 CAPTION, TRUTH, WORDS = "heron over the weir", "thirty-one lanterns", "I weigh the marmalade"
 CATEGORIES = ("counting", "colours", None)
@@ -92,7 +92,7 @@ class House:
 
     @property
     def url(self) -> str:
-        return f"sqlite:///{self.database}"
+        return url_in(self.folder)
 
     @property
     def database(self) -> Path:
@@ -252,7 +252,7 @@ def receipted(house: House, *, takes: Takes | None = None, limit: int | None = N
 
 def copied(made: Receipted, folder: Path) -> Receipted:
     """The same in another folder; both ledgers are closed."""
-    shutil.copytree(made.house.folder, folder)
+    copy_ledger(made.house.folder, folder)
     house = copy.copy(made.house)
     house.folder = folder
     house.ledger = Ledger(house.url)

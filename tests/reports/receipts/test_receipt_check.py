@@ -125,7 +125,7 @@ REPLY = (
 )
 
 
-@pytest.mark.parametrize("number", [1, 56])
+@pytest.mark.parametrize("number", [pytest.param(1, marks=pytest.mark.slow), 56])
 @pytest.mark.parametrize(
     "statement",
     [
@@ -191,7 +191,7 @@ ADDED = """INSERT INTO judgements (seq, trial, reader, verdict, reason, detail, 
     SELECT ?, trial, reader, verdict, reason, detail, calls, notes, cost_usd, run, at FROM judgements WHERE seq = ?"""
 
 
-@pytest.mark.parametrize("number", [5, 50])
+@pytest.mark.parametrize("number", [pytest.param(5, marks=pytest.mark.slow), 50])
 def test_a_judgement_put_in_before_the_end_is_noticed_even_where_it_counts_for_nothing(copied: Copied, number: int):
     copied.execute(ADDED, 0, number)
     said = failed(copied.found())

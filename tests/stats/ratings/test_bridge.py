@@ -86,7 +86,7 @@ def test_more_founders_and_a_smaller_difference_bring_a_newcomer_nearer():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tau", [0.0, 0.2])
+@pytest.mark.parametrize("tau", [0.0, 0.1, 0.2])
 def test_93_in_100_intervals_hold_where_the_old_judge_would_have_put_the_newcomer(tau: float):
     rng = np.random.default_rng(8)
     held = 0

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evenhand.stats.ratings.codes import Column, coded_items, coded_names, dense, winner_signs
+from evenhand.stats.ratings.codes import Column, coded_items, coded_names, dense, first_rows, winner_signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from tests.refusals import refused
 
@@ -30,6 +30,15 @@ def test_numbers_without_gaps_keep_their_order():
     assert dense(np.array([40, 10, 30, 10])).tolist() == [2, 0, 1, 0]
     assert dense(np.array([4 * 10**12, -7, 0, -7])).tolist() == [2, 0, 1, 0]
     assert dense(np.array([], dtype=np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize("widest", [4, 300, 10**12])
+def test_numbers_and_first_rows_are_those_of_the_sorted_different_ones(widest: int):
+    drawn = np.random.default_rng(widest % 97).integers(-widest, widest, 500)
+    _, first, place = np.unique(drawn, return_index=True, return_inverse=True)
+    assert dense(drawn).tolist() == place.tolist()
+    assert first_rows(dense(drawn)).tolist() == first.tolist()
+    assert first_rows(dense(drawn[:0])).tolist() == []
 
 
 def test_names_first_seen_in_late_rows_of_the_second_column_are_known():

@@ -57,6 +57,7 @@ def test_more_items_than_a_byte_counts_are_counted():
 
 
 @pytest.mark.parametrize("sizes", [[60] * 4_300, [800] + [5] * 14_000], ids=["of 60 rows", "one of 800 rows"])
+@pytest.mark.slow
 def test_clusters_of_many_models_take_little_memory_whatever_their_sizes(sizes: list[int]):
     item = np.repeat(np.arange(len(sizes)), sizes).astype(np.int32)
     table = replace(drawn(rows=len(item), models=420, items=1, seed=8), item=item)

@@ -189,6 +189,51 @@ def test_both_groupings_together_spread_as_the_two_way_sandwich():
     assert found.test == "sign flips of items and raters, by their normal limit"
 
 
+def row_by_row(made: Comparisons, one: int, other: int) -> float:
+    """The p-value by the normal limit, with a sum over rows for everything."""
+    assert made.item is not None
+    assert made.weight is not None
+    models = len(made.models)
+    sides = np.eye(models)[made.model_a] - np.eye(models)[made.model_b]
+    equal = np.eye(models)
+    equal[other] = equal[one]
+    score, strength = (made.sign + 1) / 2, np.zeros(models)
+    expected, held = np.full(len(made), 0.5), sides @ equal
+    for _ in range(40):
+        expected = 1 / (1 + np.exp(-sides @ equal @ strength))
+        slope = made.weight * expected * (1 - expected)
+        strength += np.linalg.pinv(held.T * slope @ held) @ (held.T @ (made.weight * (score - expected)))
+    inverse = np.linalg.pinv(sides.T * (made.weight * expected * (1 - expected)) @ sides)
+    along = inverse[one] - inverse[other]
+    value, followed, met = np.zeros(1000), np.zeros(1000), [set[int]() for _ in range(1000)]
+    for row, item in enumerate(made.item.tolist()):
+        a, b, weight, e = made.model_a[row], made.model_b[row], made.weight[row], expected[row]
+        loose = inverse[a, a] + inverse[b, b] - 2 * inverse[a, b]
+        loose -= (along[a] - along[b]) ** 2 / (along[one] - along[other])
+        value[item] += (along[a] - along[b]) * weight * (score[row] - e)
+        followed[item] += weight * e * (1 - e) * max(loose, 0.0)
+        met[item] |= {int(a), int(b)}
+    ways = np.array([max(len(those) - 1, 1) for those in met])
+    told = value / (1 - np.minimum(followed / ways, 0.95))
+    return math.erfc(abs(value.sum()) / math.sqrt(2 * float((told**2).sum())))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_uneven_weighted_rows_either_way_round_give_what_sums_over_rows_give(seed: int):
+    made = drawn(rows=4000, models=5, items=900, seed=seed)
+    rng = np.random.default_rng(100 + seed)
+    made = replace(made, weight=rng.choice([0.25, 0.5, 1.0, 3.0], len(made)), sign=rng.choice([-1, 0, 1], len(made)))
+    spared = (made.model_a == 4) & (rng.random(len(made)) < 0.5)
+    made = replace(made, sign=np.where(spared, np.maximum(made.sign, 0), made.sign).astype(np.int8))
+    assert bool((made.model_a > made.model_b).any())
+    assert bool((made.model_a < made.model_b).any())
+    (found,) = flipped(made, "model 4", "model 3")
+    assert found.test == "sign flips of items, by their normal limit"
+    assert found.p_value == pytest.approx(row_by_row(made, 4, 3), rel=1e-7, abs=0)
+    assert found.p_value is not None
+    assert 1e-15 < found.p_value < 0.1
+
+
 def test_few_raters_have_no_test_and_the_ratings_interval_decides(tmp_path: Path):
     file = tmp_path / "raters.csv"
     for leads, apart in (((14, 2, 14), False), ((16, 15, 16), True)):

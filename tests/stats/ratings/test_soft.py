@@ -67,6 +67,15 @@ def test_an_unsure_judges_errors_are_its_own():
     np.testing.assert_allclose(errors_of_differences(spread(solve(soft_rows(unsure))).covariance), expected, rtol=0.01)
 
 
+@pytest.mark.parametrize(("steep", "mostly_ties"), [(0.4, False), (0.02, True)])
+def test_an_unsure_judge_of_few_items_is_none_that_mostly_ties(steep: float, mostly_ties: bool):
+    """Verdicts of .4 to .8 on six items tell how far they vary; those of .49 to .51 hide that a few would go far."""
+    rows = votes(items=6)
+    assert rows.soft is not None
+    lead = np.log(rows.soft / (1 - rows.soft))
+    assert spread(solve(soft_rows(replace(rows, soft=sigma(steep * lead))))).flat is mostly_ties
+
+
 def test_weights_of_votes_are_kept():
     rows = votes(items=60)
     weight = np.random.default_rng(1).uniform(0.5, 3, len(rows))

@@ -65,6 +65,7 @@ def test_a_fit_is_given_exactly_where_no_direction_leads_to_infinity(ties: Ties)
     assert 1 / 8 < believed / count < 15 / 16
 
 
+@pytest.mark.slow
 def test_a_search_that_comes_to_rest_far_out_is_not_believed():
     """Newton's steps end also where rounding hides what would still change."""
     deceived = 0

@@ -176,6 +176,35 @@ def test_a_judge_that_is_as_good_as_a_person_reaches_what_a_person_reaches():
     assert abs((against_all.pooled.agreement.value or 0) - (found.people.agreement.value or 0)) > 0.015
 
 
+def test_who_never_says_equal_does_not_stand_above_people_for_that_alone():
+    """The judge is one of them but for a coin in place of "equal", which people say of two cases in five."""
+    rng = np.random.default_rng(7)
+    truth = rng.choice([-1.0, 1.0], (20_000, 1))
+    sided = np.where(rng.random((20_000, 4)) < 0.7, truth, -truth)
+    equal = rng.random((20_000, 4)) < 0.4
+    cases = cases_of(20_000)
+    coin = np.where(equal[:, :1], rng.choice([-1.0, 1.0], (20_000, 1)), sided[:, :1])
+    people = opinions(np.where(equal, 0.0, sided)[:, 1:].tolist(), cases=cases, levels=3)
+    found = beside_people(opinions(coin.tolist(), cases=cases, levels=3), people)
+    assert found is not None
+    assert (found.agreement_difference.lower or 0) > 0.1
+    assert found.side_difference.value == pytest.approx(0, abs=0.015)
+    assert found.judge_side.value == pytest.approx(found.people_side.value, abs=0.015)
+    assert found.ties
+
+
+def test_equal_is_half_a_side_and_the_mean_of_the_others_takes_one():
+    cases = cases_of(3)
+    people = opinions([[1, 1, 0], [-1, -1, -1], [1, -1, None]], cases=cases, levels=3)
+    found = beside_people(opinions([[1], [0], [1]], cases=cases, levels=3), people)
+    assert found is not None
+    # Case 0 without each: .5, .5, 1; case 1: -1 thrice; case 2: -1, 1.
+    assert found.judge_side.value == pytest.approx((3 + 1.5 + 1) / 8)
+    assert found.people_side.value == pytest.approx((1 + 1 + 0.5 + 3 + 0) / 8)
+    assert found.side_difference.value == pytest.approx((5.5 - 5.5) / 8)
+    assert found.judge_side.n == found.people_side.n == found.judge.agreement.n == 8
+
+
 def people_who_differ(*harsh: int, items: int = 60) -> Ceiling:
     """Each says the same of an item but for a harshness of his own."""
     truth = np.random.default_rng(3).integers(-1, 2, (items, 1))

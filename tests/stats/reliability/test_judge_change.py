@@ -71,6 +71,17 @@ def test_the_whole_is_the_mean_of_three_questions():
     assert shown.worth[-1] == pytest.approx((alone + 1.0 + wagers([1, -1, 1, 1, 1, -1])[-1]) / 3)
 
 
+def test_models_that_come_later_take_no_alarm_back():
+    """Eleven rows in favour of ada, shown first and second in turn; then cyd comes, of whom nothing has moved."""
+    turns = np.arange(11) % 2
+    before = moves(1 - 2 * turns, first=turns, second=1 - turns)
+    assert before.alarm == 0
+    after = moves([*(1 - 2 * turns), 0, 0], look=[0] * 11 + [1, 1], first=[*turns, 2, 0], second=[*(1 - turns), 1, 2])
+    assert after.worth[:11].tolist() == pytest.approx(before.worth.tolist())
+    assert after.alarm == 0
+    assert after.worth[-1] < ALARM, "or the alarm would not have been taken back"
+
+
 def test_calling_the_models_otherwise_changes_nothing():
     moved = [1, -1, 1, 0.5, 1, 1]
     one = moves(moved, first=[0, 1, 2, 0, 1, 2], second=[1, 2, 0, 2, 0, 1], longer=[3, -2, 0, 1, 1, -4])
@@ -107,6 +118,7 @@ def test_rows_of_equal_length_tell_nothing_of_length():
     assert found.shift(LONGER).mean.n == 2
 
 
+@pytest.mark.slow
 def test_of_judges_that_stay_as_they_are_few_are_ever_suspected():
     """24 looks of 100 rows, 400 judges; a monthly z test of all rows so far suspects most of them."""
     alarms = suspected = 0

@@ -62,6 +62,7 @@ def test_a_good_judge_among_bad_ones_is_found_and_beats_the_jury():
     assert found.majority_gain.upper < 0
 
 
+@pytest.mark.slow
 def test_the_best_judge_is_not_chosen_on_the_cases_it_is_tested_on():
     # Coins: on all cases the best of twenty looks good; held out it is a coin again.
     juries = [jury(*noisy([0.5] * 20, items=60, seed=seed)) for seed in range(20)]

@@ -1,7 +1,10 @@
 """Claims about naming a model whose comparisons end without a verdict: surely where it is so, rarely by chance."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable
+from fractions import Fraction
 from itertools import combinations, permutations
+from math import comb
 
 import numpy as np
 import pytest
@@ -90,6 +93,95 @@ def test_relabelling_the_models_relabels_the_finding():
         lambda item, one, other: bool(drawn[item, 3 - one, 3 - other]),
     )
     assert [one.p for one in plain] == pytest.approx([one.p for one in reversed(turned)])
+
+
+Chances = dict[int, Fraction]
+
+
+def summed(one: Chances, other: Chances) -> Chances:
+    found = defaultdict[int, Fraction](Fraction)
+    for (lost, p), (more, q) in ((a, b) for a in one.items() for b in other.items()):
+        found[lost + more] += p * q
+    return found
+
+
+def battle_by_battle(shown: Iterable[Showing], model: int, loses: Callable[[int, int, int], bool]) -> Fraction | None:
+    """By the definition, of so much lost or more: every choice of battles one by one, in whole numbers. None where
+    there is no choice."""
+    items: dict[int, dict[tuple[int, int], list[bool]]] = {}
+    for item, one, other in shown:
+        pair = (min(one, other), max(one, other))
+        items.setdefault(item, {}).setdefault(pair, []).append(loses(item, one, other))
+    total: Chances = {0: Fraction(1)}
+    observed, alone = 0, dict[int, list[tuple[bool, bool]]]()
+    for battles in items.values():
+        if len(battles) == 1:
+            ((pair, lost),) = battles.items()
+            alone.setdefault(len(lost), []).append((model in pair, any(lost)))
+            continue
+        players: dict[int, list[int]] = {}
+        for pair, lost in battles.items():
+            for player in pair:
+                players.setdefault(player, []).append(sum(lost))
+        if model not in players or not any(any(lost) for lost in battles.values()):
+            continue
+        observed += sum(players[model])
+        number = len(players[model])
+        able = [lost for lost in players.values() if len(lost) >= number]
+        drawn = defaultdict[int, Fraction](Fraction)
+        for lost in able:
+            for some in combinations(lost, number):
+                drawn[sum(some)] += Fraction(1, comb(len(lost), number) * len(able))
+        total = summed(total, drawn)
+    for rows in alone.values():
+        mine, losing = sum(plays for plays, _ in rows), sum(lost for _, lost in rows)
+        observed += sum(plays and lost for plays, lost in rows)
+        ways = {k: comb(losing, k) * comb(len(rows) - losing, mine - k) for k in range(min(mine, losing) + 1)}
+        total = summed(total, {k: Fraction(n, comb(len(rows), mine)) for k, n in ways.items() if n})
+    if len(total) < 2:
+        return None
+    mean = sum(lost * p for lost, p in total.items())
+    return Fraction(1) if observed <= mean else sum((p for lost, p in total.items() if lost >= observed), Fraction(0))
+
+
+def uneven(drawing: np.random.Generator) -> list[Showing]:
+    """Items with many battles, with few and with one; some in both orders, some asked again."""
+    pairs = [*permutations(range(5), 2)]
+    numbers = [*drawing.integers(2, 9, 12).tolist(), *[1] * 8]
+    return [(item, *pairs[at]) for item, many in enumerate(numbers) for at in drawing.integers(0, len(pairs), many)]
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_uneven_showings_give_what_counting_every_choice_gives(seed: int):
+    drawing = np.random.default_rng(seed)
+    shown = uneven(drawing)
+    weak = drawing.random((20, 5)) < 0.3
+
+    def loses(item: int, one: int, other: int) -> bool:
+        return bool(weak[item, one] or (weak[item, other] and one > other))
+
+    by_hand = {model: battle_by_battle(shown, model, loses) for model in range(5)}
+    known = sorted((p, model) for model, p in by_hand.items() if p is not None)
+    least, expected = Fraction(0), dict.fromkeys(range(5), 1.0)
+    for place, (p, model) in enumerate(known):
+        least = max(least, min(Fraction(1), p * (len(known) - place)))
+        expected[model] = float(least)
+    assert [one.p for one in found(shown, 5, loses)] == pytest.approx(list(expected.values()), rel=1e-9)
+    assert min(p for p, _ in known) < 1
+
+
+def test_many_items_of_a_single_battle_are_counted_as_exactly_as_few():
+    drawing = np.random.default_rng(2)
+    shown = [(item, *pair) for item, pair in enumerate([*permutations(range(3), 2)] * 300)]
+    lots = drawing.random(len(shown))
+
+    def loses(item: int, one: int, other: int) -> bool:
+        return bool(lots[item] < (0.19 if 2 in (one, other) else 0.15))
+
+    by_hand = battle_by_battle(shown, 2, loses)
+    assert by_hand is not None
+    assert 0 < by_hand < 0.3
+    assert found(shown, 3, loses)[2].p == pytest.approx(float(3 * by_hand), rel=1e-9)
 
 
 @pytest.mark.parametrize("shown", [round_robin, against_the_first, one_pair_an_item])

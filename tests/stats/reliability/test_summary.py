@@ -201,7 +201,7 @@ def test_numbers_are_printed_for_people():
 
 def test_a_hundred_per_cent_is_printed_only_where_it_is_exact():
     said = full(kept_in(999, 1_000)).reading[1]
-    tells(said, "999 of 1,000 pairs", "(99.9 %", "99 to 99.9 %")
+    tells(said, "999 of 1,000 pairs", "(99.9 %", "99.4 to >99.9 %")
 
 
 def test_few_items_are_said():

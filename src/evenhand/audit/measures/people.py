@@ -126,14 +126,14 @@ def _in_a_persons_place(found: BesidePeople | None) -> list[Measure]:
     return [
         Measure(
             name=_JUDGE_PLACED,
-            estimate=found.judge.agreement,
-            design=f"The judge in a person's place, {held}: the mean of all but that person.",
+            estimate=found.judge_side,
+            design=f"The judge in a person's place, {held}: the mean of all but that person; a tie counts half.",
             part_of="human_agreement",
         ),
         Measure(
             name=_PEOPLE_PLACED,
-            estimate=found.people.agreement,
-            design=f"Each person, {held}: the mean of the others.",
+            estimate=found.people_side,
+            design=f"Each person, {held}: the mean of the others; a tie counts half.",
             part_of="human_agreement",
         ),
     ]
@@ -193,26 +193,29 @@ def _reading(measure: Measure, measures: Sequence[Measure]) -> Reading | None:
     people = by_name.get(_PEOPLE_PLACED) or by_name.get("human_ceiling")
     if people is None or people.value is None:
         return None
-    return _beside_people(people.value, people.lower, by_name.get(_JUDGE_PLACED))
+    return _beside_people(people, by_name.get(_JUDGE_PLACED))
 
 
-def _beside_people(ceiling: float, at_least: float | None, judge: Estimate | None) -> Reading:
+def _beside_people(people: Estimate, judge: Estimate | None) -> Reading:
     """A fault where all of the judge's interval is below all of the people's; of `judge` where that is known, which is
     held against as many people as a person is."""
+
+    assert people.value is not None
+    ceiling = people.value
 
     def found(lower: float, upper: float) -> Found:
         if judge is not None and judge.lower is not None and judge.upper is not None:
             lower, upper = judge.lower, judge.upper
-        if upper < (ceiling if at_least is None else at_least):
+        if upper < (ceiling if people.lower is None else people.lower):
             return "fault"
         return "fine" if lower >= ceiling - _FEW_VERDICTS else "open"
 
-    people = f"who agree with each other in {told(ceiling, 'share')}"
+    words = f"who agree with each other in {told(people, 'share')}"
     return Reading(
         of=found,
-        fault=f"it agrees with people, {people}, far less",
-        fine=f"it agrees with people about as often as they do, {people}",
-        open=f"whether it agrees with people, {people}, as often as that",
+        fault=f"it agrees with people, {words}, far less",
+        fine=f"it agrees with people about as often as they do, {words}",
+        open=f"whether it agrees with people, {words}, as often as that",
     )
 
 

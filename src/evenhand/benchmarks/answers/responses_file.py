@@ -240,6 +240,7 @@ class _Collected(CollectedAnswers):
         self._gaps: Gaps = gaps
         self._unknown_columns: set[str] = set()
         self._notes: list[str] = []
+        self._named: dict[bool, list[tuple[str, str]]] = {}
 
     def named_by_file(self, path: Path) -> str:
         model = model_in_name(path, self._benchmark)
@@ -249,13 +250,19 @@ class _Collected(CollectedAnswers):
                 "model's own; give the file of that name without it."
             )
             self._problems.add(FilePlace(path=path), sentence, code="EH-ANSWERS-EXCHANGED")
-        where = (
-            "after its name"
-            if model != unpacked_name(path).stem
-            else "as the file is called, for its name does not hold the benchmark's"
-        )
-        self._notes.append(f"{path.name} has no column `model`; its answers are those of `{model}`, {where}.")
+        self._named.setdefault(model != unpacked_name(path).stem, []).append((path.name, model))
         return model
+
+    def _told_named(self) -> Iterator[str]:
+        """Of files without a column for it, whose answers they are taken for: one sentence for all of a kind."""
+        for after_benchmark, files in self._named.items():
+            one = len(files) == 1
+            who = f"{files[0][0]} has" if one else f"{len(files)} files have"
+            models = listed([f"`{model}`" for _, model in files])
+            its, names, do = ("its", "name", "does") if one else ("their", "names", "do")
+            called = f"as {'the file is' if one else 'the files are'} called, for {its} {names} {do} not hold"
+            where = f"after {its} {names}" if after_benchmark else f"{called} the benchmark's"
+            yield f"{who} no column `model`; {its} answers are those of {models}, {where}."
 
     def add(self, row: Row) -> None:
         reader = FieldReader(row, self._problems)
@@ -372,6 +379,7 @@ class _Collected(CollectedAnswers):
                 yield f"`{model}`: items with two different responses, not judged: {len(twice)} ({listed(twice)})."
             if missing := self._missing(model):
                 yield missing
+        yield from self._told_named()
         yield from self._notes
         if self.repeated:
             first = self.repeated[0]

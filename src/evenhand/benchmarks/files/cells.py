@@ -1,12 +1,16 @@
 """What a sheet's cell can only hold as text: lists, and true or false."""
 
 import json
+import re
 from typing import Literal, TypeAlias, cast
 
 from evenhand.benchmarks.files.literals import plain_literal
 
 Truth: TypeAlias = bool | Literal["unclear"] | None
 
+_TEXT = re.compile(r"""'[^'\\]*'|"[^"\\]*\"""")
+_TEXTS = re.compile(rf"\[\s*(?:(?:{_TEXT.pattern})\s*(?:,\s*|(?=\])))*\]")
+"""Lists of plain texts, however long: without escapes they are what stands between their quotation marks."""
 _TRUTHS = {"true": True, "1": True, "1.0": True, "yes": True, "false": False, "0": False, "0.0": False, "no": False}
 
 
@@ -42,5 +46,7 @@ def _parsed(text: str) -> object:
         return json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError):
         pass
-    # A data frame's list column arrives in a CSV as Python prints it.
+    # A data frame's list column arrives in a CSV as Python prints it; lists of images are longer than what is parsed.
+    if _TEXTS.fullmatch(text):
+        return [one[1:-1] for one in _TEXT.findall(text)]
     return plain_literal(text)

@@ -39,6 +39,8 @@ _OTHER_TOOLS_SAY = {
     "instruction_category": "category", "instruction_conditioned_caption": "caption", "reference_output": "reference",
 }  # fmt: skip
 _MISSING = "is not there"
+_LONGEST_TOLD = 200
+"""Characters of an image's name in a sentence: what stands there may be no name at all, and a megabyte long."""
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
 
@@ -264,7 +266,7 @@ class PictureFiles:
         else:
             fault = self._read(place)
         if fault:
-            reader.fault(fault, code=IMAGE, kind=_MISSING if _MISSING in fault else None)
+            reader.fault(fault, code=IMAGE, kind=_MISSING if _MISSING in fault else fault.replace(_told(place), "…"))
         return self._digests.get(place, place)
 
     def keep(self, data: bytes, place: str | None = None) -> str:
@@ -292,32 +294,36 @@ class PictureFiles:
 
     def _read(self, place: str) -> str | None:
         """Keeps the image file; a sentence where it cannot."""
-        path = self._folder / place
+        path, told = self._folder / place, _told(place)
         if not place.isprintable():
-            return f"The image path {place!a} holds a character that cannot be printed."
+            return f"The image path {told!a} holds a character that cannot be printed."
         if "\\" in place:
-            return f"The image path `{place}` has a backslash; write it with /."
+            return f"The image path `{told}` has a backslash; write it with /."
         try:
             # Data from strangers must not name any file of this machine: what it names is sent to a model.
             if self._fenced and not _is_below(place, self._folder):
                 return (
-                    f"The image path `{place}` is absolute or leads out of the file's folder; "
+                    f"The image path `{told}` is absolute or leads out of the file's folder; "
                     "put the image below that folder and name it from there."
                 )
             if path.exists() and not path.is_file():
-                return f"The image `{place}` is a folder, a pipe or a device, not a file; name the image's file."
+                return f"The image `{told}` is a folder, a pipe or a device, not a file; name the image's file."
             if not path.is_file():
                 root = "" if self._fenced else " --image-root DIR says from which folder images are named."
-                return f"The image `{place}` {_MISSING}; looked for {path}.{root}"
+                return f"The image `{told}` {_MISSING}; looked for {self._folder / told}.{root}"
             with path.open("rb") as file:
                 data = file.read(DEFAULT_LIMITS.bytes + 1)
             self.keep(data, place)
         except OSError as error:
-            return f"The image `{place}` cannot be read ({error.strerror})."
+            return f"The image `{told}` cannot be read ({error.strerror})."
         except ImageError as error:
-            return f"The image `{place}` cannot be used: {error}"
+            return f"The image `{told}` cannot be used: {error}"
         self.outside += not _is_within(place, self._folder)
         return None
+
+
+def _told(place: str) -> str:
+    return place if len(place) <= _LONGEST_TOLD else f"{place[:_LONGEST_TOLD]}…"
 
 
 def _is_below(place: str, folder: Path) -> bool:
@@ -335,7 +341,7 @@ def address_fault(address: str) -> str | None:
     if scheme == "data":
         return "An image is a data URL; save it as a file below this folder and name the file."
     if scheme not in ("http", "https"):
-        return f"The image `{address}` is neither a file below this folder nor an http or https URL."
+        return f"The image `{_told(address)}` is neither a file below this folder nor an http or https URL."
     try:
         parts = urlsplit(address)
         host, user = parts.hostname, parts.username
@@ -343,7 +349,7 @@ def address_fault(address: str) -> str | None:
         host, user = None, None
     # Spaces may stand: the official sheets have them in their URLs.
     if not host or not address.isprintable():
-        return f"The image `{address}` is not a URL that can be fetched."
+        return f"The image `{_told(address)}` is not a URL that can be fetched."
     if user is not None:
         return "An image URL carries a user name or password; take it out, the URL is stored and shown."
     return None

@@ -2,8 +2,9 @@
 
 import base64
 import json
+import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -33,10 +34,9 @@ _SHORTEST_BASE64 = 64
 _SURELY_BASE64 = 256
 """Characters; of what is shorter, base64 is what begins as an image of a usual kind does."""
 _HEADS = ("iVBORw0KGgo", "/9j/", "R0lGOD", "UklGR")
-_LONGEST_POINTER = 64
-"""Of VLMEvalKit: a shorter `image` is the index of the row that has the image."""
 _VLMEVALKIT = {"index": "item", "question": "instruction", "image": "images", "answer": "ground_truth"}
 _CHOICES = tuple("ABCDEFGHI")
+_PARTING = re.compile(r"[\r\n]|;(?!base64,)", re.IGNORECASE)
 _IF_MISSING = "If it has another name there, say so with --columns THEIRS=OURS."
 
 
@@ -48,6 +48,8 @@ class OwnForm:
     """Our name of a field by the file's own."""
     image_root: Path | None = None
     """The folder that images are named from; None: the file's own."""
+    fenced: bool = False
+    """None outside of that folder is read."""
 
 
 AS_IT_IS = OwnForm()
@@ -61,13 +63,14 @@ def is_own_file(name: str) -> bool:
 def read_own_items(path: Path, form: OwnForm = AS_IT_IS) -> ItemsFile:
     """Items in the file's order. Raises BenchmarkError with all problems.
 
-    Whoever names the file vouches for what it names: images may lie anywhere, and the notes count those elsewhere.
+    Whoever names the file vouches for what it names: unless it is fenced images may lie anywhere, and the notes count
+    those elsewhere.
     """
     if form.image_root is not None and not form.image_root.is_dir():
         raise BenchmarkError(f"{form.image_root}: There is no such folder to look for images in.", code=IMAGE)
     problems = Problems(BenchmarkError)
     rows = read_rows(path, problems)
-    pictures = PictureFiles(form.image_root or path.parent, fenced=False)
+    pictures = PictureFiles(form.image_root or path.parent, fenced=form.fenced)
     _refuse_unfitting(path, rows, form.columns, problems)
     foreign = _is_vlmevalkit(rows, form.columns)
     named = _vlmevalkit(rows, problems) if foreign else renamed(rows, form.columns)
@@ -106,16 +109,21 @@ def _is_vlmevalkit(rows: list[Row], columns: Mapping[str, str]) -> bool:
 
 def _vlmevalkit(rows: list[Row], problems: Problems) -> Iterator[Row]:
     """The rows in our words: choices stand below the question; where an image is another row's index, that row's."""
-    images = {str(row.fields["index"]): row.fields.get("image") for row in rows if not _points(row.fields.get("image"))}
+    indices = {str(row.fields.get("index")) for row in rows}
+    images = {
+        str(row.fields.get("index")): row.fields.get("image")
+        for row in rows
+        if not is_nothing(row.fields.get("image")) and _pointer(row.fields.get("image"), indices) is None
+    }
     for row in rows:
         said = {name: value for name, value in row.fields.items() if not is_nothing(value)}
-        image = said.get("image")
-        if _points(image):
-            if str(image) not in images:
-                sentence = f"The image `{image}` is neither base64 nor the index of a row that has an image."
-                problems.add(row.place, sentence, code=IMAGE)
+        pointer = _pointer(said.get("image"), indices)
+        if pointer is not None:
+            if pointer not in images:
+                sentence = f"The image `{pointer}` is neither base64 nor the index of a row that has an image."
+                problems.add(row.place, sentence, code=IMAGE, kind="an image of no row")
                 continue
-            said["image"] = images[str(image)]
+            said["image"] = images[pointer]
         choices = [f"{letter}. {said.pop(letter)}" for letter in _CHOICES if letter in said]
         fields = {_VLMEVALKIT.get(name, name): value for name, value in said.items() if name != "image_path"}
         if choices:
@@ -125,8 +133,12 @@ def _vlmevalkit(rows: list[Row], problems: Problems) -> Iterator[Row]:
         yield Row(place=row.place, fields=fields)
 
 
-def _points(image: object) -> bool:
-    return isinstance(image, int) or (isinstance(image, str) and 0 < len(image) <= _LONGEST_POINTER)
+def _pointer(image: object, indices: Collection[str]) -> str | None:
+    """The index of the row that has the image; None where this names or is an image itself."""
+    if not isinstance(image, int | str):
+        return None
+    said = str(image)
+    return said if said in indices or said.isdecimal() else None
 
 
 def _cells(row: Row) -> Row:
@@ -136,7 +148,8 @@ def _cells(row: Row) -> Row:
         if is_nothing(cell):
             continue
         if name in _LISTS:
-            fields[name] = read_list(cell) or _parted(str(cell))
+            listed = read_list(cell)
+            fields[name] = _parted(str(cell)) if listed is None else listed
         elif name == "criteria" and isinstance(cell, str) and cell.lstrip().startswith("{"):
             fields[name] = _object(cell)
         else:
@@ -145,10 +158,8 @@ def _cells(row: Row) -> Row:
 
 
 def _parted(cell: str) -> list[object]:
-    """One path or address, or several in lines of their own or with semicolons between them."""
-    if cell[:5].lower() == "data:":
-        return [cell]
-    return [part.strip() for part in cell.replace("\n", ";").split(";") if part.strip()]
+    """One path, address or data URL, or several in lines of their own or with semicolons between them."""
+    return [part.strip() for part in _PARTING.split(cell) if part.strip()]
 
 
 def _object(cell: str) -> object:
@@ -166,7 +177,8 @@ def _with_images(rows: Iterable[Row], pictures: PictureFiles, problems: Problems
             yield row
             continue
         names: list[object] = []
-        for number, image in enumerate(read_list(images) or [images], start=1):
+        listed = read_list(images)
+        for number, image in enumerate([images] if listed is None else listed, start=1):
             place = f"image {number} of {row.place}"
             try:
                 names.append(_kept(image, place, pictures))

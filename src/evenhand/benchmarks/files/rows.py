@@ -227,7 +227,7 @@ def cell_rows(
             for cells in reader:
                 counted.end_row()
                 here, line = line, reader.line_num + 1
-                if cells:
+                if any(cell.strip() for cell in cells):
                     yield from rows.row(cells, line=here)
                 if rows.unusable:
                     return False
@@ -292,7 +292,8 @@ class _RowsUnderHeader:
     def row(self, cells: Sequence[object], *, line: int | None) -> Iterator[Row]:
         if not self._header:
             self._header = [str(cell).strip() for cell in cells]
-            twice = sorted(name for name, times in Counter(self._header).items() if times > 1)
+            # Spreadsheets write the columns beside a table too, without a name.
+            twice = sorted(name for name, times in Counter(self._header).items() if name and times > 1)
             if twice:
                 self.unusable = True
                 place = FilePlace(path=self._path, line=line)
@@ -301,7 +302,8 @@ class _RowsUnderHeader:
         self.count += 1
         place = FilePlace(path=self._path, row=self.count, line=line)
         if len(cells) == len(self._header):
-            yield Row(place=place, fields=dict(zip(self._header, cells, strict=True)))
+            named = zip(self._header, cells, strict=True)
+            yield Row(place=place, fields={name: cell for name, cell in named if name or cell != ""})
         else:
             sentence = f"The row has {len(cells)} cells and the header has {len(self._header)}."
             self._problems.add(place, sentence, code=FORMAT)

@@ -8,6 +8,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.ask.asking_options import AnswererOptions, AskingOptions
 from evenhand.cli.options import option, output
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 
 
@@ -45,4 +46,6 @@ def command(ctx: click.Context, given: AnswerOptions) -> None:
     from evenhand.cli.ask.judging import ledger_for
 
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
-    ctx.exit(answer_order(ctx, given, ledger).obey(given))
+    with waiting("Reading the items", quiet=given.quiet):
+        order = answer_order(ctx, given, ledger)
+    ctx.exit(order.obey(ctx, given))

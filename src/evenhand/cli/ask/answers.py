@@ -1,8 +1,8 @@
 """From the flags of `answer` and `describe-images` to a run, and what was said as a file."""
 
-import asyncio
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -11,10 +11,12 @@ import click
 
 from evenhand import __version__
 from evenhand.api.asking import Contact, no_image
+from evenhand.api.jobs import Watch
 from evenhand.benchmarks.data_error import listed
 from evenhand.cli.ask.asking_means import contact, recorded
 from evenhand.cli.ask.asking_options import ModelAddress, SamplingOptions
-from evenhand.cli.ask.outcome import Outcome, print_dry_run
+from evenhand.cli.ask.crew_processes import with_workers
+from evenhand.cli.ask.outcome import LikelyRun, Outcome, print_dry_run
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import flag_notes, say_notes
@@ -23,8 +25,10 @@ from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.reserved import reserved_for
 from evenhand.domain.response import Response
 from evenhand.engine.run.calling import CallContext
+from evenhand.engine.run.crew import Crew
+from evenhand.engine.run.expected import Expected, ForeseenCost, Lessons, PlannedCost, lessons_of_model, together
 from evenhand.engine.run.quote import DryRun
-from evenhand.engine.session import run_task
+from evenhand.engine.session import Ended, left_to_others, run_task
 from evenhand.engine.tasks.answering import Answering
 from evenhand.engine.tasks.describing import Describing, queried_by
 from evenhand.engine.tasks.item_task import GREEDY, Addressee, ItemTask, Quotes, asked_with, said_by
@@ -33,6 +37,7 @@ from evenhand.engine.tasks.text_only import Mode, TextOnly, describer_in, descri
 from evenhand.exchange.tables import ExchangeTable, check_format, write_table
 from evenhand.files.outputs import Target
 from evenhand.format.near_names import hint
+from evenhand.images import ImageError
 from evenhand.ledger.store.record import Ledger
 
 if TYPE_CHECKING:
@@ -70,21 +75,54 @@ class AnswerOrder:
 
     def dry_run(self) -> DryRun:
         chunks = self.task.plan(self.items, self._known(), self.ledger)
-        openai_images = self.contact.counts_images_as_openai
-        quoted = self.task.dry_run(chunks, self._quotes, self.ledger, openai_images=openai_images)
+        quoted = self.task.dry_run(chunks, self._quotes, self.ledger)
         asked = [one for one in (self.query, self.contact) if one is not None]
         quoted.adapted = tuple(dict.fromkeys(chain(*(one.check(quoted.kinds.values()) for one in asked))))
         return quoted
 
+    def expected(self, quoted: DryRun) -> Expected | None:
+        """What it is likely to cost; `quoted` is the order's own dry run."""
+        if not self.task.two_steps:
+            return self._lessons(self.contact).expected(quoted)
+        first = self.query or self.contact
+        asking, looking = self._lessons(first, images=False), self._lessons(self.contact, images=True)
+        written = round(asking.written(first.settings.max_tokens))
+        chunks = self.task.plan(self.items, self._known(), self.ledger)
+        steps = zip((asking, looking), self.task.steps(chunks, self._quotes, self.ledger, written=written), strict=True)
+        likely = together([one for learned, step in steps if (one := learned.expected(step)) is not None])
+        if likely is None or likely.replies or likely.cost_usd is None:
+            return likely
+        return replace(likely, lower=quoted.input_cost_usd, upper=quoted.cost_usd)
+
+    def _lessons(self, asked: Contact, *, images: bool | None = None) -> Lessons:
+        """What replies on record tell of the calls to come to this model."""
+        return lessons_of_model(
+            self.ledger,
+            asked.quote,
+            command=self.command,
+            endpoint=asked.model.identity,
+            model=asked.model.model,
+            images=images,
+        )
+
+    def _costing(self) -> PlannedCost | ForeseenCost | None:
+        if not self.task.two_steps:
+            return PlannedCost(lessons=self._lessons(self.contact))
+        with suppress(ImageError, KeyError, OSError):  # the call itself tells of an image that is not there
+            return ForeseenCost(likely=self.expected(self.dry_run()))
+        return None
+
     def _known(self) -> dict[str, Response]:
         return {} if self.again else self.said()
 
-    def obey(self, given: "EitherOptions") -> int:
+    def obey(self, ctx: click.Context, given: "EitherOptions") -> int:
         """Does what the flags ask for and prints what came of it; the exit code."""
         if given.asking.dry_run:
-            print_dry_run(self.dry_run(), max_cost=given.asking.max_cost, as_json=given.as_json, noun="items")
+            quoted = self.dry_run()
+            likely = LikelyRun(expected=self.expected(quoted))
+            print_dry_run(quoted, max_cost=given.asking.max_cost, as_json=given.as_json, noun="items", likely=likely)
             return 0
-        outcome = asyncio.run(self.carry_out(quiet=given.quiet))
+        outcome = with_workers(ctx, given.asking, lambda crew: self.carry_out(quiet=given.quiet, crew=crew))
         if given.out:
             self.write(given.out)
         if given.as_json:
@@ -92,24 +130,39 @@ class AnswerOrder:
         outcome.print_summary()
         return outcome.exit_code
 
-    async def carry_out(self, *, quiet: bool) -> Outcome:
-        self.ledger.register_benchmark(self.benchmark)
+    async def carry_out(self, *, quiet: bool, crew: Crew) -> Outcome:
+        if crew.leads:
+            self.ledger.register_benchmark(self.benchmark)
         context = self._call_context()
-        run = self.ledger.begin_run(self.command, self.settings, study=None, version=__version__)
-        with interruptible() as interrupts:
-            ended = await run_task(
-                self.task,
-                self.task.plan(self.items, self._known(), self.ledger),
-                planned=len(self.items),
-                run=run,
-                ledger=self.ledger,
-                context=context,
-                stop=interrupts.stop,
-                around=progress(interrupts, known_price=self._quotes.known, quiet=quiet, noun="items"),
-                budget_name=self._budget_name(),
-            )
+        with interruptible(crew) as interrupts:
+            around = progress(interrupts, known_price=self._quotes.known, quiet=quiet, noun="items", crew=crew)
+            ended = await self._asked(context, Watch(stop=interrupts.stop, around=around), crew)
         say_notes(flag_notes(self.said().values()))
         return Outcome(ended=ended, noun="items", known_price=self._quotes.known)
+
+    async def _asked(self, context: CallContext, watch: Watch, crew: Crew) -> Ended:
+        job = self._budget_name()
+        run = await crew.run_of(
+            job, lambda: self.ledger.begin_run(self.command, self.settings, study=None, version=__version__)
+        )
+        if run is None:
+            await context.close()
+            return left_to_others(len(self.items), interrupted=watch.stop.interrupted)
+        return await run_task(
+            self.task,
+            self.task.plan(self.items, self._known(), self.ledger),
+            planned=len(self.items),
+            run=run,
+            ledger=self.ledger,
+            context=context,
+            stop=watch.stop,
+            around=watch.around,
+            budget_name=job,
+            costing=self._costing(),
+            waits=context.pacing.wait,
+            crew=crew,
+            job=job,
+        )
 
     @property
     def _quotes(self) -> Quotes:
@@ -358,8 +411,8 @@ def _query_contact(ctx: click.Context, given: "DescribeImagesOptions") -> Contac
         url_flag="--query-base-url",
         key_flag="--query-api-key-env",
     )
-    # How the model that describes samples says nothing of another one.
-    own = replace(given.asking, sampling=SamplingOptions())
+    # How the model that describes samples, and who serves it, says nothing of another one.
+    own = replace(given.asking, sampling=SamplingOptions(), service_tier=None)
     return contact(ctx, address, own, defaults=GREEDY, image=no_image)
 
 

@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import cast
 
 import click
-from click.core import ParameterSource
 
-from evenhand.api.asking import AskedModels, Contact, Given, no_image
+from evenhand.api.asking import AskedModels, BatchTerms, Contact, Given, no_image
 from evenhand.cli.ask.asking_options import (
     AskingAgainOptions,
     AskingOptions,
@@ -23,7 +22,7 @@ from evenhand.cli.ask.asking_options import (
     WorkerAskingOptions,
 )
 from evenhand.cli.environment import UNTRUSTED, Environment, WrongUse, refused_variable
-from evenhand.cli.folder import said_by
+from evenhand.cli.folder import chosen_by_folder, said_by
 from evenhand.cli.notes import say_notes
 from evenhand.cli.options import as_given
 from evenhand.domain.identity import Json
@@ -68,7 +67,7 @@ def _extra_body(text: str | None) -> dict[str, Json] | None:
     return cast(dict[str, Json], document)
 
 
-def pacing(pace: PaceOptions, *, embedded: bool, go_on: bool) -> Pacing:
+def pacing(pace: PaceOptions, *, embedded: bool, go_on: bool, wait: bool) -> Pacing:
     return Pacing(
         # An embedded model answers one call after the other; more in flight would only wait.
         max_connections=1 if embedded else pace.max_connections,
@@ -76,6 +75,7 @@ def pacing(pace: PaceOptions, *, embedded: bool, go_on: bool) -> Pacing:
         tpm=pace.tpm,
         retry=RetryRule(retries=pace.max_retries),
         unread_most=None if go_on else UNREAD_MOST,
+        wait=wait,
     )
 
 
@@ -103,20 +103,31 @@ def contact(
         key_flag=address.key_flag,
     )
     guard(ctx, address, model)
+    batching = asking.batching
+    batch = BatchTerms.of(model, batch=batching.batch, wait=batching.batch_wait, resend=batching.batch_resend)
+    model.check_tier(asking.service_tier, batch=batch is not None)
     given = given_settings(asking.sampling)
     prices = PriceList([parse_price(text) for text in asking.price])
-    quote = Quote(model.endpoint, prices, image, tokenizer=model.tokenizer())
+    quote = Quote(
+        model.endpoint,
+        prices,
+        image,
+        tokenizer=model.tokenizer(),
+        batch=batch is not None,
+        tier=asking.service_tier,
+    )
     _refuse_budget(ctx, asking.max_cost, quote, model)
     return Contact(
         model=model,
         settings=given.over(defaults),
         quote=quote,
         budget=Budget(asking.max_cost),
-        pacing=pacing(asking.pace, embedded=model.endpoint is None, go_on=go_on),
+        pacing=pacing(asking.pace, embedded=model.endpoint is None, go_on=go_on, wait=not asking.no_wait),
         environment=keys_of(env, insecure_http=asking.insecure_http),
         proxies=env.environment,
         explicit=given.explicit | ({"image_detail"} if image_detail else set[str]()),
         timeouts=timeouts_of(asking.pace.timeout),
+        batch=batch,
     )
 
 
@@ -148,8 +159,8 @@ def asked_models(
             f"--extractor was given, but nothing is extracted under {showing.protocol.name} with {showing.readout} "
             "readout; leave it out."
         )
-    # How the judge samples says nothing of another model.
-    own = replace(asking, sampling=SamplingOptions())
+    # How the judge samples, and who serves it, says nothing of another model.
+    own = replace(asking, sampling=SamplingOptions(), service_tier=None)
     return AskedModels(judge=judge, other=contact(ctx, address, own, defaults=step.settings, image=no_image))
 
 
@@ -188,13 +199,7 @@ def guard(ctx: click.Context, address: ModelAddress, model: NamedModel) -> None:
 
 
 def _of_folder(ctx: click.Context, name: str) -> bool:
-    chosen = cast(Environment, ctx.obj).of_folder
-    return any(
-        name in _several(ctx.params.get(flag))
-        and flag in chosen
-        and ctx.get_parameter_source(flag) is ParameterSource.DEFAULT_MAP
-        for flag in ("judge", "model")
-    )
+    return any(name in _several(ctx.params.get(flag)) and chosen_by_folder(ctx, flag) for flag in ("judge", "model"))
 
 
 def _several(given: object) -> tuple[object, ...]:

@@ -23,7 +23,15 @@ def insecure_http() -> bool:
 
 
 def price() -> tuple[str, ...]:
-    return option("--price", multiple=True, help="Dollars per million tokens: input=2.5,output=10[,cached=1.25].")
+    return option(
+        "--price",
+        multiple=True,
+        help="Dollars per million tokens: input=2.5,output=10[,cached=1.25][,batch=0.5][,tier=0.5].",
+    )
+
+
+def service_tier() -> str | None:
+    return option("--service-tier", help="The model's service tier where its provider has some: flex, priority …")
 
 
 def max_cost() -> float | None:
@@ -36,6 +44,33 @@ def max_cost() -> float | None:
 
 def dry_run() -> bool:
     return option("--dry-run", is_flag=True, help="Only say what would be asked and what it would cost.")
+
+
+def workers() -> int:
+    return option(
+        "--workers",
+        type=click.IntRange(1, 64),
+        default=1,
+        show_default=True,
+        help="Processes of this machine that share the work; limits and budget are those of all together.",
+    )
+
+
+def runner() -> str | None:
+    return option(
+        "--runner",
+        metavar="RAY",
+        help="Let Ray start the --workers, which then help this process: `ray` on this machine, or on the Ray that "
+        "RAY_ADDRESS names; ray://HOST:PORT on a cluster.",
+    )
+
+
+def no_wait() -> bool:
+    return option(
+        "--no-wait",
+        is_flag=True,
+        help="Leave to other runs on the ledger what they are asking, with exit code 3, instead of waiting for it.",
+    )
 
 
 def endpoint_name() -> str | None:
@@ -103,16 +138,43 @@ class PaceOptions:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BatchOptions:
+    batch: bool = option(
+        "--batch", is_flag=True, help="Send the calls in the provider's batches: cheaper, and they may take a day."
+    )
+    batch_wait: float | None = option(
+        "--batch-wait",
+        type=click.FloatRange(0),
+        help="With --batch, seconds to wait for the replies; 0 only sends, and the same command again collects.",
+    )
+    batch_resend: bool = option(
+        "--batch-resend",
+        is_flag=True,
+        help="With --batch, send again what another key sent and nobody can collect: it may be paid for twice.",
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class AskingOptions:
     """How a model is asked, how fast, and for how much."""
 
     sampling: SamplingOptions
     pace: PaceOptions
+    batching: BatchOptions
     max_cost: float | None = max_cost()
     price: tuple[str, ...] = price()
+    service_tier: str | None = service_tier()
     dry_run: bool = dry_run()
+    workers: int = workers()
+    runner: str | None = runner()
+    no_wait: bool = no_wait()
     trust_folder: bool = options.trust_folder()
     insecure_http: bool = insecure_http()
+
+    @property
+    def alone(self) -> bool:
+        """Whether one process does it all."""
+        return self.workers == 1 and self.runner is None
 
 
 def go_on() -> bool:
@@ -126,10 +188,13 @@ class WorkerAskingOptions:
     """The same of a worker, whose budgets the owner sets on the pages."""
 
     max_cost: ClassVar[None] = None
+    batching: ClassVar[BatchOptions] = BatchOptions()
+    no_wait: ClassVar[bool] = True
 
     sampling: SamplingOptions
     pace: PaceOptions
     price: tuple[str, ...] = price()
+    service_tier: str | None = service_tier()
     trust_folder: bool = options.trust_folder()
     insecure_http: bool = insecure_http()
 
@@ -139,11 +204,14 @@ class AskingAgainOptions:
     """The same of what a judge is asked again: how it samples is on record."""
 
     sampling: ClassVar[SamplingOptions] = SamplingOptions()
+    batching: ClassVar[BatchOptions] = BatchOptions()
 
     pace: PaceOptions
     max_cost: float | None = max_cost()
     price: tuple[str, ...] = price()
+    service_tier: str | None = service_tier()
     dry_run: bool = dry_run()
+    no_wait: bool = no_wait()
     trust_folder: bool = options.trust_folder()
     insecure_http: bool = insecure_http()
 
@@ -225,6 +293,12 @@ class RetryOptions:
         type=click.Choice(["refused", "truncated", "unreadable", "conflicting"]),
         help="Ask again what ended for this reason; the first verdict counts. Repeatable.",
     )
+
+
+def refuse_retrying_together(retry: RetryOptions, asking: AskingOptions) -> None:
+    """Raises WrongUse: a process that came later would ask again what another has just asked again."""
+    if retry.retry_reason and not asking.alone:
+        raise WrongUse("--retry-reason asks each trial once more, by one process: leave out --workers and --runner.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

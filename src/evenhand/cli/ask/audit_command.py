@@ -1,6 +1,5 @@
 """`evenhand audit`: the report card of a judge, and a gate that refuses one that is not good enough."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from evenhand.cli import options
 from evenhand.cli.ask.asking_options import AskingOptions, JudgeServerOptions, ShowingOptions
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import DataOptions, ItemOptions, option
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
@@ -78,10 +78,11 @@ def command(ctx: click.Context, given: AuditOptions) -> None:
     """Show a judge what tells whether it can be trusted, and say so in numbers.
 
     Its trials are no board's. Run the same command again and only what is missing is asked. Exit 4 where a rule of
-    --require is not met, or not decided.
+    --require is not met, or not decided; 3 while trials wait in batches.
     """
     from evenhand.audit.report_card import audit_report, keep_report
     from evenhand.cli.ask.auditing import ask, audit_of, say_hopeless
+    from evenhand.cli.ask.crew_processes import with_workers
     from evenhand.cli.ask.judging import ledger_for
     from evenhand.cli.sentences import GATE_NOT_MET
 
@@ -89,22 +90,24 @@ def command(ctx: click.Context, given: AuditOptions) -> None:
     rules, needed = _rules(given)
     families = _families(given.family)
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
-    audit = audit_of(ctx, given, ledger)
+    with waiting("Reading items and answers", quiet=given.quiet):
+        audit = audit_of(ctx, given, ledger)
     if given.asking.dry_run:
         _print_plan(audit, needed, given)
         return
     say_hopeless(rules, audit.design)
-    outcomes = asyncio.run(ask(audit, quiet=given.quiet))
-    if outcomes.cut_short:
+    outcomes = with_workers(ctx, given.asking, lambda crew: ask(audit, quiet=given.quiet, crew=crew))
+    if outcomes.cut_short or (outcomes.only_wait and not given.as_json):
         outcomes.print_summary()
         ctx.exit(outcomes.exit_code)
-    report = audit_report(ledger, audit.design, rules=rules, seed=given.seed, families=families)
+    with waiting("Working out the report card", quiet=given.quiet):
+        report = audit_report(ledger, audit.design, rules=rules, seed=given.seed, families=families)
     if report.coverage.with_verdict:
         keep_report(ledger, report)
     _print(report, as_json=given.as_json)
     _draw(report, given.plot)
     outcomes.print_summary()
-    ctx.exit(outcomes.exit_code if report.passed else GATE_NOT_MET)
+    ctx.exit(outcomes.exit_code if report.passed or outcomes.wait else GATE_NOT_MET)
 
 
 def _families(given: Sequence[str]) -> "Families":
@@ -132,20 +135,25 @@ def _rules(given: AuditOptions) -> "tuple[tuple[GateRule, ...], tuple[Needed, ..
 
 def _print_plan(audit: "Audit", needed: "Sequence[Needed]", given: AuditOptions) -> None:
     from evenhand.cli.ask.auditing import needed_json, needed_sentence
-    from evenhand.cli.ask.outcome import print_dry_run
+    from evenhand.cli.ask.outcome import LikelyRun, print_dry_run
+    from evenhand.engine.run.expected import together
     from evenhand.engine.run.quote import added_up
 
     whole = audit.design.whole
-    quoted = added_up([order.dry_run() for order in audit.orders])
+    each = [order.dry_run() for order in audit.orders]
+    expected = [order.expected(one) for order, one in zip(audit.orders, each, strict=True)]
+    quoted = added_up(each)
+    likely = LikelyRun(expected=together([one for one in expected if one is not None]))
     if given.as_json:
         document = {
             **quoted.as_json(),
             "max_cost": given.asking.max_cost,
+            **likely.cost_json(),
             "rules": [needed_json(one, whole.get(one.rule.name)) for one in needed],
         }
         click.echo(json.dumps(document, ensure_ascii=False))
         return
-    print_dry_run(quoted, max_cost=given.asking.max_cost, as_json=False)
+    print_dry_run(quoted, max_cost=given.asking.max_cost, as_json=False, likely=likely)
     if audit.design.left_out:
         click.echo(f"{audit.design.left_out} more trials would be in the whole design; --budget allows more of them.")
     for one in needed:

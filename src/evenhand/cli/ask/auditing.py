@@ -17,6 +17,7 @@ from evenhand.audit.twins import twins_for
 from evenhand.benchmarks.catalog import OWN_PROTOCOL
 from evenhand.cli.ask.asking_means import recorded
 from evenhand.cli.ask.asking_options import NO_EXTRACTOR
+from evenhand.cli.ask.crew_processes import helps
 from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge, variant_to_judge
 from evenhand.cli.ask.judging import CommandAsker, shown_as, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
@@ -24,6 +25,7 @@ from evenhand.cli.notes import say_notes
 from evenhand.cli.saying import say
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
+from evenhand.engine.run.crew import Crew
 from evenhand.engine.tasks.judging import Showing
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.format.words import counted
@@ -65,7 +67,7 @@ def audit_of(ctx: click.Context, given: "AuditOptions", ledger: Ledger) -> Audit
         settings=recorded(given),
     )
     audit = plan.made(ledger)
-    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run, replace=given.replace)
+    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run, replace=given.replace, helps=helps(ctx))
     say_notes(audit.notes)
     return audit
 
@@ -78,8 +80,8 @@ def _showing(benchmark: Benchmark, given: "AuditOptions") -> Showing:
     return showing
 
 
-async def ask(audit: Audit, *, quiet: bool) -> Outcomes:
-    done = await auditing.ask(audit, watching=watching(quiet=quiet))
+async def ask(audit: Audit, *, quiet: bool, crew: Crew) -> Outcomes:
+    done = await auditing.ask(audit, watching=watching(quiet=quiet, crew=crew), crew=crew)
     return Outcomes(each=tuple(map(Outcome.of, done)))
 
 

@@ -52,4 +52,4 @@ def command(ctx: click.Context, given: DescribeImagesOptions) -> None:
     from evenhand.cli.ask.judging import ledger_for
 
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
-    ctx.exit(describe_order(ctx, given, ledger).obey(given))
+    ctx.exit(describe_order(ctx, given, ledger).obey(ctx, given))

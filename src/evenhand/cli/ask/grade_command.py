@@ -1,6 +1,5 @@
 """`evenhand grade`: how steadily a judge picks one of several options, whatever their order."""
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -9,9 +8,17 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.ask import asking_options
-from evenhand.cli.ask.asking_options import AskingOptions, Fence, JudgeReadout, JudgeServerOptions, RetryOptions
+from evenhand.cli.ask.asking_options import (
+    AskingOptions,
+    Fence,
+    JudgeReadout,
+    JudgeServerOptions,
+    RetryOptions,
+    refuse_retrying_together,
+)
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import DataOptions, option
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 from evenhand.format.sheet import Format
 
@@ -99,19 +106,25 @@ def command(ctx: click.Context, given: GradeOptions) -> None:
     FILE holds prompt and outputs (JSONL, CSV, Parquet …) or Open Assistant trees. Run the same command again and only
     what is missing is asked.
     """
+    from evenhand.cli.ask.crew_processes import with_workers
     from evenhand.cli.ask.grading import grade_job, run_grades
     from evenhand.cli.ask.judging import ledger_for
     from evenhand.cli.ask.outcome import LikelyRun, print_dry_run
 
     _refuse_mixture(given)
+    refuse_retrying_together(given.retry, given.asking)
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
-    job = grade_job(ctx, given, ledger)
+    with waiting("Reading items and answers", quiet=given.quiet):
+        job = grade_job(ctx, given, ledger)
     if given.asking.dry_run:
         quoted, likely = job.dry_run()
         print_dry_run(quoted, max_cost=given.asking.max_cost, as_json=given.as_json, likely=LikelyRun(expected=likely))
         return
-    outcomes = asyncio.run(run_grades(job, quiet=given.quiet))
-    report = job.report(outcomes.each, policy=given.policy)
+    outcomes = with_workers(ctx, given.asking, lambda crew: run_grades(job, quiet=given.quiet, crew=crew))
+    if outcomes.only_wait and not given.as_json:
+        ctx.exit(outcomes.exit_code)
+    with waiting("Working out the Grade Score", quiet=given.quiet):
+        report = job.report(outcomes.each, policy=given.policy)
     if given.as_json:
         click.echo(report.to_json())
     else:

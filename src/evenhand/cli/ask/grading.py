@@ -26,6 +26,7 @@ from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.domain.item import Benchmark
+from evenhand.engine.run.crew import Crew
 from evenhand.engine.tasks.grading import Grading
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.grade.sheets import row_words
@@ -60,7 +61,7 @@ def grade_job(ctx: click.Context, given: "GradeOptions", ledger: Ledger) -> Grad
     return plan.job(ledger)
 
 
-async def run_grades(job: GradeJob, *, quiet: bool) -> Outcomes:
+async def run_grades(job: GradeJob, *, quiet: bool, crew: Crew) -> Outcomes:
     """One cell after the other, each summed up on standard error."""
 
     def after(place: int, done: Done) -> None:
@@ -74,7 +75,7 @@ async def run_grades(job: GradeJob, *, quiet: bool) -> Outcomes:
             click.echo(f"{cell.prepared.asking.rater.name}, {row_words(cell.prompt, unrelated)}:", err=True)
         Outcome.of(done).print_summary()
 
-    done = await ask(job, watching=watching(quiet=quiet), after=after)
+    done = await ask(job, watching=watching(quiet=quiet, crew=crew), after=after, crew=crew)
     return Outcomes(each=tuple(map(Outcome.of, done)))
 
 

@@ -1,6 +1,5 @@
 """`evenhand judge`: asks a judge to compare answers, and records every verdict."""
 
-import asyncio
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +8,14 @@ from typing import Literal
 import click
 
 from evenhand.cli import options
-from evenhand.cli.ask.asking_options import AskingOptions, JudgeServerOptions, RetryOptions, ShowingOptions, go_on
+from evenhand.cli.ask.asking_options import (
+    AskingOptions,
+    JudgeServerOptions,
+    RetryOptions,
+    ShowingOptions,
+    go_on,
+    refuse_retrying_together,
+)
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import DataOptions, ItemOptions, option
 from evenhand.cli.saying import still
@@ -95,7 +101,10 @@ class PairingOptions:
         if self.reference_battles is None:
             return
         if not self.new or self.pairs == "nearest":
-            raise WrongUse("--reference-battles are battles of a model that joins, so it goes with --new.")
+            raise WrongUse(
+                "--reference-battles are some of the battles of a model that joins, drawn by lot: they go with --new "
+                "and --pairs random."
+            )
         if self.battles and self.reference_battles > self.battles:
             raise WrongUse("--reference-battles are among the --battles, so there cannot be more of them.")
 
@@ -142,6 +151,11 @@ class JudgeOptions:
     replace: bool = option("--replace", is_flag=True, help="Use the new answers where the ledger holds others.")
     retry: RetryOptions
     asking: AskingOptions
+    strengths: Path | None = option(
+        "--strengths",
+        type=click.Path(path_type=Path),
+        help="With --dry-run: a table of models and ratings, by which to foresee the intervals; else those on record.",
+    )
     go_on: bool = go_on()
     store: str = options.store()
     as_json: bool = options.as_json()
@@ -156,11 +170,20 @@ def command(ctx: click.Context, given: JudgeOptions) -> None:
     With --protocol rubric each answer is graded alone, by the criteria of --criteria; `score` has the table.
     Run the same command again and only what is missing is asked.
     """
+    from evenhand.cli.ask.crew_processes import with_workers
     from evenhand.cli.ask.judging import carry_out_all, ledger_for, likely_run, orders_of, placing_of, players_of
     from evenhand.cli.ask.outcome import print_dry_run
     from evenhand.engine.run.quote import added_up
 
     given.pairing.refuse_mixture()
+    if given.strengths is not None and not given.asking.dry_run:
+        raise WrongUse("--strengths says by which ratings a plan foresees intervals, so it goes with --dry-run.")
+    refuse_retrying_together(given.retry, given.asking)
+    if given.pairing.pairs == "nearest" and not given.asking.alone:
+        raise WrongUse(
+            "--pairs nearest asks a few calls and looks at them before the next, by one process: leave out --workers "
+            "and --runner."
+        )
     ledger = ledger_for(given.store, dry_run=given.asking.dry_run)
     if given.pairing.pairs == "nearest":
         from evenhand.cli.ask.placing import place
@@ -178,10 +201,10 @@ def command(ctx: click.Context, given: JudgeOptions) -> None:
             as_json=given.as_json,
             placing=placing,
             players=players_of(orders),
-            likely=likely_run(orders, each, placing),
+            likely=likely_run(orders, each, placing, given.strengths),
         )
         return
-    outcomes = asyncio.run(carry_out_all(orders, quiet=given.quiet))
+    outcomes = with_workers(ctx, given.asking, lambda crew: carry_out_all(orders, quiet=given.quiet, crew=crew))
     if given.as_json:
         click.echo(json.dumps(outcomes.document, ensure_ascii=False))
     outcomes.print_summary()

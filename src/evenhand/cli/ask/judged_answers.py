@@ -61,14 +61,17 @@ class Answers:
     read: ResponseSet | None = None
     """The files, where there are any."""
 
-    def keep(self, ledger: Ledger, benchmark: Benchmark, *, dry_run: bool, replace: bool = False) -> None:
-        """Once all that was asked for is found possible: all of them, and which were empty, unless it is a dry run."""
-        if not dry_run:
+    def keep(
+        self, ledger: Ledger, benchmark: Benchmark, *, dry_run: bool, replace: bool = False, helps: bool = False
+    ) -> None:
+        """Once all that was asked for is found possible: all of them, and which were empty, unless it is a dry run.
+        `helps`: who leads has kept them, and others than those are refused."""
+        if helps or (dry_run and not replace):
+            ledger.check_responses(self.everyone)
+        elif not dry_run:
             ledger.add_responses(self.everyone, replace=replace)
             if self.read is not None:
                 remember_empty(ledger, benchmark, self.read)
-        elif not replace:
-            ledger.check_responses(self.everyone)
 
 
 def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice, ledger: Ledger) -> Answers:

@@ -25,22 +25,25 @@ from evenhand.cli.ask.asking_options import (
     RetryOptions,
     ShowingOptions,
 )
+from evenhand.cli.ask.crew_processes import helps
 from evenhand.cli.ask.judged_answers import AnswerChoice, Answers, answers_to_judge, variant_to_judge
 from evenhand.cli.ask.outcome import LikelyRun, Outcome, Outcomes
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
 from evenhand.domain.item import Benchmark
+from evenhand.engine.run.crew import ALONE, Crew
 from evenhand.engine.run.expected import together
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.quote import DryRun
 from evenhand.engine.tasks.judging import Matching, Placing, Showing, alone
 from evenhand.engine.tasks.pictures import with_fetched
+from evenhand.exchange.score_table import read_scores
 from evenhand.ledger.store.opening import sqlite_path
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
-from evenhand.reports.board.expected import expected_interval
+from evenhand.reports.board.expected import ExpectedBoard, expected_board, expected_interval
 
 if TYPE_CHECKING:
     from evenhand.cli.ask.judge_command import JudgeOptions
@@ -54,7 +57,7 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
     plan, answers = plan_of(ctx, given, ledger)
     planned = plan.jobs(ledger)
     say_notes(note for one in planned for note in one.notes)
-    answers.keep(ledger, plan.benchmark, dry_run=given.asking.dry_run, replace=given.replace)
+    answers.keep(ledger, plan.benchmark, dry_run=given.asking.dry_run, replace=given.replace, helps=helps(ctx))
     return planned
 
 
@@ -138,13 +141,13 @@ def retrying(given: RetryOptions) -> Retrying:
     return Retrying(only_failed=given.retry_failed, reasons=frozenset(given.retry_reason))
 
 
-def watching(*, quiet: bool) -> Watching:
-    """Ctrl-C stops it, and a line tells how it goes."""
+def watching(*, quiet: bool, crew: Crew = ALONE) -> Watching:
+    """Ctrl-C stops it, and a line tells how it goes; a helper is told by who leads."""
 
     @contextmanager
     def watched(job: JudgingJob) -> Generator[Watch]:
-        with interruptible() as interrupts:
-            around = progress(interrupts, known_price=job.asked.known_price, quiet=quiet)
+        with interruptible(crew) as interrupts:
+            around = progress(interrupts, known_price=job.asked.known_price, quiet=quiet, crew=crew)
             yield Watch(stop=interrupts.stop, around=around)
 
     return watched
@@ -154,9 +157,9 @@ async def carry_out(order: JudgingJob, *, quiet: bool, command: str) -> Outcome:
     return Outcome.of(await jobs.carry_out(order, command=command, watching=watching(quiet=quiet)))
 
 
-async def carry_out_all(orders: Sequence[JudgingJob], *, quiet: bool) -> Outcomes:
+async def carry_out_all(orders: Sequence[JudgingJob], *, quiet: bool, crew: Crew) -> Outcomes:
     """As `jobs.carry_out_all`, with progress on the screen."""
-    done = await jobs.carry_out_all(orders, command="judge", watching=watching(quiet=quiet))
+    done = await jobs.carry_out_all(orders, command="judge", watching=watching(quiet=quiet, crew=crew), crew=crew)
     return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True)
 
 
@@ -210,14 +213,34 @@ def placing_of(orders: Sequence[JudgingJob]) -> Placing | None:
     )
 
 
-def likely_run(orders: Sequence[JudgingJob], quoted: Sequence[DryRun], placing: Placing | None) -> LikelyRun:
-    """`quoted`: each order's own dry run."""
+def likely_run(
+    orders: Sequence[JudgingJob], quoted: Sequence[DryRun], placing: Placing | None, strengths: Path | None = None
+) -> LikelyRun:
+    """`quoted`: each order's own dry run. `strengths`: a file of ratings, in place of those on record."""
     each = [order.expected(one) for order, one in zip(orders, quoted, strict=True)]
     first = orders[0]
+    stated = None if strengths is None else stated_strengths(strengths)
+    comparing = [order.prepared for order in orders if order.prepared.asking.protocol.kind == "preference"]
+    board: ExpectedBoard | None = None
+    if comparing and not placing:
+        board = expected_board(first.ledger, comparing[0].study, comparing[0].answers, strengths=stated)
     return LikelyRun(
         expected=together([one for one in each if one is not None]),
         interval=expected_interval(first.ledger, first.prepared.study, placing.battles) if placing else None,
+        board=board,
     )
+
+
+def stated_strengths(path: Path) -> dict[str, float]:
+    """Ratings in points by model: a table whose first column names the models, with a column `rating` or one alone."""
+    table = read_scores(path, fewest=1)
+    column = "rating" if "rating" in table.scores else next(iter(table.scores))
+    if column != "rating" and len(table.scores) > 1:
+        raise WrongUse(
+            f"--strengths {path}: which of the columns {', '.join(table.scores)} has the ratings? Call it `rating`."
+        )
+    rated = zip(table.models, table.scores[column], strict=True)
+    return {model: score for model, score in rated if score is not None}
 
 
 def players_of(orders: Sequence[JudgingJob]) -> list[str]:

@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 
@@ -16,12 +17,13 @@ from evenhand.cli.sentences import INCOMPLETE, INTERRUPTED, exit_code_of
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.engine.run.budget import dollars_up
-from evenhand.engine.run.expected import Expected
+from evenhand.engine.run.expected import Expected, plan_costs
 from evenhand.engine.run.quote import DryRun
+from evenhand.engine.run.tally import STANDARD_TIERS
 from evenhand.engine.tasks.judging import Placing
 from evenhand.format.printable import printable
 from evenhand.models.prices import COUNTED_BY
-from evenhand.reports.board.expected import ExpectedInterval
+from evenhand.reports.board.expected import ExpectedBoard, ExpectedInterval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +41,7 @@ class Outcome(Done):
             return exit_code_of(ended.error) or 1
         if ended.interrupted:
             return INTERRUPTED
-        incomplete = ended.tally.failed or ended.over_budget or ended.tally.elsewhere
+        incomplete = ended.tally.failed or ended.over_budget or ended.tally.elsewhere or ended.tally.in_batches
         return INCOMPLETE if incomplete else 0
 
     def print_summary(self) -> None:
@@ -50,10 +52,13 @@ class Outcome(Done):
     def sentences(self) -> list[str]:
         ended, tally = self.ended, self.ended.tally
         reread = f"{tally.reread} read from replies on record without a call, " if tally.reread else ""
+        # Requests without anything asked: another run has taken over what they were for.
+        spent = f" ({tally.requests} requests, {duration(tally.wall_s)}, {self._cost()})"
         said = [
             f"{tally.planned} {self.noun}: {tally.known - tally.reread} known before, {reread}{tally.called} asked"
-            + (f" ({tally.requests} requests, {duration(tally.wall_s)}, {self._cost()})." if tally.called else ".")
+            + (f"{spent}." if tally.called or tally.requests else ".")
         ]
+        said += self._served()
         said += self._undecided()
         if self.unread is not None:
             command = shlex.join(["evenhand", "show", self.unread[:12], *self.store])
@@ -71,15 +76,38 @@ class Outcome(Done):
             said.append(f"Failed calls: {_counts(tally.failed)}.{last}")
         if tally.elsewhere:
             said.append(f"{tally.elsewhere} {self.noun} are being asked by another run on this ledger.")
+        if tally.in_batches:
+            said.append(self._in_batches())
         if ended.over_budget:
             said.append(self._over_budget())
         if ended.interrupted:
-            said.append(
-                f"Interrupted; {tally.not_reached} {self.noun} are not asked. All that was answered is on record."
-            )
+            left = f"; {self._not_asked()}" if tally.not_reached > tally.in_batches else "."
+            said.append(f"Interrupted{left} All that was answered is on record.")
         if ended.error is not None:
             said.append(f"Error: {ended.error}")
         return [*said, *self._advice()]
+
+    def _served(self) -> list[str]:
+        """What was cheaper, or dearer, than usual."""
+        tally = self.ended.tally
+        said: list[str] = []
+        if (cached := tally.tokens["cached"]) and (read := tally.tokens["input"]):
+            said.append(f"Of {read:,} tokens in, {cached:,} ({cached / read:.0%}) came from the provider's cache.")
+        if set(tally.tiers) - STANDARD_TIERS:
+            said.append(f"Served under these tiers: {_counts(tally.tiers)}.")
+        return said
+
+    def _in_batches(self) -> str:
+        tally, until = self.ended.tally, self.ended.batches_until
+        latest = time.strftime(", at the latest by %Y-%m-%d %H:%M", time.localtime(until)) if until else ""
+        return (
+            f"{tally.in_batches:,} {self.noun} wait in batches, which are on record. Most end within an hour{latest}: "
+            "the same command again, with --batch, collects what has come."
+        )
+
+    def _not_asked(self) -> str:
+        left = self.ended.tally.not_reached - self.ended.tally.in_batches
+        return f"{left:,} {self.noun} are not asked."
 
     def _undecided(self) -> list[str]:
         tally = self.ended.tally
@@ -94,7 +122,7 @@ class Outcome(Done):
 
     def _over_budget(self) -> str:
         ended, budget = self.ended, self.ended.budget
-        left = f"{ended.tally.not_reached} {self.noun} are not asked."
+        left = self._not_asked()
         if ended.overrun:
             return f"The run ends early: {ended.overrun} {left}"
         assert budget is not None, "nothing else is ever reached"
@@ -108,9 +136,14 @@ class Outcome(Done):
             )
         if refused > budget.most:
             return (
-                f"This run's budget of {limit} is less than the ${dollars_up(refused)} that the next call alone can "
-                f"cost at most, and so much is set aside before it is sent; {left} Give --max-cost "
-                f"{dollars_up(refused)} or more: with less it asks nothing more, however often it is run."
+                f"This run's budget of {limit} is less than the ${dollars_up(refused)} that one of the next calls "
+                f"alone can cost at most, and so much is set aside before it is sent; {left} Give --max-cost "
+                f"{dollars_up(refused)} or more: with less the same can happen again."
+            )
+        if ended.tally.in_batches:
+            return (
+                f"This run's budget of {limit} is reached: {self._cost()} spent, and the rest set aside for the calls "
+                f"that wait in batches; {left} The same command again goes on with what those did not cost."
             )
         spent = f"{self._cost()} spent; the next call could pass it"
         if budget.shared:
@@ -124,9 +157,13 @@ class Outcome(Done):
         ended, tally = self.ended, self.ended.tally
         if not self.exit_code or isinstance(ended.error, Misuse) or ended.over_budget:
             return []
+        if tally.in_batches and not (tally.failed or tally.elsewhere or ended.interrupted or ended.error):
+            return []  # said already
         replies = tally.verdicts + sum(tally.no_verdict.values())
         came = replies or "empty-reply" in tally.failed
         if tally.failed and not came and not ended.interrupted and ended.error is None:
+            if tally.by_batch and set(tally.failed) <= {"timeout", "interrupted"}:
+                return ["The same command again sends these calls anew; without --batch each is asked at once."]
             return ["No reply has come: check the address, the key and the model's name; `evenhand doctor` tries them."]
         return ["Run the same command again: only what is missing is asked."]
 
@@ -147,6 +184,8 @@ class Outcomes:
     each: tuple[Outcome, ...]
     for_a_board: bool = False
     """Verdicts are what it is for: with none at all it is incomplete. An audit's figure of such a judge is a result."""
+    titles: tuple[str, ...] = ()
+    """What each is called where it is not by its protocol."""
 
     @property
     def document(self) -> dict[str, Json]:
@@ -167,10 +206,21 @@ class Outcomes:
         """By an error or by the user, and not only incomplete."""
         return self.exit_code not in (0, INCOMPLETE)
 
+    @property
+    def wait(self) -> bool:
+        """Some of it waits in batches."""
+        return any(one.ended.tally.in_batches for one in self.each)
+
+    @property
+    def only_wait(self) -> bool:
+        """Some of it waits in batches, and nothing has come yet that could be told of."""
+        return self.wait and not any(one.ended.tally.done for one in self.each)
+
     def print_summary(self) -> None:
-        for one in self.each:
+        titles = self.titles or tuple(str(one.protocol) for one in self.each)
+        for one, title in zip(self.each, titles, strict=True):
             if len(self.each) > 1:
-                click.echo(f"{one.protocol}:", err=True)
+                click.echo(f"{title}:", err=True)
             one.print_summary()
         if self._nothing_read and not self.cut_short:
             say(f"As no reply at all could be read, the run counts as incomplete (exit code {INCOMPLETE}).")
@@ -187,26 +237,48 @@ class LikelyRun:
     expected: Expected | None = None
     interval: ExpectedInterval | None = None
     """Of the rating of the model that joins."""
+    board: ExpectedBoard | None = None
+    """Of the ratings of all, where none joins."""
 
     def as_json(self) -> dict[str, Json]:
+        buys = self.interval or self.board
         return {
-            "expected": self.expected and self.expected.as_json(),
+            **self.cost_json(),
             "expected_interval": self.interval and self.interval.as_json(),
+            "interval_expected": buys and buys.plan_json(),
         }
+
+    def cost_json(self) -> dict[str, Json]:
+        return {"expected": self.expected and self.expected.as_json(), **plan_costs(self.expected)}
 
     def sentences(self) -> list[str]:
         said: list[str] = []
         if (likely := self.expected) is not None:
             cost = "Likely cost: unknown, as no price is known"
-            if likely.cost_usd is not None and likely.lower is not None and likely.upper is not None:
+            if not likely.images_known:
+                cost = "Likely cost: unknown, as is what images take"
+            elif likely.cost_usd is not None and likely.lower is not None and likely.upper is not None:
                 cost = f"Likely cost: ${likely.cost_usd:.4f} (${likely.lower:.4f} to ${likely.upper:.4f})"
             tokens = f"{likely.input_tokens:,.0f} tokens in and {likely.output_tokens:,.0f} out"
-            said.append(f"{cost}, {tokens}; {likely.basis}.")
-        if self.interval is not None:
-            said.append(
-                f"It buys a rating within about ±{self.interval.points:.0f} points (95 %); {self.interval.basis}."
-            )
+            said += [f"{cost}; {tokens}.", *_other_way(likely)]
+        if (buys := self.interval or self.board) is not None:
+            said.append(buys.sentence())
         return said
+
+    def method(self) -> list[str]:
+        """What the cost is worked out from."""
+        basis = "" if self.expected is None else self.expected.basis
+        return [f"How the likely cost is known: {basis}."] if basis else []
+
+
+def _other_way(likely: Expected) -> list[str]:
+    """What the same calls would cost in batches, or call by call, where that is not the same."""
+    likely_usd, plain, batch = likely.cost_usd, likely.plain_cost_usd, likely.batch_cost_usd
+    if not likely.images_known or likely_usd is None:
+        return []
+    if plain is not None:
+        return [f"That is the price in batches; call by call it would be about ${plain:.4f}."]
+    return [] if batch is None or batch >= likely_usd else [f"With --batch it would be about ${batch:.4f}."]
 
 
 def print_dry_run(
@@ -236,10 +308,17 @@ def print_dry_run(
         if quoted.calls_at_most > quoted.calls:
             calls = f"at least {quoted.calls:,} and at most {quoted.calls_at_most:,} calls to make"
         _tell(f"{wanted}, {calls}.")
+    if quoted.in_batches:
+        _tell(
+            f"{quoted.in_batches:,} of these calls wait in batches already: they are not sent again, and cost once "
+            "what is told here."
+        )
     say_notes(quoted.adapted)
+    for sentence in likely.sentences() if likely else ():
+        _tell(sentence)
     if quoted.calls_at_most:
         _print_costs(quoted, max_cost=max_cost, priced=placing is not None)
-    for sentence in likely.sentences() if likely else ():
+    for sentence in likely.method() if likely else ():
         _tell(sentence)
 
 
@@ -261,6 +340,8 @@ def _print_costs(quoted: DryRun, *, max_cost: float | None, priced: bool) -> Non
             f"That may be more than --max-cost {max_cost:.10g}: the run would stop at that budget, and the same "
             "command again would ask the rest."
         )
+    if quoted.images_by is not None:
+        _tell(f"The {quoted.pictures:,} images are counted by {quoted.images_by}.")
     if not quoted.image_tokens_known:
         _tell(f"The {quoted.pictures:,} images are counted by OpenAI's rule; what this endpoint counts is unknown.")
 

@@ -2,19 +2,22 @@
 
 import asyncio
 import json
-from typing import TYPE_CHECKING
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, cast
 
 import click
 from click.core import ParameterSource
 
-from evenhand.api.placing import Newcomer, Placement, carry_out_placements, plan_placements
+from evenhand.api.placing import PlacementJob, carry_out_placements, plan_placements
+from evenhand.api.placing_report import ExpectedPlacing
 from evenhand.cli.ask.judging import plan_of, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.notes import say_notes
-from evenhand.cli.saying import say, still
+from evenhand.cli.saying import folded, say, still
 from evenhand.domain.identity import Json
-from evenhand.domain.placing import LOOKS, MOST_CALLS
+from evenhand.domain.placing import LOOKS, MOST_CALLS, Newcomer
 from evenhand.ledger.store.record import Ledger
 
 if TYPE_CHECKING:
@@ -35,11 +38,11 @@ def place(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> int:
         with still("Placing the board's own models again", quiet=given.quiet):
             each = [one.expected() for one in placements]
         if given.as_json:
-            told: dict[str, Json] = {"schema": 1, "placings": [one.as_json() for one in each]}
+            told: dict[str, Json] = {"schema": 1, **_sums(each), "placings": [one.as_json() for one in each]}
             click.echo(json.dumps(told, ensure_ascii=False))
             return 0
-        for sentence in (sentence for one in each for sentence in one.sentences()):
-            click.echo(sentence)
+        for sentence in _foreseen(each):
+            click.echo(folded(sentence, sys.stdout))
         return 0
     outcomes = asyncio.run(_carried_out(placements, quiet=given.quiet))
     found = [one.outcome() for one in placements]
@@ -50,6 +53,22 @@ def place(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> int:
     for sentence in (sentence for one in found for sentence in one.sentences()):
         say(sentence)
     return outcomes.exit_code
+
+
+def _foreseen(each: Sequence[ExpectedPlacing]) -> Iterator[str]:
+    """What holds for several that join is told once, after all of them."""
+    told = [one.sentences() for one in each]
+    for (first, *rest), following in zip(told, (*told[1:], []), strict=True):
+        yield first
+        if rest != following[1:]:
+            yield from rest
+
+
+def _sums(each: Sequence[ExpectedPlacing]) -> dict[str, Json]:
+    """Of all who join; None where one is not known."""
+    costs = [one.costs() for one in each]
+    found = {name: [one[name] for one in costs] for name in costs[0]}
+    return {name: None if None in some else sum(cast("list[float]", some)) for name, some in found.items()}
 
 
 def newcomers(given: "JudgeOptions") -> list[Newcomer]:
@@ -66,9 +85,10 @@ def newcomers(given: "JudgeOptions") -> list[Newcomer]:
     ]
 
 
-async def _carried_out(placements: list[Placement], *, quiet: bool) -> Outcomes:
+async def _carried_out(placements: list[PlacementJob], *, quiet: bool) -> Outcomes:
     done = await carry_out_placements(placements, command="judge", watching=watching(quiet=quiet))
-    return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True)
+    names = tuple(one.placed.model for one in placements)
+    return Outcomes(each=tuple(map(Outcome.of, done)), for_a_board=True, titles=names[: len(done)])
 
 
 def _refuse_beside(ctx: click.Context, given: "JudgeOptions") -> None:

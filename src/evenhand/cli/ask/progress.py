@@ -4,14 +4,20 @@ import asyncio
 import shutil
 import signal
 import sys
-from collections.abc import AsyncGenerator, Callable, Generator
+import time
+from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, TextIO
 
+from evenhand.engine.run.crew import ALONE, Crew
+from evenhand.engine.run.helping import Helper
+from evenhand.engine.run.leading import Leader
 from evenhand.engine.run.runner import Runner
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.session import Around
+from evenhand.format.words import counted
+from evenhand.models.batch.record import OpenBatch
 
 REDRAW_SECONDS = 0.25
 PLAIN_SECONDS = 10.0
@@ -19,7 +25,9 @@ _CLEARED = "\r\x1b[2K"
 """Wipes the line that redraws itself."""
 
 
-def line(tally: Tally, *, seconds: float, in_flight: int, known_price: bool, noun: str) -> str:
+def line(
+    tally: Tally, *, seconds: float, in_flight: int, known_price: bool, noun: str, batches: Sequence[OpenBatch] = ()
+) -> str:
     """`128/512 trials · 12.3/s · 31 s left · $0.0421 · 16 in flight · 2 without a decision · 1 failed`.
 
     `seconds`: that the run has taken so far.
@@ -30,12 +38,28 @@ def line(tally: Tally, *, seconds: float, in_flight: int, known_price: bool, nou
         parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each")
         parts.append(f"{duration((tally.planned - tally.done) / rate)} left")
     parts.append(f"${tally.cost_usd:.4f}" if known_price else "price unknown")
-    parts.append(f"{in_flight} in flight")
+    parts.append(batch_line(batches) if batches else f"{in_flight} in flight")
+    if tally.elsewhere:
+        parts.append(f"{tally.elsewhere} asked by other runs")
     if undecided := sum(tally.no_verdict.values()):
         parts.append(f"{undecided} without a decision")
     if failed := sum(tally.failed.values()):
         parts.append(f"{failed} failed")
     return " · ".join(parts)
+
+
+def batch_line(batches: Sequence[OpenBatch]) -> str:
+    """`batch 2 of 3: 1,204 of 2,000 done, submitted 14 min ago`, of the first that is waited for; and that it is looked
+    for, where that takes its time."""
+    number = next((place for place, one in enumerate(batches) if one.calls), len(batches) - 1)
+    one = batches[number]
+    steps = {"uploading": "being uploaded", "uploaded": "uploaded", "creating": "being created"}
+    ago = duration(max(0.0, time.time() - one.at))
+    stands = f"{one.done:,} of {one.entries:,} done, submitted {ago} ago"
+    if one.state in steps:
+        stands = f"{one.entries:,} calls, {steps[one.state]}"
+    looked_for = ", not found at the provider so far" if one.missed else ""
+    return f"batch {number + 1} of {len(batches)}: {stands}{looked_for}"
 
 
 def duration(seconds: float) -> str:
@@ -57,18 +81,29 @@ class Interrupts:
     def interrupt(self) -> None:
         first = not self.stop.interrupted
         self.stop.interrupt()
-        waiting = self.runner.concurrency.in_flight if self.runner else 0
-        if first and waiting:
+        if first and self.runner and (words := _let_go(self.runner)):
             stream = sys.stderr
-            calls = "1 call" if waiting == 1 else f"{waiting} calls"
             stream.write(_CLEARED if stream.isatty() else "")
-            stream.write(f"Waiting for {calls} in flight; press Ctrl-C again to give them up.\n")
+            stream.write(f"{words}\n")
             stream.flush()
 
 
+def _let_go(runner: Runner[Any, Any]) -> str:
+    """What becomes of the calls under way when a run is interrupted; empty where there are none."""
+    if runner.tally.by_batch:
+        sent = sum(len(one.calls) for one in runner.batches)
+        return f"{counted(sent, 'call')} left in batches, which the same command again collects." if sent else ""
+    waiting = runner.concurrency.in_flight
+    return f"Waiting for {counted(waiting, 'call')} in flight; press Ctrl-C again to give them up." if waiting else ""
+
+
 @contextmanager
-def interruptible() -> Generator[Interrupts]:
+def interruptible(crew: Crew = ALONE) -> Generator[Interrupts]:
     interrupts = Interrupts()
+    if isinstance(crew, Helper):
+        interrupts.stop = crew.stop
+        yield interrupts
+        return
     loop = asyncio.get_running_loop()
     signals = (signal.SIGINT, signal.SIGTERM)
     for number in signals:
@@ -80,16 +115,25 @@ def interruptible() -> Generator[Interrupts]:
             loop.remove_signal_handler(number)
 
 
-def progress(interrupts: Interrupts, *, known_price: bool, quiet: bool, noun: str = "trials") -> Around:
+def progress(
+    interrupts: Interrupts, *, known_price: bool, quiet: bool, noun: str = "trials", crew: Crew = ALONE
+) -> Around:
     def around(runner: Runner[Any, Any]) -> AbstractAsyncContextManager[None]:
         interrupts.runner = runner
         tally = runner.tally
 
         def words() -> str:
-            in_flight = runner.concurrency.in_flight
-            return line(tally, seconds=tally.wall_s, in_flight=in_flight, known_price=known_price, noun=noun)
+            in_flight = crew.in_flight() if isinstance(crew, Leader) else runner.concurrency.in_flight
+            return line(
+                crew.together(tally, crew.job) if isinstance(crew, Leader) else tally,
+                seconds=tally.wall_s,
+                in_flight=in_flight,
+                known_price=known_price,
+                noun=noun,
+                batches=runner.batches,
+            )
 
-        return nullcontext() if quiet else shown(words, tally)
+        return nullcontext() if quiet or isinstance(crew, Helper) else shown(words, tally)
 
     return around
 

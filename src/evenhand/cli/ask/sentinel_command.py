@@ -12,6 +12,7 @@ from evenhand.cli import options
 from evenhand.cli.ask.asking_options import AskingAgainOptions, ExtractorOptions, JudgeServerOptions
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import option
+from evenhand.cli.saying import say
 from evenhand.domain.trial import See
 from evenhand.files.outputs import Target
 from evenhand.format.sheet import Format, written
@@ -68,7 +69,6 @@ def command(ctx: click.Context, given: SentinelOptions) -> None:
     Each look draws rows of the record that no look has drawn. Made for a job once a month: the same command again in
     the same month asks only what is missing. The replies count on no board and in no audit.
     """
-    from evenhand.cli.ask.outcome import print_dry_run
     from evenhand.cli.sentences import GATE_NOT_MET
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.judges.sentinel import sentinel_report
@@ -80,7 +80,7 @@ def command(ctx: click.Context, given: SentinelOptions) -> None:
         found = _found(ledger, choice, given)
         job = _job(ctx, ledger, found, given)
         if given.asking.dry_run:
-            print_dry_run(job.dry_run(), max_cost=given.asking.max_cost, as_json=given.as_json, noun="rows")
+            _print_plan(job, given)
             return
         done = _carried_out(job, quiet=given.quiet)
         if done.ended.interrupted or done.ended.error is not None:
@@ -96,6 +96,10 @@ def command(ctx: click.Context, given: SentinelOptions) -> None:
     if done is not None:
         done.print_summary()
     met = given.require is None or report.unchanged
+    if not met:
+        unknown = report.state == "nothing asked again"
+        why = "nothing was asked again, so nobody can say" if unknown else "the judge has changed"
+        say(f"--require unchanged is not met: {why}.")
     ctx.exit((0 if done is None else done.exit_code) if met else GATE_NOT_MET)
 
 
@@ -148,8 +152,17 @@ def _asked(ctx: click.Context, ledger: "Ledger", found: "JudgeOnRecord", given: 
         return AskedModels(judge=judge)
     if found.other is None:
         raise WrongUse("--extractor was given, but the judge on record has no extractor beside it; leave it out.")
-    other = contact(ctx, address, given.asking, defaults=found.other.settings, image=no_image)
+    own = replace(given.asking, service_tier=None)  # which is the judge's
+    other = contact(ctx, address, own, defaults=found.other.settings, image=no_image)
     return AskedModels(judge=judge, other=other).on_budget(judge.budget)
+
+
+def _print_plan(job: "JudgingJob", given: SentinelOptions) -> None:
+    from evenhand.cli.ask.outcome import LikelyRun, print_dry_run
+
+    quoted = job.dry_run()
+    likely = LikelyRun(expected=job.expected(quoted))
+    print_dry_run(quoted, max_cost=given.asking.max_cost, as_json=given.as_json, noun="rows", likely=likely)
 
 
 def _carried_out(job: "JudgingJob", *, quiet: bool) -> "Outcome":

@@ -10,6 +10,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.options import OwnFileOptions, option
 from evenhand.cli.saying import say
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 from evenhand.format.sheet import Format, written
 
@@ -62,9 +63,11 @@ def command(_: click.Context, given: DescribeOptions) -> None:
     """
     from evenhand.cli.data.describing import told_of
 
-    told = told_of(given)
+    with waiting("Reading what is asked"):
+        told = told_of(given)
     for path in given.plot:
-        told.plot(path, given.pictures)
+        with waiting("Drawing"):
+            told.plot(path, given.pictures)
         click.echo(f"Written: {path}", err=True)
     if given.as_json:
         click.echo(json.dumps(told.document, ensure_ascii=False, allow_nan=False))

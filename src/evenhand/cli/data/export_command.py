@@ -88,7 +88,7 @@ class ExportOptions:
     )
     source: DataOptions
     choosing: ChoosingOptions
-    store: str = options.store()
+    store: str = options.store(images=False)
 
     @property
     def kinds(self) -> "list[Kind]":

@@ -119,7 +119,7 @@ def fetch_order(given: "FetchOptions") -> FetchOutcome:
     known = with_fetched(loaded, ledger.images).addresses
     limits = FetchLimits(bytes=given.max_bytes, allowed=anywhere if given.allow_private else is_public)
     missing = [url for url in urls if url not in known]
-    with explained(ledger.images.root), waiting("Fetching") as shown:
+    with explained(ledger.images.where), waiting("Fetching") as shown:
         settled: list[Outcome] = []
 
         def told(outcome: Outcome) -> None:

@@ -10,14 +10,16 @@ import click
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import LedgerOptions, option
+from evenhand.cli.waiting import waiting
 
 if TYPE_CHECKING:
+    from evenhand.images.places import Copied
     from evenhand.ledger.upkeep.chain import ChainReport
 
 
 @click.group("ledger")
 def command() -> None:
-    """Size, backup and integrity of the ledger."""
+    """Size, backup and integrity of the ledger; a copy of it in another database; where its images lie."""
 
 
 @command.command("info")
@@ -35,7 +37,7 @@ def info(_: click.Context, given: LedgerOptions) -> None:
         more = {"chain": head.as_json(), "public_keys": [one.as_json() for one in keys]}
         click.echo(json.dumps({**found.as_json(), **more}, ensure_ascii=False))
         return
-    size = "" if found.size_bytes is None else f", {found.size_bytes / 1e6:.1f} MB"
+    size = f", {found.size_bytes / 1e6:.1f} MB"
     click.echo(f"{found.where}{size}, tables at version {found.version}")
     counts = "  ".join(f"{name}\u00a0{count}" for name, count in found.counts.items())
     click.echo(fitted(counts, console().width))
@@ -73,10 +75,12 @@ def backup(ctx: click.Context, given: BackupOptions) -> None:
     from evenhand.ledger.upkeep import chain
     from evenhand.ledger.upkeep import check as upkeep
 
-    ledger = Ledger(given.store, create=False)
-    target = upkeep.backup(ledger, given.folder)
-    copied = Ledger(f"sqlite:///{target}", create=False)
-    found, lacking = chain.check(copied), upkeep.left_out(ledger, copied)
+    with waiting("Copying the ledger"):
+        ledger = Ledger(given.store, create=False)
+        target = upkeep.backup(ledger, given.folder)
+    with waiting("Checking the copy"):
+        copied = Ledger(f"sqlite:///{target}", create=False)
+        found, lacking = chain.check(copied), upkeep.left_out(ledger, copied)
     state = "but the copy is not sound" if found.problems else "but not all of it" if lacking else "and found sound"
     click.echo(f"Copied to {target}, {state}.", err=True)
     click.echo(_named("Head of the chain", found.head.hash), err=True)
@@ -102,9 +106,86 @@ def restore(_: click.Context, given: RestoreOptions) -> None:
     """
     from evenhand.ledger.upkeep.restoring import restore
 
-    found = restore(given.backup, given.store, force=given.force)
+    with waiting("Restoring the ledger"):
+        found = restore(given.backup, given.store, force=given.force)
     counted = f"{found.counts['judgements']} judgements, {found.images} images"
     click.echo(f"Restored to {found.where}: {counted}; all of it is as the record names it.", err=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CopyOptions:
+    source: str = options.argument(metavar="FROM")
+    target: str = options.argument(metavar="TO")
+    images: str | None = option(
+        "--images",
+        settable=False,
+        metavar="URL",
+        help="Where the copy's images are to lie: a folder, `database` or s3://BUCKET/PREFIX. By default beside a "
+        "SQLite ledger, and in PostgreSQL's database itself.",
+    )
+    as_json: bool = options.as_json()
+
+
+@command.command("copy")
+@options.takes(CopyOptions)
+def copy(_: click.Context, given: CopyOptions) -> None:
+    """Copy the ledger at the URL FROM to the URL TO, SQLite or PostgreSQL, with images and submitted files.
+
+    TO is a new file or an empty database. Every table is read again there and compared by its digest before the copy
+    counts; one that was cut off leaves no ledger at TO, so the same command can be given again. Others may go on
+    writing to FROM: what they write after the beginning is not in the copy.
+
+    The copy is the same ledger, with its secrets: let only one of the two be written from then on.
+    """
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.upkeep.copying import copy_ledger
+
+    with waiting("Copying the ledger") as shown:
+
+        def told(words: str) -> None:
+            shown.words = words
+
+        ledger = Ledger(given.source, create=False)
+        done = copy_ledger(ledger, given.target, images=given.images, told=told)
+    if given.as_json:
+        click.echo(json.dumps(done.as_json(), ensure_ascii=False))
+        return
+    click.echo(f"Copied {done.source} to {done.target}: {done.rows:,} rows in {len(done.tables)} tables.")
+    click.echo(f"{_files(done.images, 'image')} in {done.images_in}; {_files(done.submitted, 'submitted file')}.")
+    click.echo("Each table was read again in the copy, each file hashed: all are equal.")
+    click.echo(_named("Digest of all tables", done.digest))
+    click.echo(_named("Head of the chain", done.head.hash))
+
+
+def _files(done: "Copied", what: str) -> str:
+    return f"{done.files:,} {what}{'' if done.files == 1 else 's'} ({done.size / 1e6:.1f} MB)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImagesOptions:
+    url: str | None = options.argument(required=False)
+    store: str = options.store()
+
+
+@command.command("images")
+@options.takes(ImagesOptions)
+def images(_: click.Context, given: ImagesOptions) -> None:
+    """Where the ledger's images lie; with URL (a folder, `database` or s3://BUCKET/PREFIX) move them there.
+
+    Submitted files go with them. Let nothing else write to the ledger meanwhile. A folder or a bucket that they were in
+    keeps its files: delete them when you have looked at the new place.
+    """
+    from evenhand.ledger.store.record import Ledger
+    from evenhand.ledger.upkeep.copying import move_images
+
+    ledger = Ledger(given.store, create=False)
+    if given.url is None:
+        click.echo(ledger.places.images.where)
+        return
+    with waiting("Copying images"):
+        before, done, submitted = move_images(ledger, given.url)
+    counted = f"{_files(done, 'image')}, {_files(submitted, 'submitted file')}"
+    click.echo(f"Copied from {before.images.where}, each read again there and hashed: {counted}.", err=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,10 +222,11 @@ def check(ctx: click.Context, given: CheckOptions) -> None:
         heads = {path: published_head(path) for path in given.against}
     except chain.HeadError as error:
         raise WrongUse(str(error)) from None
-    ledger = Ledger(given.store, create=False)
-    problems, found = upkeep.check(ledger), chain.check(ledger)
-    problems += found.problems
-    problems += [f"{path}: {words}" for path, head in heads.items() for words in chain.continues(ledger, head)]
+    with waiting("Checking the ledger"):
+        ledger = Ledger(given.store, create=False)
+        problems, found = upkeep.check(ledger), chain.check(ledger)
+        problems += found.problems
+        problems += [f"{path}: {words}" for path, head in heads.items() for words in chain.continues(ledger, head)]
     if given.as_json:
         document = {"schema": 1, "sound": not problems, "problems": problems, "chain": found.as_json()}
         click.echo(json.dumps(document, ensure_ascii=False))

@@ -14,11 +14,11 @@ from evenhand.cli.people.owning import BY, must_have_pages, refusing
 from evenhand.cli.saying import say, typeable
 
 if TYPE_CHECKING:
-    from evenhand.domain.submission import Despite, Feedback, SubmissionState, SubmissionTerms
+    from evenhand.domain.submission import Despite, Feedback, Pairs, SubmissionState, SubmissionTerms
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.submissions.intakes import Intake
     from evenhand.site.boards.listing import BoardOnRecord
-    from evenhand.site.submissions.owner_api import SubmissionForOwner
+    from evenhand.site.submissions.owner_api import EstimateShown, SubmissionForOwner
 
 
 @click.group("submissions", invoke_without_command=True)
@@ -76,7 +76,7 @@ def _facts(one: "SubmissionForOwner") -> list[str]:
         cost = "no price is known" if plan["cost_usd"] is None else f"at most ${plan['cost_usd']:.2f}"
         likely = f"likely ${plan['likely_usd']:.2f}, " if plan["likely_usd"] is not None else ""
         calls = f"at most {counted(plan['calls_at_most'], 'call')}"
-        facts.append(f"{counted(plan['battles'], 'battle')}, {calls}, {likely}{cost}")
+        facts.append(f"{_asked_for(plan)}, {calls}, {likely}{cost}")
         if plan["reach"] is not None:
             facts.append(f"its interval is likely to reach {plan['reach']:.0f} points to each side")
         if plan["orders"] or plan["verdicts"]:
@@ -90,6 +90,16 @@ def _facts(one: "SubmissionForOwner") -> list[str]:
         return [*facts, typeable(_ESTIMATED_FIRST)]
     next_step = _next(one["submission"], one["stage"])
     return [*facts, typeable(next_step)] if next_step else facts
+
+
+def _asked_for(plan: "EstimateShown") -> str:
+    from evenhand.format.words import counted
+
+    if not plan["until"]:
+        return counted(plan["battles"], "battle")
+    about = "" if plan["expected_calls"] is None else f"about {round(plan['expected_calls']):,}, "
+    compared = f"{about}at most {counted(plan['max_calls'], 'comparison')}"
+    return f"nearest opponents until {plan['until']}, {counted(plan['looks'], 'look')}, {compared}"
 
 
 _ESTIMATED_FIRST = (
@@ -141,6 +151,23 @@ class OpenOptions:
     missing_allowed: int = option(
         "--missing-allowed", settable=False, type=click.IntRange(0, 1_000_000), default=0, show_default=True,
         help="Items that may be without an answer.",
+    )  # fmt: skip
+    pairs: str = option(
+        "--pairs", settable=False, type=click.Choice(["random", "nearest"]), default="random", show_default=True,
+        help="Whom a model meets: opponents by lot, or those of the founding models it is hardest to tell from, until "
+        "--until is met.",
+    )  # fmt: skip
+    until: str = option(
+        "--until", settable=False, default="rank=3", show_default=True, metavar="RULE",
+        help="With --pairs nearest, when enough is known: rank=3, tier, above=NAME or width=50.",
+    )  # fmt: skip
+    looks: int = option(
+        "--looks", settable=False, type=click.IntRange(2, 50), default=7, show_default=True,
+        help="With --pairs nearest, how often it is looked at whether enough is known.",
+    )  # fmt: skip
+    max_calls: int = option(
+        "--max-calls", settable=False, type=click.IntRange(2, 1_000_000), default=560, show_default=True,
+        help="With --pairs nearest, the most that are made for a model.",
     )  # fmt: skip
     feedback: str = option(
         "--feedback", settable=False, type=click.Choice(["paper", "ladder"]), default="paper", show_default=True,
@@ -223,6 +250,10 @@ def _terms(given: OpenOptions) -> "SubmissionTerms":
             missing_allowed=given.missing_allowed,
             feedback=cast("Feedback", given.feedback),
             reserve=given.reserve,
+            pairs=cast("Pairs", given.pairs),
+            until=given.until,
+            looks=given.looks,
+            max_calls=given.max_calls,
         )
     )
 

@@ -13,9 +13,11 @@ from evenhand.cli.environment import WrongUse
 from evenhand.cli.people.submission_server import Address, Document, SubmissionServer, Unreachable
 from evenhand.cli.saying import say
 from evenhand.cli.sentences import FAILED, INCOMPLETE, WRONG_USE
+from evenhand.domain.estimate import Estimate
 from evenhand.files.outputs import Target
 from evenhand.format.near_names import hint
 from evenhand.format.printable import printable
+from evenhand.format.supported import share_interval, share_words
 from evenhand.format.words import counted
 
 _SENTENCES_SHOWN = 30
@@ -141,10 +143,39 @@ async def _followed(server: SubmissionServer, submission: str, uploaded: Documen
         document = await _confirmed(server, submission, uploaded)
     if order.word:
         document = await server.say(submission, order.word)
-        say(_SAID[order.word])
+        figure = await _figure_told(server, submission, document) if order.word == "publish" else ""
+        say(figure or _SAID[order.word])
     if order.wait:
         return await _waited(server, submission, order.every)
     return document or await server.status(submission)
+
+
+async def _figure_told(server: SubmissionServer, submission: str, document: Document) -> str:
+    """What everybody may now read of a submission to a ladder; empty of another, or where it is not published."""
+    if not document.get("published") or not _on_ladder(document):
+        return ""
+    listed = [one.get("published") for one in await server.intakes()]
+    every = [cast("Document", one) for some in listed if isinstance(some, list) for one in cast("list[object]", some)]
+    figure = next((one for one in every if one.get("submission") == submission), None)
+    if figure is None or not isinstance(figure.get("share"), float | int):
+        return "It is published: its name is on the board's page, without a figure."
+    share = Estimate(
+        value=figure["share"],
+        lower=figure.get("share_lower"),
+        upper=figure.get("share_upper"),
+        n=int(figure.get("share_n") or 0),
+    )
+    if share.lower is None:
+        return f"It is published: {share_words(share)} of {share.n} items won, without an interval."
+    return (
+        f"It is published: {share_words(share)} of {share.n} items in reserve won, rounded to whole items (95 % "
+        f"interval {share_interval(share)})."
+    )
+
+
+def _on_ladder(document: Document) -> bool:
+    row = document.get("row")
+    return isinstance(row, dict) and cast("Document", row).get("feedback") == "ladder"
 
 
 async def _begun(server: SubmissionServer, entry: Entry) -> str:
@@ -273,7 +304,10 @@ def _tell_stage(submission: str, document: Document) -> None:
     if isinstance(row, dict):
         say(_row(cast("Document", row)))
     if document.get("stage") == "judged" and not document.get("published"):
-        say(f"On the board it is anonymous until --status {submission} --publish shows its name.")
+        ladder = _on_ladder(document)
+        seen = "Nobody sees it" if ladder else "On the board it is anonymous"
+        shows = "lists it with the figure that is published" if ladder else "shows its name"
+        say(f"{seen} until --status {submission} --publish {shows}.")
 
 
 def _standing(submission: str, document: Document) -> str:
@@ -289,7 +323,8 @@ def _standing(submission: str, document: Document) -> str:
     if place is not None and not (stage == "approved" and wanted):
         words += f"; its place in the queue is {place}"
     if wanted and stage in ("approved", "stopped"):
-        words += f"; {done or 0} of {wanted} trials are judged"
+        most = "at most " if document.get("looks") else ""
+        words += f"; {done or 0} of {most}{wanted} trials are judged"
     if stage == "judged" and document.get("partial"):
         words += ", in part: its budget was reached"
     if stage == "judged" and document.get("published"):
@@ -312,7 +347,13 @@ def _row(row: Document) -> str:
     if elo.get("elo") is not None:
         played = f" Elo {elo['elo']}{_range(elo, 'elo')}, as VisIT-Bench plays it{unsure}."
     why = f" {row['rating_reason']}" if row.get("rating") is None and row.get("rating_reason") else ""
-    return f"{rating}{rank}.{why}{played} The receipt has the rest."
+    soft = " Its soft verdicts said when to end; this row is of the hard ones." if _placed_softly(row) else ""
+    return f"{rating}{rank}.{why}{played}{soft} The receipt has the rest."
+
+
+def _placed_softly(row: Document) -> bool:
+    placed = row.get("placed")
+    return isinstance(placed, dict) and bool(cast("Document", placed).get("soft"))
 
 
 def _rating(row: Document) -> str:

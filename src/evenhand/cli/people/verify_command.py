@@ -2,6 +2,7 @@
 
 import codecs
 import json
+import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,8 @@ import click
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import option
+from evenhand.cli.saying import folded
+from evenhand.cli.waiting import waiting
 
 if TYPE_CHECKING:
     from evenhand.reports.receipts.check import Check
@@ -71,7 +74,8 @@ def command(ctx: click.Context, given: VerifyOptions) -> None:
     store, as_json = given.store, given.as_json
     if _no_ledger(store):
         ctx.exit(_without_ledger(read, predictions, keys, store=store, as_json=as_json))
-    found = verify(Ledger(store, create=False), read, predictions=predictions)
+    with waiting("Working out the receipt again"):
+        found = verify(Ledger(store, create=False), read, predictions=predictions)
     if keys is not None:
         found = ReceiptVerification(checks=(signature_of(read, keys), *found.checks))
     words = f"The receipt {'agrees' if found.agrees else 'does NOT agree'} with the ledger at {store}."
@@ -141,7 +145,8 @@ def _tell(checks: "Sequence[Check]", document: object, words: str, *, as_json: b
     for check in checks:
         lines = [check.found] if check.ok else [*check.differs[:_TOLD], *_more(len(check.differs) - _TOLD)]
         for line in lines:
-            click.echo(f"{'ok    ' if check.ok else 'FAILED'}  {check.name}: {printable(line)}")
+            told = f"{'ok    ' if check.ok else 'FAILED'}  {check.name}: {printable(line)}"
+            click.echo(folded(told, sys.stdout))
     click.echo(words)
 
 

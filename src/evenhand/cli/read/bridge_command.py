@@ -46,7 +46,8 @@ class BridgeOptions:
 def command(_: click.Context, given: BridgeOptions) -> None:
     """Put models that only the judge NEW rated on the board of the judge OLD, by the models that both rated.
 
-    OLD and NEW are judges of the ledger, or files of battles. With --dry-run OLD alone is enough.
+    OLD and NEW are judges of the ledger, files of battles, or runs of the ledger, each for the board it is part of: so
+    one judge at two endpoints can be bridged. With --dry-run OLD alone is enough.
     """
     from evenhand.api.reading import bridge, judges_board, plan_bridge
     from evenhand.format.tables import console

@@ -239,7 +239,7 @@ class _Meeting:
 
 
 def _meetings(trials: Iterable[Mapping[str, Any]]) -> Iterator[tuple[_Meeting, list[Mapping[str, Any]]]]:
-    """With their showings, which are in the order of the record."""
+    """By name, with their showings, which are in the order of the record."""
     found: dict[_Meeting, list[Mapping[str, Any]]] = {}
     for one in trials:
         pair = sorted(one["models"], key=lambda model: (model == REFERENCE, model))
@@ -247,7 +247,7 @@ def _meetings(trials: Iterable[Mapping[str, Any]]) -> Iterator[tuple[_Meeting, l
         how = f"{one['judge']} {way_of_asking(one)}"
         meeting = _Meeting(heading=f"{' against '.join(pair)}{variant}", judge=how)
         found.setdefault(meeting, []).append(one)
-    yield from found.items()
+    yield from sorted(found.items(), key=lambda one: (one[0].heading, one[0].judge))
 
 
 def _print_verdict(trial: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.options import option, output
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 
 
@@ -47,7 +48,8 @@ def command(_: click.Context, given: CompareOptions) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.run_changes import change_sheets, title_of, write_changes
 
-    found = compare(given.first, given.second, ledger=Ledger(given.store, create=False), seed=given.seed)
+    with waiting("Comparing the runs"):
+        found = compare(given.first, given.second, ledger=Ledger(given.store, create=False), seed=given.seed)
     if given.out is not None:
         write_changes(found, given.out)
         say(f"Written: {given.out}")

@@ -10,6 +10,7 @@ import click
 from evenhand.cli import options
 from evenhand.cli.environment import WrongUse
 from evenhand.cli.options import option
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 
 if TYPE_CHECKING:
@@ -42,9 +43,11 @@ def command(_: click.Context, given: CorrelateOptions) -> None:
     from evenhand.format.tables import console
     from evenhand.reports.redundancy import plot_redundancy, print_redundancy
 
-    found = _found(given)
+    with waiting("Comparing benchmarks"):
+        found = _found(given)
     for path in given.plot:
-        plot_redundancy(found, path)
+        with waiting("Drawing"):
+            plot_redundancy(found, path)
     if given.as_json:
         click.echo(json.dumps(found.as_json(), ensure_ascii=False, allow_nan=False))
     else:

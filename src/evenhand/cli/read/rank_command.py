@@ -184,7 +184,8 @@ def command(ctx: click.Context, given: RankOptions) -> None:
     """The models in order, with intervals, what was left out, and how far the judge can be trusted.
 
     FILES hold battles (model_a, model_b, winner; CSV, JSONL, Parquet), or are Chatbot Arena's, MT-bench's, Arena-Hard's
-    or AlpacaEval's own of them; several are joined in one board. Without any the ledger is ranked.
+    or AlpacaEval's own of them; several are joined in one board. A folder of Parquet files, or a pattern of their names
+    in quotes, is one table in parts, as large as it may be. Without any the ledger is ranked.
     """
     _refuse_mixture(ctx, given.files)
     _refuse_people(given)
@@ -220,8 +221,8 @@ def _print(given: RankOptions) -> None:
     from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
     say_notes(INSTALLED.clashes(METHODS, used=given.method))
-    with waiting("Ranking"):
-        board = ranked(given)
+    with waiting("Ranking") as line:
+        board = ranked(given, lambda done, whole: line.count(done, whole, "parts"))
     draw(board, given.plot)
     if given.as_json:
         document = {**document_of(board, given), **audit_document(board, given)}

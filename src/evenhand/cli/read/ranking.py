@@ -1,7 +1,7 @@
 """From the flags of `rank` to a board, and the board printed with what was asked for beside it."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from evenhand.reports.board.choosing import Choice
 
 
-def ranked(given: "RankOptions") -> Board:
+def ranked(given: "RankOptions", told: Callable[[int, int], None] | None = None) -> Board:
+    """`told` hears how many parts of a table are read, and of how many."""
     scoring = Scoring(k=given.k, scale=_scale(given), ties=given.ties, join=given.join, shrink=given.shrink)
     ranking = partial(
         rank,
@@ -56,6 +57,7 @@ def ranked(given: "RankOptions") -> Board:
         anytime=given.anytime,
         jury=given.jury,
         same_family=given.same_family,
+        told=told,
     )
     if given.files:
         return ranking(given.files, battle_columns(given), with_people=given.with_people or False)
@@ -72,7 +74,7 @@ def ranked(given: "RankOptions") -> Board:
         return ranking(judged)
     from evenhand.reports.board.sources import people_beside
 
-    return ranking(judged, with_people=people_beside(ledger, judged.study))
+    return ranking(judged, with_people=people_beside(ledger, judged))
 
 
 def battle_columns(given: "RankOptions") -> "BattleColumns":

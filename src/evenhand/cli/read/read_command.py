@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from evenhand.cli import options
+from evenhand.cli.waiting import waiting
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,8 @@ def command(_: click.Context, given: ReadOptions) -> None:
 
     protocol = load_protocol(given.protocol, criteria=given.criteria)
     graded = protocol.rubric.names if protocol.rubric else None
-    found = read_verdicts(given.file, protocol=protocol)
+    with waiting("Reading the replies"):
+        found = read_verdicts(given.file, protocol=protocol)
     if given.as_json:
         click.echo(found.to_json())
         return

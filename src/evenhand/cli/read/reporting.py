@@ -27,6 +27,7 @@ from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Place, Target
 from evenhand.format.charts import save, write_out
+from evenhand.format.words import listed
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.writing import WrittenReport
@@ -67,12 +68,21 @@ def _made(given: "ReportOptions") -> ReportMade:
         return report_on(ledger, choice_of(given.choosing), given.choosing.run, seed=given.seed)
 
 
+def _withheld(report: Report) -> str:
+    """What of it the pages of a server keep from others than the owner."""
+    given = [
+        *(["captions"] if any(item.caption for item in report.items) else []),
+        *(["references"] if any(item.reference or item.ground_truth for item in report.items) else []),
+    ]
+    return listed([*given, "the judge's words"])
+
+
 def written_page(report: AnyReport, path: Place) -> WrittenReport:
     with waiting("Writing the report"):
         made = write_page(report, path)
     say(f"Written: {path} ({made.bytes / 1e6:.1f} MB); it opens in any browser, without a network.")
     if isinstance(report, Report) and not report.board.origin.sample:
-        say("Note: it holds captions, references and the judge's words, which `serve` withholds; mind who gets it.")
+        say(f"Note: it holds {_withheld(report)}, which `serve` withholds; mind who gets it.")
     if made.pictures_left_out:
         say(
             f"{made.pictures_left_out:,} images are left out, to keep the file small or because they cannot be decoded."

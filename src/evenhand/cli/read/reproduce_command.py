@@ -8,6 +8,7 @@ import click
 
 from evenhand.cli import options
 from evenhand.cli.options import output
+from evenhand.cli.waiting import waiting
 from evenhand.files.outputs import Target
 
 
@@ -42,10 +43,12 @@ def command(ctx: click.Context, given: ReproduceOptions) -> None:
     from evenhand.reports.papers.reproduce.words import print_reproduction
 
     paper, out = given.paper, given.out
-    found = [reproduce(one) for one in (PAPERS if paper == "all" else (paper,))]
+    with waiting("Working out the tables again"):
+        found = [reproduce(one) for one in (PAPERS if paper == "all" else (paper,))]
     if out is not None:
         try:
-            write_page(found, out)
+            with waiting("Drawing"):
+                write_page(found, out)
         except (PageError, ChartError) as error:
             raise WrongUse(str(error)) from error
     if given.as_json:

@@ -76,7 +76,8 @@ def print_trial(document: Mapping[str, Any]) -> None:
             print_heading("Reasoning, which is never read as a verdict")
             click.echo(indented(call["reasoning"]))
         price = "price unknown" if call["cost_usd"] is None else f"${call['cost_usd']:.6f}"
-        print_heading(f"Reply ({call['finish']}, {call['seconds']:.1f} s, {price})")
+        waited = "" if call["seconds"] is None else f"{call['seconds']:.1f} s, "
+        print_heading(f"Reply ({call['finish']}, {waited}{price})")
         click.echo(indented(call["reply"]))
     for judgement in document["judgements"]:
         print_heading("Read as")

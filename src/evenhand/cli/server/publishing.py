@@ -24,10 +24,10 @@ except ImportError as error:
 
 
 def publish_boards(folder: Target, store: str, *, battles: bool) -> dict[str, Json]:
-    """What was written. Raises WrongUse where no board may be seen, OutputRefused."""
-    check_folder(folder)
+    """What was written. Raises WrongUse where no board may be seen and none was published there, OutputRefused."""
+    again = check_folder(folder) > 0
     with closing(Ledger(store, create=False)) as ledger:
-        return _published(folder, lambda told: walked_boards(ledger, battles=battles, told=told))
+        return _published(folder, lambda told: walked_boards(ledger, battles=battles, told=told, again=again))
 
 
 def publish_cases(folder: Target, benchmark: Benchmark) -> dict[str, Json]:

@@ -78,7 +78,6 @@ def _at_hand(given: Contact, ledger: Ledger) -> ModelReady:
         endpoint=given.model.identity,
         model=given.model.model,
         quote=given.quote,
-        openai_images=given.counts_images_as_openai,
         call_context=call_context,
     )
 

@@ -24,6 +24,7 @@ class WorkerOptions:
     )
     once: bool = option("--once", is_flag=True, help="End when there is nothing left to do.")
     while_stdin_is_open: bool = option("--while-stdin-is-open", settable=False, is_flag=True, hidden=True)
+    workers: int = asking_options.workers()
     asking: WorkerAskingOptions
     store: str = options.store()
 
@@ -34,9 +35,10 @@ def command(ctx: click.Context, given: WorkerOptions) -> None:
     """Do what people ask for on the pages, until Ctrl-C.
 
     Fetches the images that they proposed, has a model answer from their captions, and has the models that teams
-    submitted judged. `serve` starts one by itself. Several may run at once: none does what another does. What answers
-    and submissions may cost is set by the owner, on the pages. The sampling settings are those of --model; a judge is
-    asked as its board was. With --once, exit 3 where something was tried and did not go: it is told.
+    submitted judged. `serve` starts one by itself. Several may run at once: none does what another does. With --workers
+    there are as many, which share --max-connections, --rpm and --tpm; one that ends is started again. What answers and
+    submissions may cost is set by the owner, on the pages. The sampling settings are those of --model; a judge is asked
+    as its board was. With --once, exit 3 where something was tried and did not go: it is told.
     """
     from evenhand.cli.server.working import work_until_stopped
     from evenhand.ledger.store.record import Ledger

@@ -8,9 +8,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
@@ -49,21 +50,59 @@ NO_MODEL = "The worker has no model to write reference answers with; start it, o
 
 Told: TypeAlias = Callable[[str], None]
 
+_HELPS = "_EVENHAND_WORKS_BESIDE"
+"""In the environment of a worker that another has begun."""
 _LAST_SECONDS = 40.0
 _FIRST_REST, _LONGEST_REST = 1.0, 60.0
 
 
 def work_until_stopped(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> None:
+    """With as many processes as the flags say; this one is among them."""
+    number, given = given.workers, _for_each(given)
+    helps = bool(os.environ.get(_HELPS))
+    # -P: not from the folder where we are, which may hold modules of a stranger.
+    begin = partial(_begun, [sys.executable, "-P", "-m", "evenhand", *sys.argv[1:]], {_HELPS: "1"}, _unheard)
     with closing(ledger):
-        limits = replace(LIMITS, allowed=anywhere if given.allow_private else is_public)
-        kinds: list[Work[Any]] = [ProposedImages(ledger=ledger, proposals=ProposalCache(ledger), limits=limits)]
-        kinds += _asking_a_model(ctx, given, ledger)
-        told = asyncio.run(_work(kinds, ledger, given))
+        kinds = _kinds(ctx, given, ledger)
+        with ExitStack() as beside:
+            number = 0 if helps else number - 1
+            others = [beside.enter_context(kept_beside(begin, once=given.once)) for _ in range(number)]
+            told, over = asyncio.run(_work(kinds, ledger, given, others, helps=helps))
+            for one in others if given.once and over else ():
+                one.is_last()
+        if over and any(one.failed for one in others):  # what they had begun is for this one
+            told, _ = asyncio.run(_work(kinds, ledger, given, (), helps=helps))
         left = dict.fromkeys([*told, *_left_undone(ledger)]) if given.once else {}
         for sentence in left or (["Nothing is left to do."] if given.once else []):
             say(sentence)
     if left:
         ctx.exit(INCOMPLETE)
+
+
+def _unheard(_: str) -> None:
+    """What another says this one says too."""
+
+
+def _for_each(given: "WorkerOptions") -> "WorkerOptions":
+    """The limits are of all together: each has its part."""
+    pace = given.asking.pace
+    if pace.max_connections < given.workers:
+        raise WrongUse(
+            f"--max-connections {pace.max_connections} is less than --workers {given.workers}: each needs one at least."
+        )
+    own = replace(
+        pace,
+        max_connections=pace.max_connections // given.workers,
+        rpm=None if pace.rpm is None else pace.rpm / given.workers,
+        tpm=None if pace.tpm is None else pace.tpm / given.workers,
+    )
+    return replace(given, asking=replace(given.asking, pace=own))
+
+
+def _kinds(ctx: click.Context, given: "WorkerOptions", ledger: Ledger) -> list[Work[Any]]:
+    limits = replace(LIMITS, allowed=anywhere if given.allow_private else is_public)
+    images = ProposedImages(ledger=ledger, proposals=ProposalCache(ledger), limits=limits)
+    return [images, *_asking_a_model(ctx, given, ledger)]
 
 
 def _left_undone(ledger: Ledger) -> Iterator[str]:
@@ -137,20 +176,33 @@ def _call_context(model: Contact, budget: Budget, ledger: Ledger) -> CallContext
     return replace(model, budget=budget).call_context(ledger)
 
 
-async def _work(kinds: Sequence[Work[Any]], ledger: Ledger, given: "WorkerOptions") -> list[str]:
+async def _work(
+    kinds: Sequence[Work[Any]], ledger: Ledger, given: "WorkerOptions", others: "Sequence[Beside]", *, helps: bool
+) -> tuple[list[str], bool]:
+    """What stands in the way, and whether it came to its end by itself. `others` are told to stop when this one is."""
     stopping = Stopping()
     loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        stopping.interrupt()
+        for one in others:
+            one.leave()
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stopping.interrupt)
-    if given.while_stdin_is_open:
+        loop.add_signal_handler(number, stop)
+    if given.while_stdin_is_open or helps:
         # Whoever started us holds the other end: when they are gone, even by kill -9, it closes.
-        threading.Thread(target=_wait_for_end, args=(loop, stopping), daemon=True).start()
-    return await work(kinds, ledger=ledger, stopping=stopping, rhythm=Rhythm(once=given.once))
+        threading.Thread(target=_wait_for_end, args=(loop, stop), daemon=True).start()
+    told = await work(kinds, ledger=ledger, stopping=stopping, rhythm=Rhythm(once=given.once))
+    return told, not stopping.asked
 
 
-def _wait_for_end(loop: asyncio.AbstractEventLoop, stopping: Stopping) -> None:
-    sys.stdin.buffer.read()
-    loop.call_soon_threadsafe(stopping.interrupt)
+def _wait_for_end(loop: asyncio.AbstractEventLoop, stop: Callable[[], None]) -> None:
+    # Not by `sys.stdin`, whose lock the program could not end with while this thread waits.
+    while os.read(0, 4096):
+        pass
+    with suppress(RuntimeError):  # of a loop that is over
+        loop.call_soon_threadsafe(stop)
 
 
 @contextmanager
@@ -160,44 +212,84 @@ def worker_beside(store: str, flags: Sequence[str], *, told: Told | None = None)
     `flags` are those typed in; what the environment and evenhand.toml say the worker reads itself. `told` is given
     what the worker says, line by line; None: it goes where all that the server says goes.
     """
-    leaving = threading.Event()
-    running: list[subprocess.Popen[bytes]] = []
+    # -P: a folder that holds an `evenhand` or a `json.py` of its own must not run as ours.
+    command = [sys.executable, "-P", "-m", "evenhand", "worker", "--while-stdin-is-open", *flags]
+    # The store goes by the environment: its URL may hold a password, and arguments can be seen by everybody.
+    with kept_beside(partial(_begun, command, {"EVENHAND_STORE": store}, told)):
+        yield
 
-    def keep() -> None:
+
+class Beside:
+    """A process that is begun again whenever it ends. `once`: not when it has done what there was."""
+
+    def __init__(self, begin: Callable[[], "subprocess.Popen[bytes]"], *, once: bool) -> None:
+        self._begin = begin
+        self._once = once
+        self._leaving = False
+        self._last = False
+        self._enough = threading.Event()
+        """None is begun any more."""
+        self.failed = False
+        """Whether the last one ended before it had done what there was."""
+        self._running: list[subprocess.Popen[bytes]] = []
+        self._keeper = threading.Thread(target=self._keep)
+        self._keeper.start()
+
+    def is_last(self) -> None:
+        """The one that runs is waited for, and not told to stop."""
+        self._last = True
+        self._enough.set()
+
+    def leave(self) -> None:
+        """It is told to stop, and ends in its own time."""
+        self._leaving = True
+        self._enough.set()
+        for process in tuple(self._running):
+            _close(process)
+
+    def end(self) -> None:
+        if not self._last:
+            self.leave()
+            for process in tuple(self._running):
+                _end(process)
+        self._keeper.join()
+
+    def _keep(self) -> None:
         rest = _FIRST_REST
-        while not leaving.is_set():
-            process, since = _started(store, flags, told), time.monotonic()
-            running[:] = [process]
-            if leaving.is_set():
+        while not self._enough.is_set():
+            process, since = self._begin(), time.monotonic()
+            self._running[:] = [process]
+            if self._leaving:
                 _close(process)
-            process.wait()
+            ended = process.wait()
+            _close(process)
+            self.failed = self._once and ended not in (0, INCOMPLETE)
+            if self._once and not self.failed:
+                return
             if time.monotonic() - since > _LONGEST_REST:
                 rest = _FIRST_REST
-            leaving.wait(rest)
+            self._enough.wait(rest)
             rest = min(_LONGEST_REST, rest * 2)
 
-    keeper = threading.Thread(target=keep)
-    keeper.start()
+
+@contextmanager
+def kept_beside(begin: Callable[[], "subprocess.Popen[bytes]"], *, once: bool = False) -> Generator[Beside]:
+    """It ends when its standard input does."""
+    beside = Beside(begin, once=once)
     try:
-        yield
+        yield beside
     finally:
-        leaving.set()
-        for process in tuple(running):
-            _close(process)
-            _end(process)
-        keeper.join()
+        beside.end()
 
 
-def _started(store: str, flags: Sequence[str], told: Told | None) -> "subprocess.Popen[bytes]":
-    # -P: a folder that holds an `evenhand` or a `json.py` of its own must not run as ours.
-    # The store goes by the environment: its URL may hold a password, and arguments can be seen by everybody.
+def _begun(command: Sequence[str], variables: Mapping[str, str], told: Told | None) -> "subprocess.Popen[bytes]":
     process = subprocess.Popen(  # noqa: S603  ourselves
-        [sys.executable, "-P", "-m", "evenhand", "worker", "--while-stdin-is-open", *flags],
+        command,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=None if told is None else subprocess.PIPE,
-        env={**os.environ, "EVENHAND_STORE": store},
-        # Ctrl-C is for the server, which then stops the worker in its own time.
+        env={**os.environ, **variables},
+        # Ctrl-C is for who began it, which then stops it in its own time.
         start_new_session=True,
     )
     if told is not None:
@@ -207,10 +299,11 @@ def _started(store: str, flags: Sequence[str], told: Told | None) -> "subprocess
 
 def _tell(process: "subprocess.Popen[bytes]", told: Told) -> None:
     assert process.stderr is not None
-    for line in process.stderr:
-        said = line.decode("utf-8", "replace").rstrip()
-        # Its notes stand on the owner's page too; what follows the kind of an error may be anybody's words.
-        told(said if said.startswith("Note: ") else said.partition(":")[0])
+    with process.stderr as saying:
+        for line in saying:
+            said = line.decode("utf-8", "replace").rstrip()
+            # Its notes stand on the owner's page too; what follows the kind of an error may be anybody's words.
+            told(said if said.startswith("Note: ") else said.partition(":")[0])
 
 
 def _close(process: "subprocess.Popen[bytes]") -> None:

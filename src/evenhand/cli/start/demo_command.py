@@ -52,7 +52,7 @@ def command(ctx: click.Context, given: DemoOptions) -> None:
 
     env = cast(Environment, ctx.obj)
     terminal = console()
-    folder = Ledger(given.store).images.root.parent
+    folder = Ledger(given.store).beside
     record = real_record(folder, force=given.force)
     if not given.as_json:
         record.print_story(terminal)

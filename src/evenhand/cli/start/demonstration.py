@@ -28,7 +28,7 @@ from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.judging import Matching, Showing, prepare
 from evenhand.files.outputs import Target
 from evenhand.format.charts import ChartError
-from evenhand.format.words import per_cent
+from evenhand.format.supported import share_words
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
@@ -137,11 +137,13 @@ def side_by_side(record: RealRecord, live: Demonstration) -> str:
     """A judge of the record and the one that was just asked, each by what is known of it."""
     best = record.judges[0]
     beside = best.aligned.beside_people
-    near = "" if beside is None else f" in {per_cent(beside.judge.agreement.value)} of comparisons"
+    near = "" if beside is None else f" in {share_words(beside.judge_side)} of comparisons"
     worth = {"above": "is worth something", "level": "is worth something", "below": "is worth less than a person"}
     told = worth.get(best.aligned.concluded.standing, "is not known")
-    order = None if live.board.reliability is None else live.board.reliability.order.swap_consistency.value
-    held = "saw no pair in both orders" if order is None else f"keeps its verdict in {per_cent(order)} of swapped pairs"
+    order = None if live.board.reliability is None else live.board.reliability.order.swap_consistency
+    held = "saw no pair in both orders"
+    if order is not None and order.value is not None:
+        held = f"keeps its verdict in {share_words(order)} of swapped pairs"
     verdict = {"good": "shows no fault", "unsure": "is not known to be worth anything", "bad": "is worth nothing"}
     said = verdict[trust_word(live.board.reliability, None).kind]
     return f"Side by side: {best.name} takes a person's side{near} and {told}; {JUDGE} {held} and {said}."
@@ -165,7 +167,7 @@ async def demonstrate(
     responses = [*read_responses(bundled_answers(benchmark), benchmark).responses, *reference_responses(benchmark)]
     judge = named_model(JUDGE, environment=env.environment, cache=env.cache)
     ledger = Ledger(store)
-    page = Target(path=ledger.images.root.parent / "report.html", command="demo", force=force)
+    page = Target(path=ledger.beside / "report.html", command="demo", force=force)
     page.check()
     ledger.register_benchmark(benchmark)
     ledger.add_responses(responses, replace=True)

@@ -21,8 +21,9 @@ from evenhand.files.outputs import Target
 from evenhand.format.charts import ChartError, write_out
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
+from evenhand.format.supported import share_interval, share_words
 from evenhand.format.tables import escape
-from evenhand.format.words import per_cent, unbroken
+from evenhand.format.words import unbroken
 from evenhand.reports.alignment.report import Aligned
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
@@ -107,9 +108,9 @@ class RealRecord:
 
     def _order(self, one: JudgeOnRecord) -> str:
         first = one.first
-        span = f"{per_cent(first.lower)} to {per_cent(first.upper)}"
         claim = "favours neither position" if one.favours is None else f"favours the {one.favours} position"
-        return f"{one.name} {claim}: the first of two equals wins {per_cent(first.value)} (95 % interval {span})."
+        wins = f"{share_words(first)} (95 % interval {share_interval(first)})"
+        return f"{one.name} {claim}: the first of two equals wins {wins}."
 
     def _believed(self, one: JudgeOnRecord) -> str:
         """Who would lead, and who moves most."""
@@ -164,12 +165,15 @@ class RealRecord:
         rows: list[tuple[str, ...]] = []
         for one in self.judges:
             beside = one.aligned.beside_people
-            shares = (None, None) if beside is None else (beside.judge.agreement.value, beside.people.agreement.value)
+            shares = () if beside is None else (beside.judge_side, beside.people_side)
             correlation = one.aligned.board.spearman.value
-            cells = (*map(per_cent, shares), MISSING if correlation is None else f"{correlation:.2f}")
-            rows.append((one.name, *cells, per_cent(one.first.value)))
+            cells = (
+                *(map(share_words, shares) if shares else (MISSING, MISSING)),
+                MISSING if correlation is None else f"{correlation:.2f}",
+            )
+            rows.append((one.name, *cells, share_words(one.first)))
         headings = ("judge", "takes a person's side", "people do", "boards correlate", "first wins")
-        return Sheet(title="How near each judge comes to people", headings=headings, rows=tuple(rows))
+        return Sheet(title="How near each judge comes to people, a tie half", headings=headings, rows=tuple(rows))
 
 
 def _share(log_odds: float | None) -> float | None:

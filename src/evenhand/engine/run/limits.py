@@ -2,6 +2,8 @@
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass
+from typing import Protocol
 
 CUT = 0.7
 CUT_DEBOUNCE_SECONDS = 10.0
@@ -11,13 +13,43 @@ GROWTH_PAUSE_SECONDS = 5.0
 the load does not bring a run down to one call at a time."""
 
 
+class Places(Protocol):
+    """For calls in flight; those of one process where several share them."""
+
+    @property
+    def in_flight(self) -> int: ...
+
+    @property
+    def held(self) -> bool:
+        """The endpoint asked for a pause that has not passed yet."""
+        ...
+
+    async def acquire(self) -> None: ...
+
+    def release(self) -> None: ...
+
+    def succeeded(self) -> None: ...
+
+    def throttled(self, retry_after: float | None) -> None: ...
+
+    def server_failed(self) -> None: ...
+
+    async def pass_hold(self) -> None: ...
+
+
+class Starts(Protocol):
+    async def take(self, units: float = 1.0) -> None:
+        """Returns when so much may be started."""
+        ...
+
+
 class Concurrency:
     """Places for calls in flight: grows slowly on success, is cut on 429, stops growing for a while on 5xx."""
 
     def __init__(self, most: int, *, start: int = 16) -> None:
         self.most = most
         self.allowed = min(most, start)
-        self.in_flight = 0
+        self.in_flight: int = 0
         self.peak = 0
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._successes = 0
@@ -32,7 +64,12 @@ class Concurrency:
                 break
             turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._waiting.append(turn)
-            await turn
+            try:
+                await turn
+            except asyncio.CancelledError:
+                if not turn.cancelled():
+                    self._wake()  # the place that was meant for this one is another's
+                raise
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
 
@@ -96,6 +133,20 @@ class Pace:
         self._free_at = start + units / self._per_second
         if self._free_at > now:
             await asyncio.sleep(self._free_at - now)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How many calls to a model may be in flight, and how fast they may start."""
+
+    places: Places
+    requests: Starts
+    tokens: Starts
+
+    @classmethod
+    def alone(cls, *, most: int, first: int, rpm: float | None, tpm: float | None) -> "Limits":
+        """Of one process that shares them with nobody."""
+        return cls(places=Concurrency(most, start=first), requests=Pace(rpm), tokens=Pace(tpm))
 
 
 def _now() -> float:

@@ -10,7 +10,9 @@ from typing import Any, TypeAlias
 from evenhand.domain.call import Message, Picture, Reply, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.engine.run.task import Due, PlannedChunk
-from evenhand.images import ImageDetail, inspect, most_image_tokens, openai_image_tokens
+from evenhand.images import ImageDetail, image_rule, inspect, most_image_tokens, openai_image_tokens
+from evenhand.ledger.store.batches import open_entries
+from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.prices import COUNTED_BY, PriceList, TokenCounter, estimate_tokens
 
@@ -38,35 +40,65 @@ class Quote:
         image: Callable[[str], bytes],
         *,
         tokenizer: TokenCounter | None = None,
+        batch: bool = False,
+        tier: str | None = None,
     ) -> None:
+        """`batch`: calls go through the provider's batch endpoint. `tier`: the service tier that is asked for."""
         self._endpoint = endpoint
         self._tokenizer = tokenizer
         self._prices = prices
+        self.batch = batch
+        self.tier = tier
         model = "" if endpoint is None else endpoint.model
-        self._picture_tokens = cache(partial(_picture_tokens, image=image, model=model, rule=openai_image_tokens))
+        rule = image_rule(model)
+        self.images_by = None if rule is None else rule.name
+        """The published rule by which images are counted; None: no rule is known, and OpenAI's stands in."""
+        self._picture_tokens = cache(partial(_picture_tokens, image=image, model=model, rule=_estimating(model)))
         self._picture_tokens_at_most = cache(partial(_picture_tokens, image=image, model=model, rule=most_image_tokens))
+        self._marks_caches = endpoint is not None and endpoint.marks_caches_in(batch=batch)
         self._words_times = 1.0
         self._pictures_times = 1.0
         self._output_times = 1.0
 
     @property
     def known(self) -> bool:
-        return self._prices.known(self._endpoint, at=time.time())
+        return self._prices.known(self._endpoint, at=time.time(), batch=self.batch, tier=self.tier)
 
     def cost(self, usage: Usage) -> float | None:
+        return self._prices.cost(self._endpoint, usage, at=time.time(), batch=self.batch, tier=self.tier)
+
+    def batch_cost(self, usage: Usage) -> float | None:
+        """Through the provider's batch endpoint; None where that is not known to have a price of its own."""
+        if not self._prices.batch_known(self._endpoint):
+            return None
+        return self._prices.cost(self._endpoint, usage, at=time.time(), batch=True)
+
+    def plain_cost(self, usage: Usage) -> float | None:
+        """Call by call, under the usual tier."""
         return self._prices.cost(self._endpoint, usage, at=time.time())
 
     def estimate(self, request: Request) -> float | None:
-        """Dollars, for a dry run: every output token that the request allows is counted, the input is estimated."""
-        return self.cost(Usage(input=self.input_tokens(request), output=self.output_tokens(request)))
+        """Dollars, for a dry run: every output token that the request allows is counted, the input is estimated, and
+        put into a cache where that costs more and prompts are marked for one."""
+        plain = Usage(input=self.input_tokens(request), output=self.output_tokens(request))
+        ways = [plain, replace(plain, cache_written=plain.input)] if self._marks_caches else [plain]
+        prices = [self.cost(one) for one in ways]
+        return None if None in prices else max(price for price in prices if price is not None)
 
     def most(self, request: Request) -> float | None:
         """Dollars that the call will not go over, by all that is known of the endpoint."""
         words, pictures = self._input_at_most(request)
         read = math.ceil(words * self._words_times + pictures * self._pictures_times)
         written = math.ceil(_output_at_most(request) * self._output_times)
-        # What the endpoint has in its cache is not told before, and a price may be the higher for it.
-        prices = [self.cost(Usage(input=read, output=written, cached=cached)) for cached in (0, read)]
+        # What the endpoint has in its cache is not told before, and a price may be the higher for it; nor whether it
+        # serves under the tier that was asked for.
+        plain = Usage(input=read, output=written)
+        ways = [plain, replace(plain, cached=read)]
+        if self._marks_caches:
+            ways.append(replace(plain, cache_written=read))
+        if self.tier is not None:
+            ways += [replace(one, tier="default") for one in ways]
+        prices = [self.cost(one) for one in ways]
         return None if None in prices else max(price for price in prices if price is not None)
 
     def shown(self, request: Request, reply: Reply) -> Usage:
@@ -110,7 +142,7 @@ class Quote:
         return self.message_tokens(request.messages)
 
     def message_tokens(self, messages: Iterable[Message]) -> int:
-        """By the model's own tokenizer where it is at hand, else estimated from the words; images by OpenAI's rule."""
+        """By the model's own tokenizer where it is at hand, else estimated from the words; images by `images_by`."""
         told = tuple(messages)
         if self._tokenizer is None or any(isinstance(part, Picture) for one in told for part in one.parts):
             return self._estimated(told)
@@ -139,8 +171,13 @@ def _output_at_most(request: Request) -> int:
 _Rule: TypeAlias = Callable[[int, int, ImageDetail, str], int]
 
 
+def _estimating(model: str) -> _Rule:
+    """The published rule of the model's family; OpenAI's is a stand-in for others, which a dry run says."""
+    rule = image_rule(model)
+    return openai_image_tokens if rule is None else lambda width, height, detail, _: rule.tokens(width, height, detail)
+
+
 def _picture_tokens(picture: Picture, image: Callable[[str], bytes], model: str, rule: _Rule) -> int:
-    """OpenAI's rule is a stand-in for other wires, which a dry run says."""
     info = inspect(image(picture.digest))
     width, height = info.width, info.height
     if picture.max_edge is not None and max(width, height) > picture.max_edge:
@@ -165,11 +202,15 @@ class DryRun:
     output_tokens: int = 0
     """At most."""
     pictures: int = 0
+    in_batches: int = 0
+    """Of the calls, those that were sent in a batch and wait there: they are not sent again."""
     cost_usd: float | None = 0.0
     """At most."""
     input_cost_usd: float | None = 0.0
     """Of the input of the calls that are made in any case: what they cost at least, were every reply empty."""
     image_tokens_known: bool = True
+    images_by: str | None = None
+    """The published rule by which images are counted; None: there are none, or no rule is known."""
     counted_by: str = COUNTED_BY
     first: Request | None = None
     """Of the calls that are made in any case: all have its settings."""
@@ -185,6 +226,7 @@ class DryRun:
             "known": self.known,
             "calls_at_least": self.calls,
             "calls_at_most": self.calls_at_most,
+            "calls_in_batches": self.in_batches,
             "tokens": {
                 "input": self.input_tokens,
                 "input_at_most": self.input_tokens_at_most,
@@ -192,6 +234,7 @@ class DryRun:
                 "counted_by": self.counted_by,
             },
             "image_tokens_known": self.image_tokens_known,
+            "image_tokens_by": self.images_by,
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6),
             "cost_usd_at_least": None if self.input_cost_usd is None else round(self.input_cost_usd, 6),
             "adapted": list(self.adapted),
@@ -200,14 +243,37 @@ class DryRun:
     def perhaps(self) -> "DryRun":
         """The same calls, of which none is sure and none wanted yet."""
         nothing = None if self.input_cost_usd is None else 0.0
-        return replace(self, trials=0, known=0, calls=0, input_tokens=0, input_cost_usd=nothing)
+        return replace(self, trials=0, known=0, calls=0, input_tokens=0, in_batches=0, input_cost_usd=nothing)
 
-    def add(self, request: Request, quote: Quote, *, sure: bool = True) -> None:
-        """`sure`: the call is made in any case."""
+    @classmethod
+    def none_yet(cls, quote: Quote) -> "DryRun":
+        nothing = 0.0 if quote.known else None
+        return cls(cost_usd=nothing, input_cost_usd=nothing)
+
+    def take(self, part: "DryRun", *, times: float) -> None:
+        """With so many times the calls of a part."""
+        self.first = self.first or part.first
+        self.calls += round(part.calls * times)
+        self.input_tokens += round(part.input_tokens * times)
+        self.output_tokens += round(part.output_tokens * times)
+        self.cost_usd = None if part.cost_usd is None else _sum(self.cost_usd, part.cost_usd * times)
+        least = part.input_cost_usd
+        self.input_cost_usd = None if least is None else _sum(self.input_cost_usd, least * times)
+        self.image_tokens_known = self.image_tokens_known and part.image_tokens_known
+
+    def see_images_by(self, quote: Quote) -> None:
+        """By whose rule images were counted, where there were some."""
+        if self.pictures:
+            self.images_by = quote.images_by
+            self.image_tokens_known = quote.images_by is not None
+
+    def add(self, request: Request, quote: Quote, *, sure: bool = True, least: Request | None = None) -> None:
+        """`sure`: the call is made in any case. `least`: the shortest that it may be, where it is not known yet."""
         tokens = quote.input_tokens(request)
         self.calls_at_most += 1
         self.input_tokens_at_most += tokens
         if sure:
+            tokens = tokens if least is None else quote.input_tokens(least)
             self.first = self.first or request
             self.kinds.setdefault((request.endpoint, request.model, bool(request.pictures)), request)
             self.calls += 1
@@ -243,31 +309,44 @@ def added_up(quoted: Sequence[DryRun]) -> DryRun:
         input_tokens_at_most=sum(one.input_tokens_at_most for one in quoted),
         output_tokens=sum(one.output_tokens for one in quoted),
         pictures=sum(one.pictures for one in quoted),
+        in_batches=sum(one.in_batches for one in quoted),
         cost_usd=reduce(_sum, (one.cost_usd for one in quoted), 0.0),
         input_cost_usd=reduce(_sum, (one.input_cost_usd for one in quoted), 0.0),
         image_tokens_known=all(one.image_tokens_known for one in quoted),
+        images_by="; ".join(dict.fromkeys(one.images_by for one in quoted if one.images_by)) or None,
         counted_by="; ".join(dict.fromkeys(one.counted_by for one in quoted)) or COUNTED_BY,
         adapted=tuple(dict.fromkeys(sentence for one in quoted for sentence in one.adapted)),
     )
 
 
 def dry_run(
-    chunks: Iterable[PlannedChunk[Any]], quote: Quote, *, openai_images: bool, second: SecondCalls | None = None
+    chunks: Iterable[PlannedChunk[Any]], quote: Quote, ledger: Ledger, *, second: SecondCalls | None = None
 ) -> DryRun:
     """Counts the plan without asking anything; `cost_usd` is an upper estimate, None where the price is unknown."""
-    total = DryRun(cost_usd=0.0 if quote.known else None, input_cost_usd=0.0 if quote.known else None)
+    total = DryRun.none_yet(quote)
     for chunk in chunks:
+        total.in_batches += in_batches(chunk, ledger)
         total.trials += len(chunk.known) + len(chunk.due)
         total.known += len(chunk.known)
         for due in chunk.due:
-            if due.stored is None:
-                total.add(due.request, quote)
-                if second is not None:
-                    total.add(second.longest, second.quote, sure=False)
-            elif second is not None and (pending := second.pending(due)) is not None:
-                total.add(pending, second.quote)
-            else:
-                total.known += 1
-    total.image_tokens_known = openai_images or total.pictures == 0
+            add_due(total, due, quote, second)
     total.counted_by = quote.counted_by
     return total
+
+
+def in_batches(chunk: PlannedChunk[Any], ledger: Ledger) -> int:
+    """How many of the calls that are due wait in a batch already."""
+    return len(open_entries(ledger, {due.request.key for due in chunk.due if due.stored is None}))
+
+
+def add_due(total: DryRun, due: Due[Any], quote: Quote, second: SecondCalls | None = None) -> None:
+    """Counts what one thing that is due takes."""
+    if due.stored is None:
+        total.add(due.request, quote)
+        total.see_images_by(quote)
+        if second is not None:
+            total.add(second.longest, second.quote, sure=False)
+    elif second is not None and (pending := second.pending(due)) is not None:
+        total.add(pending, second.quote)
+    else:
+        total.known += 1

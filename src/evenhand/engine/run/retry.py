@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from evenhand.domain.call import Reply
 from evenhand.domain.errors import CallFailure, EvenhandError
-from evenhand.engine.run.limits import Concurrency
+from evenhand.engine.run.limits import Places
 
 
 class LongPause(EvenhandError):
@@ -36,12 +36,14 @@ class RetryRule:
             return None
         asked = failure.retry_after or 0.0
         # Full jitter: calls that failed together do not come back together.
-        backoff = random.random() * min(self.longest_wait, self.first_wait * 2 ** (tries - 1))
+        # Room comes back more slowly than a limit of calls a minute lets go.
+        step = tries + 1 if failure.no_room else tries - 1
+        backoff = random.random() * min(self.longest_wait, self.first_wait * 2**step)
         return asked + backoff
 
 
 async def with_retries(
-    call: Callable[[], Awaitable[Reply]], *, rule: RetryRule, concurrency: Concurrency, heard: Callable[[], bool]
+    call: Callable[[], Awaitable[Reply]], *, rule: RetryRule, concurrency: Places, heard: Callable[[], bool]
 ) -> Reply:
     """The reply, with the number of requests it took; raises the last CallFailure with `requests` set likewise.
 
@@ -67,8 +69,10 @@ async def with_retries(
             return reply if tries == 1 else replace(reply, requests=reply.requests + tries - 1)
 
 
-def _tell(concurrency: Concurrency, failure: CallFailure) -> None:
-    if failure.status == 429:
+def _tell(concurrency: Places, failure: CallFailure) -> None:
+    if failure.no_room:
+        concurrency.server_failed()
+    elif failure.status == 429:
         concurrency.throttled(failure.retry_after)
     elif failure.status is not None and failure.status >= 500:
         concurrency.server_failed()

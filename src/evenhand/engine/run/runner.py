@@ -2,28 +2,37 @@
 
 import asyncio
 import time
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Generic
 
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.run.calling import Answer, CallContext, Caller, Reserved, SharedCalls, off_the_budget
-from evenhand.engine.run.limits import Concurrency
+from evenhand.engine.run.batches import BatchDesks, Reserved
+from evenhand.engine.run.calling import Answer, CallContext, Caller, SharedCalls, off_the_budget
+from evenhand.engine.run.prefix_order import in_prefix_order
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.run.task import Circumstances, Due, PlannedChunk, R, S, Task
-from evenhand.ledger.store.claims import LEASE_SECONDS, holder_name, release_all, renew
+from evenhand.ledger.store.batches import open_entries
+from evenhand.ledger.store.claims import LEASE_SECONDS, Claimed, holder_name, release_all, renew
+from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.opening import LedgerError
-from evenhand.ledger.store.record import Entries, Ledger, StoredCall
+from evenhand.ledger.store.presence import Presence
+from evenhand.ledger.store.record import Ledger, StoredCall
 from evenhand.ledger.store.writer import Writer
+from evenhand.models.batch.record import BatchPending, NotSent, OpenBatch
 
 HOPELESS = 5
 """Trials that may fail before any reply has come; then the endpoint is taken to be wrong and the run stops."""
 
 CLAIM_BATCH = 500
+LOOK_SECONDS = 1.0
+"""Between two looks at what other runs hold, and whether others can see that this one lives."""
+_FAILED_MOST = 2000
+"""Trials that failed here of which it is looked whether another run has asked them since."""
 _SAMPLE = 300
 """Characters of a reply that are told where none could be read."""
 
@@ -47,28 +56,63 @@ class _Told:
     """By its key, each request for which others may be waiting, because it is theirs too."""
 
 
+class NothingRead(Misuse):
+    """A run that paused because none of its first replies could be read."""
+
+    code = "EH-NOTHING-READ"
+
+    def __init__(self, words: str, *, told: str) -> None:
+        super().__init__(words)
+        self.told = told
+        """What happened, without what to do about it."""
+
+
 class Runner(Generic[S, R]):
     """One run over all that is due."""
 
     def __init__(
-        self, task: Task[S, R], *, ledger: Ledger, context: CallContext, run: str, planned: int, stop: StopSign
+        self,
+        task: Task[S, R],
+        *,
+        ledger: Ledger,
+        context: CallContext,
+        run: str,
+        planned: int,
+        stop: StopSign,
+        waits: bool = False,
+        claims: int = CLAIM_BATCH,
     ) -> None:
+        """`waits`: for what other runs hold, until they have asked it or left it. `claims`: so much at once."""
         self.tally = Tally(planned=planned)
-        self.concurrency = Concurrency(context.pacing.max_connections)
+        self.concurrency = (context.limits or context.pacing.limits()).places
         self._task = task
         self._ledger = ledger
         self._context = context
         self._run = run
         self._stop = stop
-        self._holder = holder_name(run)
+        self._holder = holder_name(run, present=True)
+        self._presence = Presence(ledger.engine, self._holder)
+        self._waits, self._claims = waits, claims
+        self._left: dict[str, Due[S]] = {}
+        """What other runs hold that are waited for, or have taken over."""
+        self._met_others = False
+        self._look_at = CLAIM_BATCH
+        """At so many of them it is looked before the end of the plan whether they have a result: most soon have."""
+        self._failed: dict[str, tuple[Due[S], NoVerdict]] = {}
+        """What got no reply here, and why; another run may get one."""
+        self._desks = BatchDesks.of(context.batches, context.second and context.second.batches)
+        self.tally.by_batch = self._desks is not None
         self._writer = Writer(
             ledger,
             study=task.study,
             holder=self._holder,
             in_flight=lambda: self.concurrency.in_flight,
             purse=context.budget.on_disk,
+            batches=self._desks,
         )
-        context.budget.begin(run, self._writer.run)
+        context.budget.begin(run, self._writer.run, by_batch=context.by_batch, waits=waits)
+        if self._desks is not None:
+            self._desks.begin(run, self._holder, self._writer.run)
         self._caller = self._caller_with(context)
         self._second = self._caller
         """Asks what follows from a reply."""
@@ -77,26 +121,47 @@ class Runner(Generic[S, R]):
         self._asked = SharedCalls()
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
+        self._next: list[Request] = []
+        """Of the part of the plan that is under way: one of them comes first in another run."""
+
+    @property
+    def batches(self) -> Sequence[OpenBatch]:
+        """Those that this run sees to, in the order in which they came."""
+        return () if self._desks is None else self._desks.followed
 
     def _caller_with(self, context: CallContext) -> Caller:
         return Caller(context, concurrency=self.concurrency, tally=self.tally, charge=self._charge)
 
-    async def _charge(self, usd: float) -> None:
-        if usd:
-            await self._writer.put(Entries(charges={self._run: usd}))
+    async def _charge(self, usd: float, call: str) -> None:
+        if usd or self._desks is not None:
+            charges = {self._run: usd} if usd else {}
+            await self._writer.put(Entries(charges=charges, settled=self._settled(call, usd)))
+
+    def _settled(self, call: str, usd: float) -> dict[str, float]:
+        return {} if self._desks is None else {call: usd}
 
     async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
+        await self._writer.run(self._presence.keep)
         heart = asyncio.create_task(self._keep_claims())
+        yielding = asyncio.create_task(self._leave_to_others())
         producer = asyncio.create_task(self._work_through(iter(chunks)))
         sign = asyncio.create_task(self._stop.wait())
         try:
             await asyncio.wait((producer, sign), return_when=asyncio.FIRST_COMPLETED)
             await self._let_finish(producer)
+            if self._context.budget.refused is not None:
+                self._caller.count_as_refused(self._next)
         finally:
+            if self._desks is not None:  # what they are about to put on record is put there first
+                await self._context.close()
             heart.cancel()
             sign.cancel()
-            await self._writer.close(last=self._leftovers, then=self._let_go)
+            yielding.cancel()
+            try:
+                await self._writer.close(last=self._leftovers, then=self._let_go)
+            finally:
+                await asyncio.to_thread(self._presence.end)
         if self._stop.error is not None:
             raise self._stop.error
         return self.tally
@@ -109,23 +174,103 @@ class Runner(Generic[S, R]):
             self.tally.known += len(chunk.known)
             self.tally.known_no_verdict.update(chunk.undecided)
             await self._link(list(chunk.known))
-            for start in range(0, len(chunk.due), CLAIM_BATCH):
-                await self._ask_batch(chunk.due[start : start + CLAIM_BATCH])
-        if self._tasks:
-            await asyncio.wait(self._tasks)
+            pacing = self._context.pacing
+            due = in_prefix_order(chunk.due, connections=pacing.max_connections) if pacing.by_prefix else chunk.due
+            self._next = [one.request for one in due if one.stored is None]
+            for start in range(0, len(due), self._claims):
+                await self._ask_batch(due[start : start + self._claims])
+            if len(self._left) >= self._look_at:
+                await self._look_again()
+                self._look_at = 2 * len(self._left) + CLAIM_BATCH
+        await self._wait_for_others()
 
-    async def _ask_batch(self, batch: tuple[Due[S], ...]) -> None:
-        claimed = await self._writer.run(lambda: self._task.claim(self._ledger, batch, holder=self._holder))
-        self.tally.known += len(claimed.decided)
-        self.tally.elsewhere += len(claimed.others)
-        await self._link(sorted(claimed.decided))
+    async def _wait_for_others(self) -> None:
+        """Until all that was wanted is asked, whoever asked it; what a run leaves that ends is asked here."""
+        while self._left or self._tasks or self._failed:
+            if self._left:
+                await self._look_again()
+            elif self._tasks:
+                await asyncio.wait(self._tasks)
+                if self._failed and self._met_others:
+                    await asyncio.sleep(2 * LOOK_SECONDS)  # they look at what failed here, and may ask it
+            else:
+                await self._look_at_failed()
+            if self._left or (self._failed and not self._tasks):
+                await asyncio.sleep(LOOK_SECONDS)
+
+    async def _look_again(self) -> None:
+        """At what others held."""
+        left = list(self._left.values())
+        if not self._waits:  # each once: what others hold still is left to them
+            self._left = {}
+        for start in range(0, len(left), CLAIM_BATCH):
+            await self._ask_batch(left[start : start + CLAIM_BATCH])
+
+    async def _look_at_failed(self) -> None:
+        """Whether others have got a reply since; it is not asked a second time here."""
+        batch = [due for due, _ in self._failed.values()][:CLAIM_BATCH]
+        claimed = await self._claim(batch)
+        await self._writer.run(self._ledger.commit, Entries(release=sorted(claimed.mine), holder=self._holder))
         for due in batch:
-            if due.key in claimed.mine:
+            if due.key in claimed.others:
+                continue
+            _, lacking = self._failed.pop(due.key)
+            if due.key in claimed.decided:
+                self.tally.take_back(lacking)
+                await self._ask_batch([due])
+
+    async def _claim(self, batch: Sequence[Due[S]]) -> Claimed:
+        """Where others are waited for, without what they hold in batches: that may take a day."""
+        claimed = await self._writer.run(lambda: self._task.claim(self._ledger, batch, holder=self._holder))
+        if not self._waits or not claimed.others:
+            return claimed
+        held = {due.key: due.request.key for due in batch if due.key in claimed.others}
+        waiting = await self._in_open_batches([*held.values()])
+        return replace(claimed, others={key for key, call in held.items() if call not in waiting})
+
+    async def _ask_batch(self, batch: Sequence[Due[S]]) -> None:
+        claimed = await self._claim(batch)
+        if self._waits:
+            batch, claimed = await self._answered_meanwhile(batch, claimed)
+            looked_at = {due.key for due in batch}
+            self._left = {key: due for key, due in self._left.items() if key not in looked_at}
+            self._left |= {due.key: due for due in batch if due.key in claimed.others}
+            self.tally.in_batches += len(looked_at - claimed.mine - claimed.decided - claimed.others)
+            self._met_others = self._met_others or bool(claimed.others)
+            self.tally.elsewhere = len(self._left)
+        else:
+            self.tally.elsewhere += len(claimed.others)
+        self.tally.known += len(claimed.decided)
+        await self._link(sorted(claimed.decided))
+        asked = [due.request.key for due in batch if due.key in claimed.mine and due.stored is None]
+        waiting = await self._in_open_batches(asked)
+        self.tally.in_batches += len(waiting)
+        for due in batch:
+            if due.key in claimed.mine and due.request.key not in waiting:
                 await self.concurrency.acquire()
                 if self._stop.raised:
                     self.concurrency.release()
                     return
                 await self._start(due)
+
+    async def _answered_meanwhile(self, batch: Sequence[Due[S]], claimed: Claimed) -> tuple[Sequence[Due[S]], Claimed]:
+        """Where a call says whether something is decided, others may have made it for another name: what came of it
+        is written down here too."""
+        if self._task.study is not None or not claimed.decided:
+            return batch, claimed
+        calls = {due.request.key for due in batch if due.key in claimed.decided}
+        found = await self._writer.run(self._ledger.find_calls, sorted(calls))
+        known = {due.key for due in batch if due.key in claimed.decided and due.request.key in found}
+        batch = [replace(due, stored=found[due.request.key]) if due.key in known else due for due in batch]
+        return batch, replace(claimed, mine=claimed.mine | known, decided=claimed.decided - known)
+
+    async def _in_open_batches(self, calls: Sequence[str]) -> Collection[str]:
+        """Those that somebody sent in a batch that this run does not see to: they are not sent again."""
+        found = await self._writer.run(open_entries, self._ledger, calls)
+        if self._desks is None or not found:
+            return found
+        own = {batch for batch in {one.batch for one in found.values()} if await self._desks.know(batch)}
+        return [call for call, one in found.items() if one.batch not in own]
 
     async def _link(self, trials: list[str]) -> None:
         if trials and self._task.study is not None:
@@ -140,7 +285,9 @@ class Runner(Generic[S, R]):
             reserved = await self._caller.reserve(due.request)
             if reserved is None:
                 self.concurrency.release()
-                self._stop.stop()
+                # What batches hold still is set aside already: it is collected, and leaves room.
+                if self._desks is None or not await self._desks.hold_more():
+                    self._stop.stop()
                 return
             self._asked.add(due.request.key)
             told.answers[due.request.key] = _INTERRUPTED
@@ -159,7 +306,8 @@ class Runner(Generic[S, R]):
             concluded = True
             if result is not _INTERRUPTED or told.sent:
                 self._conclude(due, result, told)
-            await self._writer.put(told.entries)
+            if due.key in await self._writer.put(told.entries):
+                await self._look_later(due, result, told)
         except asyncio.CancelledError:
             if not concluded:
                 # What only waited for its turn was never asked, and so did not fail.
@@ -190,13 +338,17 @@ class Runner(Generic[S, R]):
             result = self._task.read(due, replies)
             if not isinstance(result, Request):
                 return result
-            request = result
-            said = await self._ask_on(request, told)
+            instead = (await self._keep(told)).get(request.key)
+            if instead is None:
+                request = result
+                said = await self._ask_on(request, told)
+            else:
+                said, told.calls = instead, told.calls[:-1]
+                del replies[-1]
         return said
 
     async def _ask_on(self, request: Request, told: _Told) -> StoredCall | NoVerdict:
         """A further call about something that holds its place already."""
-        await self._keep(told)
         twin = self._asked.get(request.key)
         if twin is not None:
             return await self._overheard(twin, told)
@@ -209,6 +361,9 @@ class Runner(Generic[S, R]):
         told.at_hand = False
         if self._stop.pressing:
             return _INTERRUPTED
+        if await self._in_open_batches([request.key]):
+            self.tally.in_batches += 1
+            return _INTERRUPTED
         reserved = await self._second.reserve(request)
         if reserved is None:
             self._stop.stop()
@@ -216,12 +371,22 @@ class Runner(Generic[S, R]):
             return _OVER_BUDGET
         return await self._ask(self._second, request, reserved, told)
 
-    async def _keep(self, told: _Told) -> None:
-        """Puts on record what was said so far: it was paid for, whatever comes of the next call."""
+    async def _keep(self, told: _Told) -> dict[str, StoredCall]:
+        """Puts on record what was said so far: it was paid for, whatever comes of the next call. Returns what is there
+        instead, where another run was told something else before."""
+        instead: dict[str, StoredCall] = {}
         if told.entries.calls:
             # Taken first: an interrupt in the midst of it must not have them charged once more at the end.
-            await self._writer.put(told.entries.take_calls())
+            lost = await self._writer.put(told.entries.take_calls())
+            instead = await self._on_record(told, lost & told.answers.keys())
         self._tell_twins(told)
+        return instead
+
+    async def _on_record(self, told: _Told, calls: Collection[str]) -> dict[str, StoredCall]:
+        """What the record holds of the calls, which is what others who wait for them hear."""
+        found = await self._writer.run(self._ledger.find_calls, calls) if calls else {}
+        told.answers |= {key: call for key, call in found.items() if key in told.answers}
+        return found
 
     def _tell_twins(self, told: _Told) -> None:
         for key, said in told.answers.items():
@@ -238,9 +403,21 @@ class Runner(Generic[S, R]):
             self._give_up_if_hopeless(caller, failure)
             said = told.answers[request.key] = NoVerdict(reason=failure.reason, detail=str(failure))
             return said
+        except BatchPending as pending:
+            # Neither answered nor failed: it waits where it is, and the next run finds it there.
+            if pending.error is not None:
+                self._stop.fail(pending.error)
+            else:
+                self.tally.in_batches += 1
+            return _INTERRUPTED
+        except NotSent:
+            self._stop.stop()
+            return _INTERRUPTED
         except asyncio.CancelledError:
             if request.key in caller.cut_off:
                 told.entries.charge(self._run, off_the_budget(None, reserved.estimate))
+            if self._desks is not None and self._desks.have_sent(request.key):
+                self.tally.in_batches += 1
             raise
         finally:
             told.sent = told.sent or request.key in caller.sent
@@ -249,7 +426,9 @@ class Runner(Generic[S, R]):
         told.cost_usd = None if cost is None or before is None else before + cost
         self.tally.add_reply(reply, cost)
         told.entries.add_call(request, reply, run=self._run, at=time.time(), cost_usd=cost)
-        told.entries.charge(self._run, caller.paid_for(request, reply, reserved.estimate))
+        paid = caller.paid_for(request, reply, reserved.estimate)
+        told.entries.charge(self._run, paid)
+        told.entries.settled |= self._settled(request.key, paid)
         said = told.answers[request.key] = StoredCall(reply=reply, cost_usd=cost)
         return said
 
@@ -263,12 +442,23 @@ class Runner(Generic[S, R]):
         self.tally.add_result(lacking)
         if lacking is not None and not lacking.call_failed:
             self._pause_if_unread(lacking, told)
+        elif lacking is not None and self._waits and len(self._failed) < _FAILED_MOST:
+            self._failed[due.key] = (due, lacking)
         now = Circumstances(run=self._run, at=time.time(), cost_usd=told.cost_usd, calls=told.calls)
         told.entries.extend(self._task.record(due, result, now))
 
+    async def _look_later(self, due: Due[S], result: R | NoVerdict, told: _Told) -> None:
+        """At what was not put on record, because another run has taken it over, or has another reply there: if that run
+        leaves it, what is on record is read."""
+        self.tally.take_back(self._task.outcome(result), at_hand=told.at_hand)
+        self._failed.pop(due.key, None)
+        found = await self._on_record(told, {due.request.key, *told.answers})
+        self._left[due.key] = replace(due, stored=found.get(due.request.key))
+
     def _give_up_if_hopeless(self, caller: Caller, failure: CallFailure) -> None:
         caller.failed += 1
-        if not caller.heard and caller.failed >= HOPELESS:
+        # What is in a batch was sent long ago, and comes in any order.
+        if self._desks is None and not caller.heard and caller.failed >= HOPELESS:
             self._stop.fail(
                 Misuse(
                     f"The first {caller.failed} trials all failed and no reply has come. {failure}",
@@ -276,16 +466,19 @@ class Runner(Generic[S, R]):
                 )
             )
 
-    def _pause_if_unread(self, lacking: NoVerdict, told: _Told) -> None:
+    def _pause_if_unread(self, lacking: NoVerdict, heard: _Told) -> None:
         most, unread = self._context.pacing.unread_most, self.tally.no_verdict.total()
         if most is not None and not self.tally.verdicts and unread >= most:
-            sample = shorten(told.last, _SAMPLE, placeholder=" …")
+            sample = shorten(heard.last, _SAMPLE, placeholder=" …")
+            told = (
+                f"None of the first {unread} replies could be read ({lacking.reason}), so the run pauses before more "
+                f"is spent. The last one said: {sample!r}."
+            )
             self._stop.fail(
-                Misuse(
-                    f"None of the first {unread} replies could be read ({lacking.reason}), so the run pauses before "
-                    f"more is spent. The last one said: {sample!r}. Once the judge follows the "
-                    f"protocol, --retry-reason {lacking.reason} asks these again; --go-on asks on as it is.",
-                    code="EH-NOTHING-READ",
+                NothingRead(
+                    f"{told} Once the judge follows the protocol, --retry-reason {lacking.reason} asks these again; "
+                    "--go-on asks on as it is.",
+                    told=told,
                 )
             )
 
@@ -309,12 +502,24 @@ class Runner(Generic[S, R]):
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     async def _keep_claims(self) -> None:
+        renewed = time.monotonic()
         while True:
-            await asyncio.sleep(LEASE_SECONDS / 4)
+            await asyncio.sleep(LOOK_SECONDS if self._presence.needed else LEASE_SECONDS / 4)
+            # A thread of its own: the one that writes may be waiting for the server.
+            anew = await asyncio.to_thread(self._presence.keep)
+            if not anew and time.monotonic() - renewed < LEASE_SECONDS / 4:
+                continue
             try:
                 await self._writer.run(self._renew)
+                renewed = time.monotonic()
             except LedgerError as error:
                 self._stop.fail(error)
+
+    async def _leave_to_others(self) -> None:
+        try:
+            await self._context.budget.let_go_when_idle()
+        except LedgerError as error:
+            self._stop.fail(error)
 
     def _renew(self) -> None:
         renew(self._ledger, holder=self._holder)

@@ -42,6 +42,14 @@ class StopSign:
     async def wait(self) -> None:
         await self._raised.wait()
 
+    async def wait_pressing(self) -> None:
+        """For an interrupt or an error."""
+        await self._pressing.wait()
+
+    async def wait_hurried(self) -> None:
+        """For a second interrupt."""
+        await self._hurried.wait()
+
     async def end_of_patience(self, grace_seconds: float) -> None:
         """Returns so long after an interrupt or an error, or at a second interrupt; a spent budget is no hurry."""
         await self._pressing.wait()

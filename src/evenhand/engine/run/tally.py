@@ -8,6 +8,9 @@ from evenhand.domain.call import Reply
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import NoVerdict
 
+STANDARD_TIERS = frozenset({"auto", "default", "standard", "on_demand"})
+"""Names of the usual service tier."""
+
 
 @dataclass(slots=True, kw_only=True)
 class Tally:
@@ -26,8 +29,14 @@ class Tally:
     no_verdict: Counter[str] = field(default_factory=Counter[str])
     failed: Counter[str] = field(default_factory=Counter[str])
     elsewhere: int = 0
-    """Being asked by another run on the same ledger."""
+    """Being asked by another run on the same ledger, when last looked at."""
+    in_batches: int = 0
+    """Waiting in batches when the run ended; they are not reached."""
+    by_batch: bool = False
+    """Calls go out in batches."""
     tokens: Counter[str] = field(default_factory=Counter[str])
+    tiers: Counter[str] = field(default_factory=Counter[str])
+    """Replies by the service tier that they were served under, where the endpoint says so."""
     cost_usd: float = 0.0
     cost_unknown: int = 0
     """Replies whose price is unknown."""
@@ -44,6 +53,10 @@ class Tally:
         usage = reply.usage
         for name in ("input", "output", "cached", "reasoning"):
             self.tokens[name] += getattr(usage, name) or 0
+        if usage.cache_written:
+            self.tokens["cache_written"] += usage.cache_written
+        if usage.tier is not None:
+            self.tiers[usage.tier] += 1
         self.add_cost(cost_usd)
         if reply.adapted:
             self.adapted.update(reply.adapted)
@@ -64,6 +77,20 @@ class Tally:
                 self.last_failure = lacking.detail
         else:
             self.no_verdict[lacking.reason] += 1
+
+    def take_back(self, lacking: NoVerdict | None, *, at_hand: bool = False) -> None:
+        """A result, as `add_result`, that another run's stands for. `at_hand`: it was read without a call."""
+        if at_hand:
+            self.known -= 1
+            self.reread -= 1
+        else:
+            self.called -= 1
+        if lacking is None:
+            self.verdicts -= 1
+        elif lacking.call_failed:
+            self.failed -= Counter({lacking.reason: 1})
+        else:
+            self.no_verdict -= Counter({lacking.reason: 1})
 
     def stopped_with(self, decided: int) -> None:
         """`decided`: of all that was planned, what has a result now that the run stopped early."""
@@ -92,12 +119,14 @@ class Tally:
             "called": self.called,
             "not_reached": self.not_reached,
             "elsewhere": self.elsewhere,
+            "in_batches": self.in_batches,
             "requests": self.requests,
             "verdicts": self.verdicts,
             "no_verdict": dict(self.no_verdict),
             "failed": dict(self.failed),
             "cost_usd": None if self.cost_unknown else round(self.cost_usd, 6),
             "tokens": dict(self.tokens),
+            "service_tiers": dict(self.tiers),
             "adapted": dict(self.adapted),
             "wall_s": round(self.wall_s, 3),
             "cpu_s": round(time.process_time() - self._cpu, 3),

@@ -7,7 +7,8 @@ from typing import Generic, Protocol, TypeVar
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.verdict import NoVerdict
 from evenhand.ledger.store.claims import Claimed
-from evenhand.ledger.store.record import Entries, Ledger, StoredCall
+from evenhand.ledger.store.entries import Entries
+from evenhand.ledger.store.record import Ledger, StoredCall
 
 S = TypeVar("S")
 """What is asked about: a Trial, or an Item that a model is to answer."""

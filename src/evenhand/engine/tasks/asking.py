@@ -14,7 +14,8 @@ from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.engine.run.task import Circumstances, Due
 from evenhand.engine.tasks.extraction import EXTRACTED, Extraction
 from evenhand.ledger.store.claims import Claimed, claim
-from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.entries import Entries
+from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.candidates import Meant
 from evenhand.protocols.closing import trial_token
 from evenhand.protocols.fence import fence_nonce

@@ -52,12 +52,16 @@ class Describing(ItemTask):
             item=due.subject.digest, model=self.asked.name, text=reply.text, variant=self.variant, flags=flags
         )
 
-    def to_come(self, due: Due[Item], ledger: Ledger) -> Sequence[Request]:
-        if self.mode == "generic":
+    @property
+    def two_steps(self) -> bool:
+        return self.mode == "query-specific"
+
+    def to_come(self, due: Due[Item], ledger: Ledger, *, written: int | None = None) -> Sequence[Request]:
+        if not self.two_steps:
             return ItemTask.to_come(self, due, ledger)
         if due.stored is None:
-            longest = "word" * ((self.query or self.asked).settings.max_tokens or UNLIMITED_OUTPUT)
-            return (due.request, self._looking_at(due.subject, longest))
+            longest = (self.query or self.asked).settings.max_tokens or UNLIMITED_OUTPUT
+            return (due.request, self._looking_at(due.subject, "word" * (longest if written is None else written)))
         following = self.read(due, (due.stored.reply,))
         return (following,) if isinstance(following, Request) and not ledger.find_calls([following.key]) else ()
 

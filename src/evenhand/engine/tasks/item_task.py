@@ -1,7 +1,7 @@
 """What errands share that ask a model about items, one by one: to answer them, or to describe their images."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evenhand.domain.answer_flags import ADAPTED, ASKED_WITH, REFUSED, SAID_BY, TRUNCATED
@@ -11,10 +11,11 @@ from evenhand.domain.item import Item
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.run.quote import DryRun, Quote
+from evenhand.engine.run.quote import DryRun, Quote, in_batches
 from evenhand.engine.run.task import Circumstances, Due, PlannedChunk
 from evenhand.ledger.store.claims import Claimed, claim_calls
-from evenhand.ledger.store.record import CHUNK, Entries, Ledger
+from evenhand.ledger.store.entries import Entries
+from evenhand.ledger.store.record import CHUNK, Ledger
 
 GREEDY = Settings(temperature=0.0, max_tokens=4096)
 """As Creation-MMBench's authors let models answer; used where the user sets nothing else."""
@@ -107,8 +108,14 @@ class ItemTask(ABC):
     @abstractmethod
     def read(self, due: Due[Item], replies: Sequence[Reply]) -> Response | NoVerdict | Request: ...
 
-    def to_come(self, due: Due[Item], ledger: Ledger) -> Sequence[Request]:  # noqa: ARG002
-        """The calls that it still takes; about as long as they can get."""
+    @property
+    def two_steps(self) -> bool:
+        """Whether a first reply, to words alone, is taken up in the call that shows the images."""
+        return False
+
+    def to_come(self, due: Due[Item], ledger: Ledger, *, written: int | None = None) -> Sequence[Request]:  # noqa: ARG002
+        """The calls that it still takes. `written`: tokens of the replies that are taken up in further calls; None: as
+        many as are allowed."""
         return () if due.stored is not None else (due.request,)
 
     def on_record(self, item: Item, ledger: Ledger) -> Response | None:
@@ -129,7 +136,9 @@ class ItemTask(ABC):
         return replace(claimed, mine=claimed.mine | at_hand)
 
     def record(self, due: Due[Item], result: Response | NoVerdict, now: Circumstances) -> Entries:  # noqa: ARG002
-        return Entries(responses=[result] if isinstance(result, Response) else [])
+        if not isinstance(result, Response):
+            return Entries()
+        return Entries(responses=[result], said_in={result.digest: due.key})
 
     def outcome(self, result: Response | NoVerdict) -> NoVerdict | None:
         return result if isinstance(result, NoVerdict) else None
@@ -151,23 +160,38 @@ class ItemTask(ABC):
                 ),
             )
 
-    def dry_run(
-        self, chunks: Iterator[PlannedChunk[Item]], quotes: Quotes, ledger: Ledger, *, openai_images: bool
-    ) -> DryRun:
+    def dry_run(self, chunks: Iterator[PlannedChunk[Item]], quotes: Quotes, ledger: Ledger) -> DryRun:
         """Counts the plan without asking anything; the very same request is asked once."""
         total = DryRun(cost_usd=0.0 if quotes.known else None)
         counted: set[str] = set()
         for chunk in chunks:
             total.trials += len(chunk.known) + len(chunk.due)
             total.known += len(chunk.known)
+            total.in_batches += in_batches(chunk, ledger)
             for due in chunk.due:
-                fresh = [request for request in self.to_come(due, ledger) if request.key not in counted]
-                counted.update(request.key for request in fresh)
+                shortest = self.to_come(due, ledger, written=0)
+                asked = zip(self.to_come(due, ledger), shortest, strict=True)
+                fresh = [(longest, least) for longest, least in asked if longest.key not in counted]
+                counted.update(longest.key for longest, _ in fresh)
                 total.known += not fresh
-                for request in fresh:
-                    total.add(request, quotes.of(request))
-        total.image_tokens_known = openai_images or total.pictures == 0
+                for longest, least in fresh:
+                    total.add(longest, quotes.of(longest), least=least)
+        total.see_images_by(quotes.asked)
         return total
+
+    def steps(
+        self, chunks: Iterable[PlannedChunk[Item]], quotes: Quotes, ledger: Ledger, *, written: int
+    ) -> tuple[DryRun, DryRun]:
+        """The calls without images and those with them, were every reply that is taken up as long as `written`."""
+        blind, seeing = DryRun.none_yet(quotes.without_images or quotes.asked), DryRun.none_yet(quotes.asked)
+        counted: set[str] = set()
+        for due in (due for chunk in chunks for due in chunk.due):
+            for request in self.to_come(due, ledger, written=written):
+                if request.key not in counted:
+                    counted.add(request.key)
+                    (seeing if request.pictures else blind).add(request, quotes.of(request))
+        seeing.see_images_by(quotes.asked)
+        return blind, seeing
 
 
 def nothing_said(reply: Reply) -> NoVerdict | None:

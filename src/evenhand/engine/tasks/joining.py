@@ -1,7 +1,8 @@
 """A submitted model that is to join a board: all that its battles need, taken from the record."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from functools import partial
 
 from evenhand.benchmarks.answers.submitted import check_submitted
 from evenhand.domain.errors import Misuse
@@ -15,6 +16,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
 from evenhand.ledger.submissions.placements import BoardJudge, judge_of, studies_of
 from evenhand.ledger.submissions.store import Submission
+from evenhand.protocols.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,6 +29,8 @@ class JoinedBoard:
     """Those that the board's studies ask about."""
     models: frozenset[str]
     """All that play on it, whether everybody may know of them or not."""
+    placed: frozenset[str]
+    """Of these, those of whom nothing was asked but at looks planned beforehand: their intervals are of those looks."""
     plain: frozenset[str]
     """Models that stand with their plain answers whatever the board's variant."""
     judge: BoardJudge
@@ -52,11 +56,16 @@ def joined_board(ledger: Ledger, intake: Intake) -> JoinedBoard:
         raise Misuse(f"The board of {intake.benchmark} that takes submissions has nothing judged yet; judge it first.")
     benchmark = Benchmark(name=intake.benchmark, items=items, licence="", citation="", protocols=())
     asked = {item for study in studies for item in study.items}
+    models, otherwise = (
+        frozenset(model for study in some for model in study.models)
+        for some in (studies, [study for study in studies if study.looks is None])
+    )
     return JoinedBoard(
         intake=intake,
         benchmark=with_fetched(benchmark, ledger.images),
         items=tuple(item for item in items if item.digest in asked),
-        models=frozenset(model for study in studies for model in study.models),
+        models=models,
+        placed=models - otherwise,
         plain=frozenset({REFERENCE, *(study.against for study in studies if study.against is not None)}),
         judge=judge,
     )
@@ -68,7 +77,7 @@ def submitted_answers(ledger: Ledger, board: JoinedBoard, submission: Submission
     assert upload is not None, "only what was uploaded is confirmed"
     if not ledger.submitted.holds(upload.file):
         raise Misuse(
-            f"Its file {upload.file} is not in {ledger.submitted.root}, or was altered; copy it from a backup, or "
+            f"Its file {upload.file} is not in {ledger.submitted.where}, or was altered; copy it from a backup, or "
             "ask the team for it.",
             code="EH-FILE-MISSING",
         )
@@ -96,18 +105,9 @@ def placing(
     ledger: Ledger, board: JoinedBoard, answers: tuple[Response, ...], draw: Draw, *, spoken: Spoken | None = None
 ) -> PreparedStudy:
     """The study of the model's battles. Raises Misuse where there is nothing to judge."""
-    spoken = spoken or Spoken()
-    held = ledger.responses_to(
-        (item.digest for item in board.items), variant=board.intake.board.variant, plain=board.plain
-    )
-    playing = [*(one for one in held if one.model in draw.opponents and one.model != draw.new), *answers]
-    return prepare(
-        board.benchmark,
-        playing,
+    return preparing(ledger, board, spoken)(
+        playing(ledger, board, answers, {*draw.opponents} - {draw.new}),
         items=board.items,
-        judge=board.judge.rater,
-        model=spoken.judge,
-        showing=_showing(board, spoken),
         matching=Matching(
             pairing="placing",
             new=draw.new,
@@ -117,16 +117,47 @@ def placing(
             orders="both",
             variant=board.intake.board.variant,
         ),
+    )
+
+
+def playing(
+    ledger: Ledger, board: JoinedBoard, answers: tuple[Response, ...], opponents: Collection[str]
+) -> list[Response]:
+    """The answers of the model that joins, and of those it may meet."""
+    held = ledger.responses_to(
+        (item.digest for item in board.items), variant=board.intake.board.variant, plain=board.plain
+    )
+    return [*(one for one in held if one.model in opponents), *answers]
+
+
+def preparing(ledger: Ledger, board: JoinedBoard, spoken: Spoken | None = None) -> Callable[..., PreparedStudy]:
+    """Makes studies that the board's judge is asked as the board's models were. Raises Misuse where that cannot be."""
+    spoken = spoken or Spoken()
+    return partial(
+        prepare,
+        board.benchmark,
+        judge=board.judge.rater,
+        model=spoken.judge,
+        showing=_showing(board, spoken),
         fence_secret=ledger.fence_secret(),
+    )
+
+
+def protocol_of(board: JoinedBoard) -> Protocol:
+    """Raises Misuse where it is not here any more."""
+    return _as_judged(board).protocol()
+
+
+def _as_judged(board: JoinedBoard) -> AsJudged:
+    judge = board.judge
+    return AsJudged(
+        benchmark=board.intake.benchmark, rater=judge.rater, condition=judge.condition, extractor=judge.extractor
     )
 
 
 def _showing(board: JoinedBoard, spoken: Spoken) -> Showing:
     """As the board's founding models were shown. Raises Misuse where that cannot be done any more."""
-    judge = board.judge
-    judged = AsJudged(
-        benchmark=board.intake.benchmark, rater=judge.rater, condition=judge.condition, extractor=judge.extractor
-    )
+    judged = _as_judged(board)
     return judged.showing(
         judged.protocol(),
         spoken,

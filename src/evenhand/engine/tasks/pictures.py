@@ -12,7 +12,8 @@ def with_fetched(benchmark: Benchmark, store: ImageStore) -> Benchmark:
     """The same items, knowing which of their URLs were fetched into this store."""
     fetched = store.addresses.digests()
     named = {name for item in benchmark.items for name in item.images} & fetched.keys()
-    held = {url: fetched[url] for url in named if store.path(fetched[url]).exists()}
+    missing = set(store.missing(fetched[url] for url in named)) if named else ()
+    held = {url: fetched[url] for url in named if fetched[url] not in missing}
     return replace(benchmark, addresses={**held, **benchmark.addresses})
 
 
@@ -21,10 +22,12 @@ def refuse_addresses(items: Sequence[Item], addresses: Mapping[str, str]) -> Non
 
     `addresses`: the digests of those that are available.
     """
-    remote = [item.label for item in items if any("://" in name and name not in addresses for name in item.images)]
+    lacking = ((item, [name for name in item.images if "://" in name and name not in addresses]) for item in items)
+    remote = [(item.label, names[0]) for item, names in lacking if names]
     if remote:
+        label, name = remote[0]
         raise Misuse(
-            f"The images of {len(remote)} items are only addresses (the first is '{remote[0]}'); fetch them with "
+            f"The images of {len(remote)} items are only addresses (the first is {name} of '{label}'); fetch them with "
             "`evenhand benchmarks fetch`, give a data file with the images in its folder, or let the judge see "
             "captions.",
             code="EH-IMAGES-NOT-FETCHED",

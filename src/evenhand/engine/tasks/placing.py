@@ -21,15 +21,13 @@ Shown: TypeAlias = tuple[str, str, str]
 Answered: TypeAlias = Mapping[str, frozenset[str]]
 """By item that the newcomer answered, the models of the board that did too."""
 
-_IN_BOTH_ORDERS = 8
-"""One item in so many, for what the judge makes of a swap."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
     shown: Shown
     score: float | None
-    """1 where the newcomer won, 0 where it lost, 1/2 for a tie; None where the judge decided nothing."""
+    """1 where the newcomer won, 0 where it lost, 1/2 for a tie; of a soft verdict how likely the judge was to prefer
+    it. None where the judge decided nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -58,6 +56,10 @@ class Course:
     seed: int = 0
     tiers: Callable[[], Sequence[int]] = tuple
     """Of the board's models; asked for only where the rule is about them."""
+    both_orders: int = 8
+    """One item in so many is asked in both, for what the judge makes of a swap."""
+    to_the_end: bool = False
+    """Whether no look ends it before the last one planned: where other verdicts than these say when it ends."""
 
     def met(self, said: Sequence[Said]) -> Meetings:
         told = [one for one in said if one.score is not None]
@@ -93,7 +95,7 @@ class Course:
             pair = (plan.new, opponent)
             first, second = pair[::-1] if draw(self.seed, "order", item, plan.new, str(turn)) & 1 else pair
             chosen.append((item, first, second))
-            if turn % _IN_BOTH_ORDERS == _IN_BOTH_ORDERS - 1 and left > 1:
+            if turn % self.both_orders == self.both_orders - 1 and left > 1:
                 chosen.append((item, second, first))
         return tuple(chosen)
 
@@ -118,7 +120,7 @@ class Course:
             placed=placed,
             reach=reach,
             settled=settled,
-            last=settled or number == plan.looks,
+            last=(settled and not self.to_the_end) or number == plan.looks,
         )
 
     def looks(self, said: Sequence[Said], taken: Sequence[Look] = ()) -> list[Look]:

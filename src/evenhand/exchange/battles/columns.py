@@ -1,6 +1,6 @@
 """What each column of a table of battles says, as arrays; a cell that does not fit is told with its place."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -43,8 +43,13 @@ class Sides:
     """Rows in which the column first_shown is empty; None: there is no such column."""
     spaced: int
     """Rows in which a name has spaces around it."""
-    respelled: tuple[str, ...] = ()
-    """Models whose name stands in the file in two spellings that look alike."""
+    written: tuple[str, ...] = ()
+    """The names as the file has them."""
+
+    @property
+    def respelled(self) -> tuple[str, ...]:
+        """Models whose name stands in the file in two spellings that look alike."""
+        return respelled(self.written)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -129,7 +134,7 @@ def sides_of(table: ColumnSource, layout: Layout) -> Sides:
         first=first,
         order_untold=untold,
         spaced=_spaced(as_written),
-        respelled=respelled(as_written.names),
+        written=as_written.names,
     )
 
 
@@ -141,7 +146,14 @@ def _spaced(coded: Codebook) -> int:
     return int(np.count_nonzero(np.logical_or.reduce([padded.take(column) for column in coded.columns])))
 
 
-def items_of(table: ColumnSource, name: str, *, what: Literal["item", "cluster"] = "item") -> Labels:
+def items_of(
+    table: ColumnSource,
+    name: str,
+    *,
+    what: Literal["item", "cluster"] = "item",
+    coded: "Callable[[pl.Series], Codes]" = coded_items,
+) -> Labels:
+    """`coded`: what numbers them."""
     import polars as pl
 
     column = table.take(name)
@@ -149,9 +161,9 @@ def items_of(table: ColumnSource, name: str, *, what: Literal["item", "cluster"]
         raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.", code=TYPE)
     _refuse_missing(table, column, f"There is no {what} in the column `{name}`; name one in every row.")
     if column.dtype != pl.String:
-        return Labels(codes=coded_items(column), spaced=0)
+        return Labels(codes=coded(column), spaced=0)
     plain = column.str.strip_chars()
-    return Labels(codes=coded_items(plain), spaced=int((plain != column).sum()))
+    return Labels(codes=coded(plain), spaced=int((plain != column).sum()))
 
 
 def raters_of(table: ColumnSource, name: str) -> Labels:

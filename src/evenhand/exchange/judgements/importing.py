@@ -17,7 +17,8 @@ from evenhand.exchange.errors import ExchangeError
 from evenhand.exchange.judgements.file import GivenJudgement, JudgementsFile
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.projection import judged, studies
-from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.entries import Entries
+from evenhand.ledger.store.record import Ledger
 
 READER = "imported"
 

@@ -281,7 +281,7 @@ def _prepared(
             _with(row, {"rater_kind": otherwise}) if is_blank(row.fields.get("rater_kind")) else row for row in rows
         ]
     if form.names is not None:
-        rows = _called(rows, form.names, problems)
+        rows = _called(path, rows, form.names, problems)
     note: str | None = None
     if {"winner", *_JOINED} <= found and "verdict" not in found:
         rows = [one for row in rows for one in _showings(row, problems)]
@@ -294,9 +294,13 @@ def _with(row: Row, more: Mapping[str, object]) -> Row:
     return Row(place=row.place, fields={**row.fields, **more})
 
 
-def _called(rows: Sequence[Row], names: ModelNames, problems: Problems) -> list[Row]:
+def _called(path: Path, rows: Sequence[Row], names: ModelNames, problems: Problems) -> list[Row]:
     """Models by their names; winners and what was shown first may be words too."""
     made: list[Row] = []
+    alike = names.alike(plain_id(row.fields.get(name)) for row in rows for name in _MODEL_CELLS[:2])
+    if alike is not None:
+        problems.add(FilePlace(path=path), alike, code=TWICE)
+        return []
     for row in rows:
         ids = {name: plain_id(row.fields[name]) for name in _MODEL_CELLS if row.fields.get(name) is not None}
         for name in _MODEL_CELLS[:2]:

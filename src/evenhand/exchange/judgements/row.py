@@ -1,7 +1,9 @@
 """One row of a file of preferences: who judged which answers, and what the row states; faults are told, not raised."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TypeAlias, cast, get_args
@@ -169,6 +171,25 @@ class PreferenceReader(FieldReader):
         self.fault(f"The field `reason` is `{said}`; expected one of {', '.join(_REASONS)}.")
         return None
 
+    def soft(self, *, turned: bool = False) -> float | None:
+        """How likely model_a was to be preferred, or the other one where the pair was `turned`; None where the row does
+        not say."""
+        value = self.row.fields.get("soft")
+        if _blank(value):
+            return None
+        number = math.nan
+        if not isinstance(value, bool):
+            with suppress(ValueError, TypeError):
+                number = float(cast("str", value))
+        if not 0 <= number <= 1:
+            self.fault(
+                f"The field `soft` is `{value}`; expected how likely the model of model_a was to be preferred, from 0 "
+                "to 1.",
+                code=TYPE,
+            )
+            return None
+        return 1 - number if turned else number
+
     def replicate(self) -> int:
         value = self.row.fields.get("replicate")
         if _blank(value):
@@ -194,6 +215,7 @@ class RowReader(PreferenceReader):
         trial = self._trial(item, shown, rater)
         stated = self.stated(turned=shown != models)
         at, protocol, see, replies = self._at(), self.text("protocol"), self.text("see"), self._replies()
+        soft = self.soft(turned=shown != models)
         if self.faulty or item is None or shown is None or trial is None or stated is None:
             return None
         return JudgementRow(
@@ -206,7 +228,7 @@ class RowReader(PreferenceReader):
             at=at,
             protocol=protocol,
             replies=replies,
-            notes={"see": see} if see in get_args(See) else {},
+            notes={**({"see": see} if see in get_args(See) else {}), **({} if soft is None else {"soft": soft})},
         )
 
     def _refuse_elsewhere(self) -> None:

@@ -5,7 +5,7 @@ A batch is released once and for good. Boards of one judge share their batches, 
 
 import json
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,9 +27,11 @@ class Batch:
     models: tuple[str, str]
     """By name."""
     judgements: tuple[int, ...]
-    """Sequence numbers."""
+    """Sequence numbers; of a verdict that was read or said again and is the same, the first."""
     released: int = 0
     """Sequence number of the version that it came with, on whichever board."""
+    foreign: bool = False
+    """Whether an earlier Evenhand, which shared nothing among variants of the answers, released it of another one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,56 +62,78 @@ class ReleasedSoFar:
     version: BoardVersion
     batches: tuple[Batch, ...]
     """Of all boards of its judge."""
-    seen: int
-    """Number of the judge's last version on any board."""
+    earlier: frozenset[int]
+    """Versions, by number, of an Evenhand that shared nothing among variants of the answers."""
+    alike: tuple[Batch, ...]
+    """Of all boards of those that are asked in the same words."""
 
     @property
     def counting(self) -> tuple[Batch, ...]:
         """In this version."""
-        return tuple(batch for batch in self.batches if batch.released <= self.version.seq)
+        return self.until(self.version.seq)
+
+    def until(self, version: int) -> tuple[Batch, ...]:
+        """What counts in the version of that number."""
+        alone = version in self.earlier
+        return tuple(one for one in self.batches if one.released <= version and not (alone and one.foreign))
 
 
-def released_so_far(ledger: Ledger, board: str, judge: str) -> ReleasedSoFar:
-    table = schema.board_versions
-    query = select(table).where(table.c.judge == judge).order_by(table.c.seq)
+def last_version(ledger: Ledger) -> int:
+    """The number of the last one on any board."""
     with ledger.reading() as connection:
-        rows = connection.execute(query).all()
+        return connection.execute(_LAST).scalar() or 0
+
+
+_LAST = select(func.max(schema.board_versions.c.seq))
+
+
+def released_so_far(
+    ledger: Ledger, board: str, judge: str, *, before: str | None = None, alike: Collection[str] = ()
+) -> ReleasedSoFar:
+    """`before`: what an earlier Evenhand called the judge on this board. `alike`: judges that are asked in the same
+    words."""
+    table = schema.board_versions
+    with ledger.reading() as connection:
+        every = connection.execute(select(table).where(table.c.judge.in_([judge, *alike])).order_by(table.c.seq)).all()
+    rows = [row for row in every if row.judge == judge]
+    others = [row for row in every if row.judge != judge]
+    contents: dict[int, dict[str, Any]] = {row.seq: json.loads(row.content) for row in rows}
     own = [row for row in rows if row.board == board]
     version = BoardVersion(seq=0, number=0, judgement=0, counted="", at=None)
     if own:
         last = own[-1]
-        counted = _content(last.content)["counted"]
+        counted = contents[last.seq]["counted"]
         version = BoardVersion(seq=last.seq, number=len(own), judgement=last.judgement, counted=counted, at=last.at)
     return ReleasedSoFar(
         version=version,
-        batches=tuple(batch for row in rows for batch in _batches(row.content, row.seq)),
-        seen=rows[-1].seq if rows else 0,
+        batches=tuple(batch for seq, content in contents.items() for batch in _batches(content, seq, before)),
+        earlier=frozenset(seq for seq, content in contents.items() if "named" in content),
+        alike=tuple(batch for row in others for batch in _batches(json.loads(row.content), row.seq, None)),
     )
 
 
-def _batches(content: str, seq: int) -> Iterable[Batch]:
-    for first, second, numbers in _content(content)["batches"]:
-        yield Batch(models=(first, second), judgements=tuple(from_ranges(numbers, most=_MOST)), released=seq)
+def _batches(content: Mapping[str, Any], seq: int, before: str | None) -> Iterable[Batch]:
+    foreign = content.get("named", before) != before
+    for first, second, numbers in content["batches"]:
+        judgements = tuple(from_ranges(numbers, most=_MOST))
+        yield Batch(models=(first, second), judgements=judgements, released=seq, foreign=foreign)
 
 
-def _content(stored: str) -> dict[str, Any]:
-    found: Any = json.loads(stored)
-    return {"batches": found, "counted": ""} if isinstance(found, list) else found
-
-
-def add_version(ledger: Ledger, new: NewVersion, *, seen: int) -> None:
-    """Nothing is added where somebody else has released something of this judge since it was `seen`."""
-    table, judge = schema.board_versions, new.judge
+def add_version(ledger: Ledger, new: NewVersion, *, seen: int) -> bool:
+    """Whether it was added; not where somebody has released something on any board since the last version was `seen`:
+    of whichever judge, as one that is asked in the same words may have come meanwhile."""
+    table = schema.board_versions
     batches = [[*one.models, as_ranges(sorted(one.judgements))] for one in new.batches]
     content = json.dumps({"batches": batches, "counted": new.counted})
-    row = {"board": new.board, "judge": judge, "judgement": new.judgement, "content": content, "at": time.time()}
+    row = {"board": new.board, "judge": new.judge, "judgement": new.judgement, "content": content, "at": time.time()}
     with ledger.writing() as connection:
         if connection.dialect.name == "postgresql":
             # Two servers may begin to write at once, and each see that nothing came since.
             connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": RELEASING})
-        last = connection.execute(select(func.max(table.c.seq)).where(table.c.judge == judge)).scalar()
-        if (last or 0) == seen:
-            connection.execute(table.insert(), [row])
+        if (connection.execute(_LAST).scalar() or 0) != seen:
+            return False
+        connection.execute(table.insert(), [row])
+    return True
 
 
 def benchmarks_of_items(ledger: Ledger) -> dict[str, frozenset[str]]:

@@ -39,9 +39,14 @@ class TrialOutcomes:
     decided: npt.NDArray[np.bool_]
     failed: npt.NDArray[np.bool_]
 
+    @property
+    def contested(self) -> npt.NDArray[np.bool_]:
+        """The rows of a trial that has several."""
+        return np.bincount(self.place)[self.place] > 1
+
     def counting(self) -> npt.NDArray[np.intp]:
         """The row that counts of each place, in the order of the record."""
-        contested = np.bincount(self.place)[self.place] > 1
+        contested = self.contested
         best: dict[int, tuple[int, TrialOutcome]] = {}
         rows = np.flatnonzero(contested)
         for row, place, *ended in zip(

@@ -1,5 +1,6 @@
 """Which of people's shares count on boards, and which of them everybody may see yet."""
 
+import json
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -133,6 +134,18 @@ _SHARES = (
 
 def _shares(connection: Connection) -> Sequence[Row[*tuple[Any, ...]]]:
     return connection.execute(_SHARES).all()
+
+
+def asked_of_one_category(ledger: Ledger, records: Collection[str]) -> dict[str, str]:
+    """Of the people's studies with these shares that drew from the items of one category alone: by title, which."""
+    query = select(_table.c.title, _table.c.asked).join(_places, _places.c.study == _table.c.id).distinct()
+    found: dict[str, str] = {}
+    with ledger.reading() as connection:
+        for some in chunks(records):
+            for title, asked in connection.execute(query.where(_places.c.record.in_(some))):
+                if category := json.loads(asked)["category"]:
+                    found[title] = category
+    return found
 
 
 def draw_probabilities(ledger: Ledger, records: Collection[str]) -> dict[Showing, tuple[str, float]]:

@@ -19,7 +19,7 @@ from evenhand.ledger.read.answers import response_models
 from evenhand.ledger.read.people_boards import left_out
 from evenhand.ledger.read.results import results_of
 from evenhand.ledger.store import rows, schema
-from evenhand.ledger.store.opening import of_row
+from evenhand.ledger.store.faults import of_row
 from evenhand.ledger.store.record import Ledger, chunks
 
 
@@ -112,8 +112,9 @@ def studies(
         reached = dict(connection.execute(_links_by_study()).all())
         # A trial asked again has a link of its own and is still one of the wanted.
         again = select(schema.trials.c.key).where(schema.trials.c.attempt > 0)
-        for study, number in connection.execute(_links_by_study().where(links.c.trial.in_(again))):
-            reached[study] -= number
+        if connection.execute(again.limit(1)).first() is not None:  # else every link would be looked at in vain
+            for study, number in connection.execute(_links_by_study().where(links.c.trial.in_(again))):
+                reached[study] -= number
         decided = set(connection.execute(_decided_studies()).scalars())
         samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).all())
         query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)

@@ -2,21 +2,24 @@
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from sqlalchemy import func, select
 
+from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.answers import response_models, standing_responses
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.counting import TrialOutcomes
+from evenhand.ledger.read.kept_columns import columns_of
 from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
-from evenhand.ledger.store import rows
+from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.columns import Coded, joint
-from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.stats.ratings.codes import Codes
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
@@ -48,6 +51,11 @@ class Results:
 
     seq: npt.NDArray[np.int64]
     """Of the judgement that counts."""
+    said: npt.NDArray[np.int64]
+    """Of the first one that said the same of the trial, as where a newer reader reads a reply again, in whichever study
+    it was asked; without a verdict all say the same."""
+    otherwise: Mapping[int, tuple[int, ...]]
+    """By the number of a verdict, as of `said`: of others that were given or read of the same trial, likewise."""
     at: npt.NDArray[np.float64]
     """When it was made, in seconds since the epoch."""
     item: Coded
@@ -136,8 +144,8 @@ class Results:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Results":
         """`kept`: a mask, or indices in the order wanted."""
-        columns = ("seq", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer", "stands",
-            "weight")  # fmt: skip
+        columns = ("seq", "said", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer",
+            "stands", "weight")  # fmt: skip
         coded = ("item", "rater", "condition")
         return replace(
             self,
@@ -157,18 +165,20 @@ def results_of(
 ) -> Results:
     """Of the studies of these keys; trials of several count once. `items`: only what was judged on these. `soft`: with
     how likely each side was; where two answers were equally likely and nothing was decided, it ended in a tie."""
-    read = scan(ledger, studies, items=items, as_of=as_of, soft=soft)
-    if soft:
-        read = _equal_as_ties(read)
+    read = _read(ledger, studies, items=items, as_of=as_of, soft=soft)
     trials, judgements = read.trials, read.judgements
     endings = tuple(map(ending_of, judgements.ending.names))
-    counting = _counting(read, endings)
+    place = _places(trials)
+    ended = outcomes(judgements, endings, place=place, attempt=trials.attempt)
+    counting, said, otherwise = ended.counting(), *_said(_with_attempts_elsewhere(ledger, read, ended, place))
     trial = judgements.trial[counting]
     models = response_models(ledger, filter(None, trials.first.names), items=trials.item.names)
     named = tuple(sorted(set(models.values())))
     number = {name: code for code, name in enumerate(named)}
     return Results(
         seq=judgements.seq[counting],
+        said=said[counting],
+        otherwise=otherwise,
         at=judgements.at[counting],
         item=trials.item.rows(trial),
         rater=trials.rater.rows(trial),
@@ -190,6 +200,22 @@ def results_of(
         weight=np.ones(len(counting)),
         soft=None if judgements.soft is None else judgements.soft[counting],
     )
+
+
+def _read(
+    ledger: Ledger, studies: Sequence[str], *, items: Collection[str] | None, as_of: AsOf | None, soft: bool
+) -> Scan:
+    """From columns that are kept, where there is much to read."""
+    kept = columns_of(ledger, studies) if items is None else None
+    if kept is None:
+        read = scan(ledger, studies, items=items, as_of=as_of, soft=soft)
+    else:
+        read = kept.of_studies(studies)
+        judgements = read.judgements if soft else replace(read.judgements, soft=None)
+        if as_of is not None:
+            judgements = judgements.rows(judgements.seq <= as_of.judgement)
+        read = replace(read, judgements=judgements)
+    return _equal_as_ties(read) if soft else read
 
 
 def _equal_as_ties(read: Scan) -> Scan:
@@ -221,13 +247,95 @@ def _remark(stored: str) -> Remark:
     )
 
 
-def _counting(read: Scan, endings: Sequence[Verdict | NoVerdict]) -> npt.NDArray[np.intp]:
-    trials = read.trials
-    # The attempt is left out: a trial asked again is still one trial.
-    place = np.arange(len(trials), dtype=np.int32)
+def _places(trials: Trials) -> Codes:
+    """The attempt is left out: a trial asked again is still one trial."""
     if trials.attempt.any():
-        place = joint(_showings(trials), trials.condition.code, trials.replicate)
-    return outcomes(read.judgements, endings, place=place, attempt=trials.attempt).counting()
+        return joint(_showings(trials), trials.condition.code, trials.replicate)
+    return np.arange(len(trials), dtype=np.int32)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Said:
+    """What was said of places, in the order of the record but for what other studies asked, which comes last."""
+
+    seq: npt.NDArray[np.int64]
+    place: Codes
+    verdict: Codes
+    """The same for the same verdict, from 1; 0 where there is none."""
+    ours: int
+    """How many of these rows are the judgements that were read."""
+
+
+def _with_attempts_elsewhere(ledger: Ledger, read: Scan, ended: TrialOutcomes, place: Codes) -> _Said:
+    """Which study asked again decides what counts on its board, and not which verdicts are the very same."""
+    judgements = read.judgements
+    code_of = {stored: code for code, stored in enumerate(judgements.ending.names)}
+    found = list(_attempts_elsewhere(ledger, read, ended, place))
+    codes = [code_of.setdefault(stored, len(code_of)) + 1 if stored.startswith("{") else 0 for *_, stored in found]
+    return _Said(
+        seq=np.concatenate([judgements.seq, np.array([seq for _, seq, _ in found], dtype=np.int64)]),
+        place=np.concatenate([ended.place, np.array([at for at, *_ in found], dtype=np.int32)]),
+        verdict=np.concatenate(
+            [np.where(ended.decided, judgements.ending.code + 1, 0), np.array(codes, dtype=np.int32)]
+        ),
+        ours=len(judgements.seq),
+    )
+
+
+def _attempts_elsewhere(
+    ledger: Ledger, read: Scan, ended: TrialOutcomes, place: Codes
+) -> Iterator[tuple[int, int, str]]:
+    """The place, the number and the ending of judgements on pairs shown here that only other studies asked again, or
+    asked first. Where every reply held a verdict nothing was."""
+    trials, made = read.trials, schema.judgements
+    # Not by the trials: among them may be those of all studies.
+    again = ~(ended.decided | ended.failed) | (ended.attempt > 0)
+    rows_here: list[int] = np.unique(read.judgements.trial[again & _pairs(trials)[read.judgements.trial]]).tolist()
+    here = {(int(place[row]), int(trials.attempt[row])) for row in rows_here}
+    left, attempt = {int(place[row]): row for row in rows_here}, 0
+    with ledger.reading() as connection:
+        while left:
+            asked = {at for at in left if (at, attempt) in here}
+            beyond = {_trial(trials, row, attempt).key: at for at, row in left.items() if at not in asked}
+            for some in chunks(beyond):
+                query = select(made.c.trial, made.c.seq, func.coalesce(made.c.verdict, made.c.reason))
+                for key, seq, stored in connection.execute(query.where(made.c.trial.in_(some))):
+                    asked.add(beyond[key])
+                    yield beyond[key], seq, stored
+            left, attempt = {at: left[at] for at in asked}, attempt + 1
+
+
+def _trial(trials: Trials, row: int, attempt: int) -> Trial:
+    """What this row showed, as it is asked at this attempt."""
+    columns = (trials.item, trials.first, trials.second, trials.rater, trials.condition)
+    item, first, second, rater, condition = (one.names[int(one.code[row])] for one in columns)
+    return Trial(
+        item=item,
+        responses=(first, second),
+        rater=rater,
+        condition=condition,
+        replicate=int(trials.replicate[row]),
+        attempt=attempt,
+    )
+
+
+def _said(every: _Said) -> tuple[npt.NDArray[np.int64], dict[int, tuple[int, ...]]]:
+    """Of each judgement that was read the number of the first that said the same of its trial; and by such a number, of
+    a verdict, those of others on that trial. Without a verdict all say the same."""
+    said = every.seq.copy()
+    rows = np.flatnonzero(np.bincount(every.place)[every.place] > 1) if len(said) else np.zeros(0, dtype=np.intp)
+    if not len(rows):
+        return said, {}
+    rows = rows[np.argsort(said[rows], kind="stable")]
+    place, verdict = every.place[rows], every.verdict[rows]
+    _, first, alike = np.unique(joint(place, verdict), return_index=True, return_inverse=True)
+    said[rows] = said[rows[first]][alike]
+    of_trial: dict[int, list[int]] = {}
+    firsts = first[verdict[first] > 0]
+    for at, number in zip(place[firsts].tolist(), every.seq[rows[firsts]].tolist(), strict=True):
+        of_trial.setdefault(at, []).append(number)
+    several = (some for some in of_trial.values() if len(some) > 1)
+    return said[: every.ours], {one: tuple(other for other in some if other != one) for some in several for one in some}
 
 
 def outcomes(

@@ -16,12 +16,13 @@ from evenhand.ledger.store.columns import Coded, Interning, fetched
 from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.stats.ratings.codes import Codes
 
-_FIRST = slice(2, 66)
-_SECOND = slice(70, 134)
-_REST = slice(134, None)
+FIRST = slice(2, 66)
+SECOND = slice(70, 134)
+REST = slice(134, None)
 """Where the digests stand in a trial's JSON list of responses."""
 
-_TELLING = ('"forced":true', '"adapted"', '"candidates_wrote"', '"grades"')
+SOFT = '"soft"'
+TELLING = ('"forced":true', '"adapted"', '"candidates_wrote"', '"grades"')
 """Of notes that are read: they tell of settings, of a forced answer, of what the answers say to the judge, or of grades
 that stand next to a choice."""
 
@@ -154,9 +155,9 @@ def _trials(connection: Connection, scope: Scope, rows: dict[str, int]) -> Trial
         parts.append(
             (
                 items.codes(item),
-                responses.codes([text[_FIRST] for text in shown]),
-                responses.codes([text[_SECOND] for text in shown]),
-                rests.codes([text[_REST] for text in shown]),
+                responses.codes([text[FIRST] for text in shown]),
+                responses.codes([text[SECOND] for text in shown]),
+                rests.codes([text[REST] for text in shown]),
                 raters.codes(rater),
                 given.codes(condition),
                 np.array(replicate, dtype=np.int32),
@@ -181,7 +182,7 @@ def judgements_in(
 ) -> Judgements:
     """`rows`: where each trial stands, by key. Without `noted` every note is empty."""
     table = schema.judgements
-    telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in _TELLING))
+    telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in TELLING))
     notes = case((and_(table.c.notes != "{}", telling), table.c.notes), else_="") if noted else literal("")
     ending = func.coalesce(table.c.verdict, table.c.reason)
     query = select(table.c.seq, table.c.at, table.c.trial, ending, notes, table.c.notes if soft else literal(""))
@@ -193,7 +194,7 @@ def judgements_in(
     for some in rows_where(connection, query, scope.judgements):
         seq, at, trial, ending, note, whole = zip(*some, strict=True)
         if soft:
-            likely.append(np.array([_soft(text) for text in whole], dtype=np.float64))
+            likely.append(np.array([soft_in(text) for text in whole], dtype=np.float64))
         numbers.append(np.array(seq, dtype=np.int64))
         times.append(np.array(at, dtype=np.float64))
         parts.append((_at(rows, trial), endings.codes(ending), told.codes(note)))
@@ -216,8 +217,8 @@ def judgements_in(
     return found.rows(linked[found.trial])
 
 
-def _soft(notes: str) -> float:
-    return float(json.loads(notes)["soft"]) if '"soft"' in notes else float("nan")
+def soft_in(notes: str) -> float:
+    return float(json.loads(notes)["soft"]) if SOFT in notes else float("nan")
 
 
 def _at(rows: Mapping[str, int], keys: Collection[str]) -> Codes:

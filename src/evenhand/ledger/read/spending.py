@@ -4,9 +4,12 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, Select, func, select
 
+from evenhand.domain.call import Usage
+from evenhand.domain.identity import canonical_json
 from evenhand.domain.trial import Condition
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger, chunks
@@ -112,9 +115,11 @@ def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> J
 class RecordedCall:
     request: str
     """Its content as canonical JSON."""
-    input: int | None
-    output: int | None
+    usage: Usage
     """Tokens as the endpoint counted them."""
+    requests: int
+    """HTTP requests that it took."""
+    run: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,16 +146,51 @@ def judged_calls(ledger: Ledger, *, rater: str, condition: Condition, most: int 
         .order_by(said.c.seq.desc())
         .limit(most)
     )
-    wanted = select(calls.c.key, calls.c.request, calls.c.input_tokens, calls.c.output_tokens)
     with ledger.reading() as connection:
         judged: list[list[str]] = [json.loads(row.calls) for row in connection.execute(latest)]
         found = {
-            row.key: RecordedCall(request=row.request, input=row.input_tokens, output=row.output_tokens)
+            row.key: _recorded(row)
             for some in chunks({key for keys in judged for key in keys})
-            for row in connection.execute(wanted.where(calls.c.key.in_(some)))
+            for row in connection.execute(_recorded_calls().where(calls.c.key.in_(some)))
         }
     each = (tuple(found[key] for key in keys if key in found) for keys in judged)
     return [JudgedCalls(calls=some) for some in each if some]
+
+
+def answered_calls(ledger: Ledger, *, command: str, endpoint: str, model: str, most: int = 400) -> list[JudgedCalls]:
+    """Of the last calls of a command's runs, those to this model, each alone."""
+    calls, runs = schema.calls, schema.runs
+    query = (
+        _recorded_calls()
+        .join(runs, runs.c.id == calls.c.run)
+        .where(runs.c.command == command, calls.c.request.contains(_named(model), autoescape=True))
+        .order_by(calls.c.at.desc())
+        .limit(most)
+    )
+    with ledger.reading() as connection:
+        found = [_recorded(row) for row in connection.execute(query)]
+    asked = ((one, json.loads(one.request)) for one in found)
+    return [JudgedCalls(calls=(one,)) for one, to in asked if (to["endpoint"], to["model"]) == (endpoint, model)]
+
+
+def _named(model: str) -> str:
+    """As a request's content names it; its words may say the same."""
+    return canonical_json({"model": model})[1:-1]
+
+
+def _recorded_calls() -> Select[Any, Any, Any, Any, Any, Any, Any]:
+    calls = schema.calls
+    counts = (calls.c.input_tokens, calls.c.output_tokens, calls.c.cached_tokens)
+    return select(calls.c.key, calls.c.request, *counts, calls.c.requests, calls.c.run)
+
+
+def _recorded(row: Row[Any, Any, Any, Any, Any, Any, Any]) -> RecordedCall:
+    return RecordedCall(
+        request=row.request,
+        usage=Usage(input=row.input_tokens, output=row.output_tokens, cached=row.cached_tokens),
+        requests=row.requests,
+        run=row.run,
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,8 +201,8 @@ class JudgementCost:
     cost_usd: float | None
     tokens: float | None
     """Both ways; None where an endpoint did not count."""
-    seconds: float
-    """Of its first call."""
+    seconds: float | None
+    """Of its first call; None where it came in a batch, or nobody counted."""
 
 
 def judgement_costs(ledger: Ledger, studies: Sequence[str]) -> list[JudgementCost]:
@@ -191,7 +231,9 @@ def judgement_costs(ledger: Ledger, studies: Sequence[str]) -> list[JudgementCos
             else (row.input_tokens + row.output_tokens) / times
             for row, times in rows
         ]  # fmt: skip
-        return JudgementCost(item=item, cost_usd=_total(costs), tokens=_total(tokens), seconds=rows[0][0].seconds)
+        return JudgementCost(
+            item=item, cost_usd=_total(costs), tokens=_total(tokens), seconds=rows[0][0].seconds or None
+        )
 
     return [cost(item, keys) for item, keys in judged.values() if any(key in found for key in keys)]
 

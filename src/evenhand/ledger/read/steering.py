@@ -106,9 +106,11 @@ def _answers(results: Results, held: Iterable[tuple[bool, bool]]) -> dict[str, t
     """Of the answers of which a remark is held, of the first shown or of the second: model and item, by digest."""
     holds = np.array([*held], dtype=np.bool_).reshape(-1, 2)[results.remark] & ~results.failed[:, None]
     first, second = holds[:, 0], holds[:, 1] & results.pair
-    codes, at = np.unique(np.concatenate((results.first[first], results.second[second])), return_index=True)
-    items = np.concatenate((results.item.code[first], results.item.code[second]))[at]
-    models = results.model_of[codes]
+    item_of = np.full(len(results.responses), -1, dtype=np.int32)
+    for shown, those in ((results.second, second), (results.first, first)):
+        item_of[shown[those][::-1]] = results.item.code[those][::-1]  # of several the last stays
+    codes = np.flatnonzero(item_of >= 0)
+    items, models = item_of[codes], results.model_of[codes]
     return {
         results.responses[code]: (results.models[model], results.item.names[item])
         for code, model, item in zip(codes.tolist(), models.tolist(), items.tolist(), strict=True)

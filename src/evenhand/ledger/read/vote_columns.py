@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.domain.identity import canonical_draw, canonical_json
+from evenhand.domain.identity import canonical_draws, canonical_json
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.store.columns import Coded, joint
-from evenhand.stats.ratings.codes import Codes, Signs
+from evenhand.stats.ratings.codes import Codes, Signs, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray
 
@@ -98,15 +98,18 @@ class Votes:
 
     def _lots(self, seed: int) -> npt.NDArray[np.uint64]:
         """What `draw` gives for the item and the two models of each row."""
-        item = [canonical_json(name) for name in self.item.names]
+        models = len(self.models)
+        pair = self.model_a.astype(np.int64) * models + self.model_b
+        battle = joint(self.item.code, pair)
+        at = first_rows(battle)
         model = [canonical_json(name) for name in self.models]
-        battle = joint(self.item.code, self.model_a, self.model_b)
-        at = np.unique(battle, return_index=True)[1]
-        columns = (self.item.code, self.model_a, self.model_b)
-        drawn = b"".join(
-            canonical_draw(f"[{seed},{item[of]},{model[one]},{model[other]}]")
-            for of, one, other in zip(*(column[at].tolist() for column in columns), strict=True)
-        )
+        item = [f"[{seed},{canonical_json(name)},".encode("ascii") for name in self.item.names]
+        named = {
+            both: f"{model[both // models]},{model[both % models]}]".encode("ascii")
+            for both in np.unique(pair).tolist()
+        }
+        battles: list[list[int]] = np.column_stack([self.item.code[at], pair[at]]).tolist()
+        drawn = canonical_draws(item[of] + named[both] for of, both in battles)
         return np.frombuffer(drawn, dtype=">u8").astype(np.uint64)[battle]
 
 

@@ -61,6 +61,16 @@ class JudgedBattles:
             placings=tuple(one for one in self.placings if one.plan.new not in models),
         )
 
+    def among(self, models: Collection[str]) -> "JudgedBattles":
+        """As if only these had ever played; none named: all."""
+        return self.without({*self.results.models} - {*models}) if models else self
+
+    def only(self, model: str) -> "JudgedBattles":
+        """What was judged of this one."""
+        results = self.results
+        code = results.models.index(model) if model in results.models else len(results.models)
+        return replace(self, results=results.rows((results.first_model == code) | (results.second_model == code)))
+
     @property
     def judge(self) -> str:
         """Several people are together `people`."""
@@ -158,7 +168,7 @@ def judged_battles(
         lengths=_lengths(ledger, results),
         set_aside=len(found) - len(everything),
         people_out=_people_out(ledger, chosen),
-        placings=_placings(chosen, without) if items is None and as_of is None else (),
+        placings=_placings(chosen, without) if items is None else (),
     )
 
 
@@ -169,6 +179,17 @@ class PlacingOnRecord:
     plan: LookPlan
     seed: int
     batches: tuple[tuple[tuple[str, str, str], ...], ...]
+    hidden: frozenset[tuple[str, str, str]] = frozenset()
+    """Showings whose verdicts are told to nobody one by one: they count in no look."""
+    dealt: bool = False
+    """Whether verdicts of the board lie where lots say, so that other verdicts than those here ended the placing."""
+    not_yet: frozenset[int] = frozenset()
+    """Judgements of the board, by the number of the first that said the same, that everybody counts together with some
+    that came after the placing had begun."""
+
+    @property
+    def hidden_pairs(self) -> frozenset[frozenset[str]]:
+        return frozenset(frozenset(models) for _, *models in self.hidden)
 
 
 def _placings(chosen: Sequence[StudyOnRecord], without: Collection[str]) -> tuple[PlacingOnRecord, ...]:

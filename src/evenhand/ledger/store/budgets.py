@@ -1,7 +1,8 @@
 """Budgets on disk: dollars are taken off before a call is sent, so that what a kill cuts off is counted as spent.
 
 At any moment a budget's `taken` covers all that was charged and the most that every call under way can cost. What a
-process has set aside it holds in a row of its own; when it is killed the row stays, and stays taken.
+process has set aside it holds in a row of its own; when it is killed the row stays, and stays taken. What it has sent
+in a batch is held in a row of the batch, which no kill cuts off: its replies can be collected later.
 """
 
 import math
@@ -15,7 +16,8 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.claims import LEASE_SECONDS, holder_name, is_gone
+from evenhand.ledger.store.claims import LEASE_SECONDS, holder_name, is_dead, is_gone
+from evenhand.ledger.store.faults import until_made
 from evenhand.ledger.store.links import run
 from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.ledger.store.runs import charged_to
@@ -23,6 +25,10 @@ from evenhand.ledger.store.runs import charged_to
 BILLION = 1_000_000_000
 _MOST = 4e9
 """Dollars: more does not fit into a database's number, and is as good as no limit."""
+BATCH_HOLDER = "batch "
+"""How the holders of what batches hold begin; their own mark follows."""
+BY_BATCH = "by batch "
+"""How the run begins that a process holds for which sends in batches only: none of it is for a call on its way."""
 _NOISE = 1e-3
 """Of a billionth: what the arithmetic of floats may add to a sum of dollars."""
 
@@ -104,7 +110,7 @@ class BudgetAccountOnDisk(BudgetAccount):
         super().__init__(most)
         self.held = 0
         self._ledger = ledger
-        self._name = name
+        self.name = name
         self._lasts = lasts
         self._holder = holder_name(uuid.uuid4().hex[:12])
         before = charged_to(ledger, name) if lasts else 0.0
@@ -113,6 +119,7 @@ class BudgetAccountOnDisk(BudgetAccount):
             own = {"holder": self._holder, "budget": name, "run": None, "held": 0, "until": _lease()}
             connection.execute(insert(schema.reservations), [own])
 
+    @until_made
     def take(self, need: int) -> bool:
         """With some more than needed, for the calls to come."""
         if self.free >= need:
@@ -157,10 +164,33 @@ class BudgetAccountOnDisk(BudgetAccount):
             self.held = held
             self._high = max(self.bound, self._high - self._high // 32)
 
+    @until_made
     def renew(self) -> None:
         with self._ledger.writing() as connection:
             self._hold(connection, self.held)
 
+    def spare(self) -> int:
+        """What is set aside for no call yet, bound from here on, to be given back: a batch may take a day, and a kill
+        meanwhile would count it as spent."""
+        with self._lock:
+            spare = max(0, self.free)
+            self.bound += spare
+            return spare
+
+    def hand_over(self, connection: Connection, most: int, *, spare: int) -> None:
+        """To a batch, within the transaction that puts it on record: it is taken still, and held there. What is
+        spare is taken no more."""
+        run(connection, _TAKE, self._more(-spare))
+        self._hold(connection, self.held - most - spare)
+
+    def handed_over(self, most: int) -> None:
+        """The batch is on record."""
+        with self._lock:
+            self.held -= most
+            self.bound -= most
+            self._high = self.bound
+
+    @until_made
     def give_back(self, *, keep: bool) -> None:
         """What is held but for what is bound, where that is to be kept: its cost could not be put on record."""
         kept = self.bound if keep else 0
@@ -170,32 +200,58 @@ class BudgetAccountOnDisk(BudgetAccount):
         with self._lock:
             self.held, self.bound, self._high = kept, kept, kept
 
+    @until_made
+    def let_go(self) -> None:
+        """Of what is set aside and not bound."""
+        with self._lock:
+            free, self.held = self.free, self.bound  # first: what is bound meanwhile is taken anew
+        try:
+            with self._ledger.writing() as connection:
+                run(connection, _TAKE, self._more(-free))
+                self._hold(connection, self.held)
+        except BaseException:
+            with self._lock:
+                self.held += free
+            raise
+
+    @until_made
+    def others_hold(self) -> bool:
+        """Whether other live runs have set some of it aside."""
+        return any(row.held and not _is_gone(row) for row in self._others())
+
+    def _others(self) -> list[Row[Any]]:
+        query = select(schema.reservations).where(_reservations.budget == self.name)
+        with self._ledger.reading() as connection:
+            return [row for row in connection.execute(query) if row.holder != self._holder and not _of_batch(row)]
+
+    @until_made
     def leave(self, *, done: bool) -> None:
         """`done`: all that was wanted is asked."""
         with self._ledger.writing() as connection:
             self._taken(connection)
             own = _reservations.holder == self._holder
             connection.execute(delete(schema.reservations).where(own, _reservations.held == 0))
-            others = connection.execute(select(schema.reservations).where(_reservations.budget == self._name)).all()
+            others = connection.execute(select(schema.reservations).where(_reservations.budget == self.name)).all()
             dead = [row for row in others if row.holder == self._holder or _is_gone(row)]
             if self._lasts or len(dead) < len(others) or (dead and not done):
                 return
-            connection.execute(delete(schema.budgets).where(_budgets.name == self._name))
+            connection.execute(delete(schema.budgets).where(_budgets.name == self.name))
             # What was cut off stays with its run, for whoever asks what became of it; it counts no more.
-            theirs = _reservations.budget == self._name
+            theirs = _reservations.budget == self.name
             connection.execute(delete(schema.reservations).where(theirs, _reservations.held == 0))
             connection.execute(update(schema.reservations).where(theirs).values(budget=""))
 
+    @until_made
     def left(self) -> int:
         with self._ledger.reading() as connection:
-            taken = connection.execute(select(_budgets.taken).where(_budgets.name == self._name)).scalar() or 0
+            taken = connection.execute(select(_budgets.taken).where(_budgets.name == self.name)).scalar() or 0
         return self.most - taken + self.free
 
+    @until_made
     def standing(self) -> BudgetStanding:
         with self._ledger.reading() as connection:
-            taken = connection.execute(select(_budgets.taken).where(_budgets.name == self._name)).scalar() or 0
-            query = select(schema.reservations).where(_reservations.budget == self._name)
-            others = [row for row in connection.execute(query) if row.holder != self._holder]
+            taken = connection.execute(select(_budgets.taken).where(_budgets.name == self.name)).scalar() or 0
+        others = self._others()
         dead = [row for row in others if _is_gone(row)]
         return BudgetStanding(
             most=self.most / BILLION,
@@ -206,22 +262,32 @@ class BudgetAccountOnDisk(BudgetAccount):
         )
 
     def _more(self, more: int) -> dict[str, Any]:
-        return {"budget": self._name, "more": more}
+        return {"budget": self.name, "more": more}
 
     def _begin(self, connection: Connection, before: int) -> None:
         """`before`: what was charged to it already. It is not less than that and what is set aside."""
-        taken = self._taken(connection)
-        held = select(func.sum(_reservations.held)).where(_reservations.budget == self._name)
+        taken = self._taken(connection) - self._freed(connection)
+        held = select(func.sum(_reservations.held)).where(_reservations.budget == self.name)
         least = before + int(connection.execute(held).scalar() or 0)
         if taken < least:
             run(connection, _TAKE, self._more(least - taken))
 
+    def _freed(self, connection: Connection) -> int:
+        """What killed processes had set aside that send in batches only: nothing of theirs was cut off."""
+        own = (_reservations.budget == self.name, _reservations.run.startswith(BY_BATCH), _reservations.held > 0)
+        dead = [row for row in connection.execute(select(schema.reservations).where(*own)) if is_dead(row.holder)]
+        if freed := sum(row.held for row in dead):
+            theirs = _reservations.holder.in_([row.holder for row in dead])
+            connection.execute(update(schema.reservations).where(theirs).values(held=0))
+            run(connection, _TAKE, self._more(-freed))
+        return freed
+
     def _taken(self, connection: Connection) -> int:
         """Nobody else takes anything until the transaction ends."""
-        query = select(_budgets.taken).where(_budgets.name == self._name).with_for_update()
+        query = select(_budgets.taken).where(_budgets.name == self.name).with_for_update()
         while (taken := connection.execute(query).scalar()) is None:
             # On PostgreSQL the last who left may take the row away between these two.
-            self._ledger.insert_new(connection, schema.budgets, [{"name": self._name, "taken": self.held}])
+            self._ledger.insert_new(connection, schema.budgets, [{"name": self.name, "taken": self.held}])
         return taken
 
     def _hold(self, connection: Connection, held: int) -> None:
@@ -242,13 +308,18 @@ def cut_off_by_run(ledger: Ledger, runs: Iterable[str]) -> dict[str, float]:
     return found
 
 
+@until_made
 def _dead(ledger: Ledger, where: ColumnElement[bool]) -> list[Row[Any]]:
     with ledger.reading() as connection:
         return [row for row in connection.execute(select(schema.reservations).where(where)) if _is_gone(row)]
 
 
 def _is_gone(row: Row[Any]) -> bool:
-    return is_gone(row.holder, row.until)
+    return not _of_batch(row) and is_gone(row.holder, row.until)
+
+
+def _of_batch(row: Row[Any]) -> bool:
+    return row.holder.startswith(BATCH_HOLDER)
 
 
 def _lease() -> float:

@@ -11,10 +11,14 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, and_, delete, or_, update
 
 from evenhand.ledger.store import schema, statements
+from evenhand.ledger.store.faults import until_made
+from evenhand.ledger.store.presence import LOCKED, absent
 from evenhand.ledger.store.record import Ledger
 
 LEASE_SECONDS = 120.0
 """How long a claim outlives its holder where the holder's death cannot be seen; a live run renews it well before."""
+ABSENT_SECONDS = 10.0
+"""How long a claim outlives the connection of a holder elsewhere; a live one that was cut off is back sooner."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,9 +30,12 @@ class Claimed:
     """Being asked by another live run."""
 
 
-def holder_name(run: str) -> str:
-    """Names a run and its process, so that another one on this machine can tell whether it still lives."""
-    return f"{_here()}|{os.getpid()}|{_started(os.getpid())}|{run}"
+def holder_name(run: str, *, present: bool = False) -> str:
+    """Names a run and its process, so that another one on this machine can tell whether it still lives.
+
+    `present`: it shows runs on other machines that it does, by a Presence.
+    """
+    return f"{_here()}|{os.getpid()}|{_started(os.getpid())}|{run}{LOCKED if present else ''}"
 
 
 def claim(ledger: Ledger, trials: Sequence[str], *, reader: str, holder: str) -> Claimed:
@@ -41,12 +48,19 @@ def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
     return _claim(ledger, statements.ANSWERED, {"keys": keys}, holder=holder)
 
 
+@until_made
 def claim_one(ledger: Ledger, what: str, *, holder: str) -> bool:
     """Whether the holder has it now; no, where another live one has."""
     with ledger.writing() as connection:
-        return what in _taken(ledger, connection, [what], holder=holder)
+        return claim_within(ledger, connection, what, holder=holder)
 
 
+def claim_within(ledger: Ledger, connection: Connection, what: str, *, holder: str) -> bool:
+    """As `claim_one`, together with what goes by it."""
+    return what in _taken(ledger, connection, [what], holder=holder)
+
+
+@until_made
 def held_now(ledger: Ledger, keys: Sequence[str]) -> set[str]:
     """Those of the keys that any live holder has."""
     with ledger.reading() as connection:
@@ -54,6 +68,7 @@ def held_now(ledger: Ledger, keys: Sequence[str]) -> set[str]:
     return {row.what for row in held if not is_gone(row.holder, row.until)}
 
 
+@until_made
 def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
     keys: Sequence[str] = given["keys"]
     with ledger.writing() as connection:
@@ -77,6 +92,7 @@ def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holde
     return {row.what for row in held if row.holder == holder}
 
 
+@until_made
 def renew(ledger: Ledger, *, holder: str) -> int:
     """How many claims the holder has; one whose lease ran out may be another's by now."""
     with ledger.writing() as connection:
@@ -85,15 +101,26 @@ def renew(ledger: Ledger, *, holder: str) -> int:
         return connection.execute(update(claims).where(claims.c.holder == holder).values(until=until)).rowcount
 
 
+@until_made
 def release_all(ledger: Ledger, *, holder: str) -> None:
     with ledger.writing() as connection:
         connection.execute(delete(schema.claims).where(schema.claims.c.holder == holder))
 
 
+def still_held(connection: Connection, what: str, *, holder: str) -> bool:
+    """Whether nobody has taken it since the holder did; then its lease begins anew. Nobody takes it until the
+    transaction ends."""
+    own = and_(schema.claims.c.what == what, schema.claims.c.holder == holder)
+    until = time.time() + LEASE_SECONDS
+    return connection.execute(update(schema.claims).where(own).values(until=until)).rowcount > 0
+
+
 def _bury_the_dead(connection: Connection, held: Sequence[Row[Any]], *, now: float) -> bool:
     """Whether there were any among the holders of these claims."""
     expired = [row.what for row in held if row.until < now]
-    dead = [holder for holder in {row.holder for row in held} if _is_dead(holder)]
+    holders = {row.holder for row in held}
+    dead = [holder for holder in holders if is_dead(holder)]
+    _hurry_the_absent(connection, [holder for holder in holders if not _is_here(holder)], now=now)
     if expired or dead:
         claims = schema.claims.c
         # The time again: a holder elsewhere may have renewed its lease since we looked.
@@ -102,15 +129,27 @@ def _bury_the_dead(connection: Connection, held: Sequence[Row[Any]], *, now: flo
     return bool(expired or dead)
 
 
+def _hurry_the_absent(connection: Connection, elsewhere: Sequence[str], *, now: float) -> None:
+    """The leases of holders whose connection is gone end soon, unless they come back and renew them."""
+    if gone := absent(connection, elsewhere):
+        claims, soon = schema.claims.c, now + ABSENT_SECONDS
+        later = and_(claims.holder.in_(gone), claims.until > soon)
+        connection.execute(update(schema.claims).where(later).values(until=soon))
+
+
 def is_gone(holder: str, until: float) -> bool:
     """Whether its process is gone, or its lease ran out."""
-    return until < time.time() or _is_dead(holder)
+    return until < time.time() or is_dead(holder)
 
 
-def _is_dead(holder: str) -> bool:
+def is_dead(holder: str) -> bool:
     """True only where this machine can see that the process is gone; a run elsewhere keeps its claim until it ends."""
-    host, pid, started, _run = holder.rsplit("|", 3)
-    return host == _here() and _started(int(pid)) != started
+    _, pid, started, _run = holder.rsplit("|", 3)
+    return _is_here(holder) and _started(int(pid)) != started
+
+
+def _is_here(holder: str) -> bool:
+    return holder.rsplit("|", 3)[0] == _here()
 
 
 def _here() -> str:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy import Connection, Executable
 
-from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.ratings.codes import Codes, dense
 
 Integers: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
@@ -33,11 +33,12 @@ class Coded:
 
     def in_order_of_rows(self) -> "Coded":
         """Names in the order in which rows mention them, and only those."""
-        used, first, code = np.unique(self.code, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        place = np.empty(len(used), dtype=np.int32)
-        place[order] = np.arange(len(used), dtype=np.int32)
-        return Coded(names=tuple(self.names[used[at]] for at in order), code=place[code])
+        first = np.full(len(self.names), len(self.code))
+        first[self.code[::-1]] = np.arange(len(self.code))[::-1]  # of several the last stays
+        used: list[int] = np.argsort(first)[: np.count_nonzero(first < len(self.code))].tolist()
+        place = np.zeros(len(self.names), dtype=np.int32)
+        place[used] = np.arange(len(used), dtype=np.int32)
+        return Coded(names=tuple(self.names[code] for code in used), code=place[self.code])
 
 
 class Interning:
@@ -74,4 +75,4 @@ def joint(*columns: Integers) -> Codes:
             code = np.unique(code, return_inverse=True)[1].astype(np.int64)
             size = len(code)
         code, size = code * different + column, size * different
-    return np.unique(code, return_inverse=True)[1].astype(np.int32)
+    return dense(code)

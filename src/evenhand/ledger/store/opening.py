@@ -2,24 +2,24 @@
 
 import errno
 import os
-import re
 import sqlite3
 import time
-from collections import Counter
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select, text
+from sqlalchemy.dialects import registry
+from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.util import LRUCache
 
-from evenhand.domain.errors import EvenhandError
 from evenhand.files.private_files import make_empty, make_folder, tighten
-from evenhand.format.near_names import with_article
-from evenhand.ledger.store import schema
+from evenhand.ledger.store import schema, server
+from evenhand.ledger.store.faults import LedgerError, busy
 from evenhand.ledger.store.read_only import Connect, reader_of
 from evenhand.ledger.store.tables import HEAD, bring_to_head
 
@@ -37,28 +37,23 @@ _MAKING = Lock()
 """To close a file is to give up all locks that this process has on it: no thread opens one that another makes."""
 
 
-class LedgerError(EvenhandError):
-    """The ledger cannot be opened, read or written."""
+class SharedStatements(SQLiteDialect_pysqlite):
+    """SQLite's dialect, of which any two are equal, so that all ledgers of a process share compiled statements.
 
-    code = "EH-LEDGER"
+    To compile one takes longer than to run it on a small ledger, and each call in a notebook opens the ledger anew.
+    """
+
+    supports_statement_cache = True
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is SharedStatements
+
+    def __hash__(self) -> int:
+        return hash(SharedStatements)
 
 
-class DamagedRow(LedgerError, ValueError):
-    """A row of the ledger that does not hold what any version of Evenhand writes."""
-
-    code = "EH-LEDGER-DAMAGED"
-
-
-@contextmanager
-def of_row(kind: str, name: object) -> Generator[None]:
-    """Turns what reading a row raises into a sentence that names the row."""
-    try:
-        yield
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError, OverflowError, OSError) as error:
-        raise DamagedRow(
-            f"The {kind} '{name}' on record cannot be read: it is not as it was written. `evenhand ledger check` tells "
-            "what else was changed and what rests on it; `evenhand ledger restore` brings back a backup."
-        ) from error
+registry.register("sqlite.sharedstatements", __name__, SharedStatements.__name__)
+_COMPILED: LRUCache[Any, Any] = LRUCache(1000)
 
 
 def sqlite_path(url: str) -> Path | None:
@@ -75,6 +70,16 @@ def sqlite_path(url: str) -> Path | None:
             "A ledger in memory would be lost at exit; give a file: sqlite:///PATH/ledger.db.", code="EH-LEDGER-URL"
         )
     return Path(parsed.database)
+
+
+def url_and_images(given: str) -> tuple[str, str | None]:
+    """A store's URL, and where it says that images lie: `?images=` is no setting of any database."""
+    if "images=" not in given:
+        return given, None
+    parsed = _parsed(given)
+    images = parsed.query.get("images")
+    bare = parsed.difference_update_query(["images"]).render_as_string(hide_password=False)
+    return bare, images if isinstance(images, str) and images else None
 
 
 def refuse_way_out(folder: Path, *, within: Path) -> None:
@@ -108,13 +113,10 @@ def _parsed(url: str) -> URL:
 def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds: float = BUSY_SECONDS) -> Engine:
     path = sqlite_path(url)
     if path is None:
-        return _server_engine(url, read_only=read_only)
+        return server.engine_of(_parsed(url), read_only=read_only, wait_seconds=wait_seconds)
     with explained(path):
         if not path.exists() and not create:
-            raise LedgerError(
-                f"There is no ledger at {path}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one.",
-                code="EH-LEDGER-MISSING",
-            )
+            raise _missing(path)
         how: dict[str, Any] = {"connect_args": {"timeout": wait_seconds, "check_same_thread": False}}
         if read_only:
             how = {"creator": _reader(path, wait_seconds)}
@@ -122,10 +124,44 @@ def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds:
             _make_own(path)
         # As many connections as threads ever used at once, all of them kept: opening one costs more than a query.
         # The last one used is the next, as its statements and pages are at hand.
-        engine = create_engine(url, pool_size=0, pool_use_lifo=True, **how)
+        engine = create_engine(
+            make_url(url).set(drivername="sqlite+sharedstatements"),
+            pool_size=0, pool_use_lifo=True, execution_options={"compiled_cache": _COMPILED}, **how,
+        )  # fmt: skip
     event.listen(engine, "connect", _prepare_to_read if read_only else partial(_prepare_connection, wait_seconds))
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def engine_to_fill(path: Path) -> Engine:
+    """Of a file that is thrown away where filling it fails: so nothing is logged ahead, and nothing waits for the
+    disk."""
+    engine = create_engine(f"sqlite:///{path}")
+    event.listen(engine, "connect", _prepare_to_fill)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare_to_fill(connection: sqlite3.Connection, _record: object) -> None:
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode=OFF")
+    connection.execute("PRAGMA synchronous=OFF")
+
+
+def server_engine(url: str) -> Engine:
+    return server.engine_of(_parsed(url), read_only=False, wait_seconds=BUSY_SECONDS)
+
+
+def shown(url: str) -> str:
+    """A store's URL without any password; of SQLite the path."""
+    return str(sqlite_path(url) or server.shown(_parsed(url)))
+
+
+def _missing(where: object) -> LedgerError:
+    return LedgerError(
+        f"There is no ledger at {where}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one.",
+        code="EH-LEDGER-MISSING",
+    )
 
 
 def _reader(path: Path, wait_seconds: float) -> Connect:
@@ -147,19 +183,6 @@ def _make_own(path: Path) -> None:
     real = path.resolve()  # where SQLite puts the two beside it
     for name in (real.name, f"{real.name}-wal", f"{real.name}-shm"):
         tighten(real.with_name(name))
-
-
-def _server_engine(url: str, *, read_only: bool) -> Engine:
-    named = make_url(url)
-    where = named.render_as_string(hide_password=True)
-    if named.drivername == "postgresql":  # of which SQLAlchemy takes an older driver
-        named = named.set(drivername="postgresql+psycopg")
-    try:
-        with explained(where):
-            # A dialect takes of these options those that begin with its name.
-            return create_engine(named, execution_options={"postgresql_readonly": True} if read_only else {})
-    except ImportError as error:
-        raise LedgerError(f"The store {where} needs a database driver that is not installed ({error.name}).") from error
 
 
 def _prepare_connection(wait_seconds: float, connection: sqlite3.Connection, _record: object) -> None:
@@ -198,11 +221,17 @@ def _begin(connection: Connection) -> None:
     driver.execute("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
+def of_one_moment(connection: Connection) -> None:
+    """Before the first query: all that is read is as it stood then."""
+    if connection.dialect.name != "sqlite":  # which reads so by itself
+        connection.execution_options(isolation_level="REPEATABLE READ")
+
+
 @contextmanager
 def unmoved(connection: Connection) -> Generator[None]:
     """Before the first query: all that is read is of one moment, and bytes that are no text do not end the reading."""
+    of_one_moment(connection)
     if connection.dialect.name != "sqlite":
-        connection.execution_options(isolation_level="REPEATABLE READ")
         yield
         return
     driver: Any = connection.connection.dbapi_connection
@@ -222,7 +251,7 @@ def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]
     try:
         yield
     except DBAPIError as error:
-        raise _error(str(error.orig), where, waited) from error
+        raise server.fault_in(error, where, waited) or _error(str(error.orig), where, waited) from error
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise _error(str(error), where, waited) from error
     except OSError as error:
@@ -240,11 +269,7 @@ def _file_error(error: OSError, where: object) -> LedgerError:
 
 def _error(words: str, where: object, waited: float) -> LedgerError:
     if "locked" in words or "busy" in words:
-        return LedgerError(
-            f"Another process has held the ledger at {where} for more than {waited:g} s; "
-            "wait until it ends, then run the same command again: nothing that was committed is lost.",
-            code="EH-LEDGER-BUSY",
-        )
+        return busy(where, waited)
     if "full" in words or "disk I/O error" in words:
         return _no_space(words, where)
     if "not a database" in words or "malformed" in words:
@@ -273,7 +298,12 @@ def _no_rights(words: str, where: object) -> LedgerError:
 
 
 def bring_up_to_date(
-    engine: Engine, where: object, *, read_only: bool = False, wait_seconds: float = BUSY_SECONDS
+    engine: Engine,
+    where: object,
+    *,
+    create: bool = True,
+    read_only: bool = False,
+    wait_seconds: float = BUSY_SECONDS,
 ) -> None:
     """Creates or migrates the tables; refuses a ledger that a newer Evenhand wrote, and another program's database."""
     with explained(where, waited=wait_seconds):
@@ -281,6 +311,8 @@ def bring_up_to_date(
             found = _revision(connection, where)
         if found == HEAD:
             return
+        if found is None and not create and engine.dialect.name != "sqlite":
+            raise _missing(where)
         if found is not None and found > HEAD:
             raise LedgerError(
                 f"The ledger at {where} was written by a newer Evenhand (its tables are at {found}, this version knows "
@@ -294,12 +326,21 @@ def bring_up_to_date(
                 code="EH-LEDGER-OLDER",
             )
         with engine.connect().execution_options(writes=True) as connection, connection.begin():
-            if connection.dialect.name == "postgresql":  # where two may begin to write at once
-                connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _MIGRATING})
+            hold_to_make(connection)
             # Another process may have done it while this one waited for its turn.
             found = _revision(connection, where)
             if found != HEAD:
                 bring_to_head(connection, found)
+
+
+def hold_to_make(connection: Connection) -> None:
+    """Until the transaction ends nobody else makes tables there, where two may begin to write at once."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:ours)"), {"ours": _MIGRATING})
+
+
+def tables_in(connection: Connection) -> list[str]:
+    return inspect(connection).get_table_names()
 
 
 def _revision(connection: Connection, where: object) -> str | None:
@@ -324,58 +365,3 @@ def _is_ours(connection: Connection, tables: list[str]) -> bool:
         return False
     query = select(schema.meta.c.value).where(schema.meta.c.name == "ledger_id")
     return connection.execute(query).scalar() is not None
-
-
-def strange_tables(connection: Connection) -> list[str]:
-    """Sentences about what is in a SQLite file beside or instead of the tables that Evenhand makes.
-
-    A trigger can leave rows out as they are written, and a view in a table's place show others than were written.
-    """
-    if connection.dialect.name != "sqlite":
-        return []
-    made, found = _as_made(), _made_of(connection)
-    beside = [
-        f"The ledger's file holds {with_article(kind)} '{name}', which Evenhand did not make." for kind, name in found
-    ]
-    gone = [f"The {kind} '{name}' of the ledger is not in its file." for kind, name in made]
-    return [
-        *(words for words, what in zip(beside, found, strict=True) if what not in made),
-        *(words for words, what in zip(gone, made, strict=True) if what not in found),
-        *(
-            f"The {kind} '{name}' is not as Evenhand made it: {_told(words, found[kind, name])}."
-            for (kind, name), words in made.items()
-            if found.get((kind, name), words) != words
-        ),
-    ]
-
-
-def _told(made: Counter[str], found: Counter[str]) -> str:
-    more, less = (" ".join(sorted(words))[:200] for words in (found - made, made - found))
-    return "; ".join(f"{what} {words}" for what, words in (("added is", more), ("missing is", less)) if words)
-
-
-@cache
-def _as_made() -> dict[tuple[str, str], Counter[str]]:
-    """As the schema says."""
-    engine = create_engine("sqlite://")
-    schema.metadata.create_all(engine)
-    with engine.connect() as connection:
-        found = _made_of(connection)
-    engine.dispose()
-    return found
-
-
-def _made_of(connection: Connection) -> dict[tuple[str, str], Counter[str]]:
-    """Tables, indexes and whatever else, each with the words that it was made with, in whatever order and quotes."""
-    query = text("SELECT type, name, sql FROM sqlite_master ORDER BY type, name")
-    own = (
-        "sqlite_autoindex_",
-        "sqlite_sequence",
-        "sqlite_stat",
-        "alembic_version",
-    )  # of SQLite; our version
-    return {
-        (str(kind), str(name)): Counter(re.findall(r"[\w.]+", str(words).lower()))
-        for kind, name, words in connection.execute(query)
-        if kind not in ("table", "index") or not str(name).startswith(own)
-    }

@@ -3,24 +3,27 @@
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from threading import Lock, local
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, Table, select
+from sqlalchemy import Connection, Engine, Row, Select, Table, event, make_url, select
+from sqlalchemy.pool import ConnectionPoolEntry
 
-from evenhand.domain.call import Reply, Request
+from evenhand.domain.call import Reply
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.item import Benchmark
-from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study
-from evenhand.domain.trial import Condition, Trial
+from evenhand.domain.trial import Condition
 from evenhand.files.private_files import tighten
 from evenhand.images import ImageStore
-from evenhand.ledger.store import rows, schema, statements
+from evenhand.ledger.store import kept, rows, schema, server, statements
+from evenhand.ledger.store.entries import Entries
+from evenhand.ledger.store.faults import Unmade, until_made
 from evenhand.ledger.store.links import Batch, Writers, part_of
 from evenhand.ledger.store.opening import (
     BUSY_SECONDS,
@@ -30,6 +33,7 @@ from evenhand.ledger.store.opening import (
     explained,
     refuse_way_out,
     sqlite_path,
+    url_and_images,
 )
 from evenhand.ledger.store.read_only import only_readable
 from evenhand.ledger.store.submitted_files import SubmittedFiles
@@ -47,58 +51,6 @@ class StoredCall:
     cost_usd: float | None
 
 
-class Settling(Protocol):
-    """A budget's part in a commit, within it and after it."""
-
-    def settle(self, connection: Connection, charges: Collection[float]) -> int: ...
-
-    def settled(self, charges: Collection[float], held: int) -> None: ...
-
-
-@dataclass(slots=True, kw_only=True)
-class Entries:
-    """What is committed together: all of it or none."""
-
-    study: str | None = None
-    trials: list[Trial] = field(default_factory=list)
-    calls: list[rows.Fields] = field(default_factory=list)
-    judgements: list[Judgement] = field(default_factory=list)
-    responses: list[Response] = field(default_factory=list)
-    links: list[tuple[str, str]] = field(default_factory=list)
-    """Study and trial, where trials of several studies are committed together."""
-    release: list[str] = field(default_factory=list)
-    """Claims that end with this commit."""
-    holder: str = ""
-    """Whose claims those are: one that another run has taken over stays. Empty: whoever holds them."""
-    charges: dict[str, float] = field(default_factory=dict[str, float])
-    """Dollars off the budget, by run."""
-    purse: Settling | None = None
-    """That the charges come out of; None where there is no limit."""
-
-    def add_call(self, request: Request, reply: Reply, *, run: str, at: float, cost_usd: float | None) -> None:
-        self.calls.append(rows.call_row(request, reply, run=run, at=at, cost_usd=cost_usd))
-
-    def charge(self, run: str, usd: float) -> None:
-        if usd:
-            self.charges[run] = self.charges.get(run, 0.0) + usd
-
-    def take_calls(self) -> "Entries":
-        """The calls and what was charged for them, which are not here any more then."""
-        taken = Entries(calls=self.calls, charges=self.charges)
-        self.calls, self.charges = [], {}
-        return taken
-
-    def extend(self, other: "Entries") -> None:
-        self.trials += other.trials
-        self.calls += other.calls
-        self.judgements += other.judgements
-        self.responses += other.responses
-        self.links += other.links
-        self.release += other.release
-        for run, usd in other.charges.items():
-            self.charge(run, usd)
-
-
 class Ledger:
     """An open ledger. Threads may share it: each call takes its own connection.
 
@@ -106,35 +58,100 @@ class Ledger:
     """
 
     def __init__(
-        self, url: str, *, create: bool = True, writes: bool = True, wait_seconds: float = BUSY_SECONDS
+        self,
+        given: str,
+        *,
+        create: bool = True,
+        writes: bool = True,
+        wait_seconds: float = BUSY_SECONDS,
+        in_turn: bool = False,
     ) -> None:
-        """`writes`: False for one that is only read, of which the database sees to it. `wait_seconds`: how long to wait
-        for another process that is writing."""
-        self.url = url
+        """`given`: a database's URL, which may say `?images=` where images lie. `writes`: False for one that is only
+        read, of which the database sees to it. `wait_seconds`: how long to wait for another process that is writing.
+        `in_turn`: all that were opened so write one after the other, as processes do anyway on SQLite."""
+        self.given = given
+        self._in_turn = in_turn
+        self.url, images = url_and_images(given)
+        url = self.url
         self.wait_seconds = wait_seconds
         self._writing = Lock()
         self._writers = Writers()
         self._shared = local()
-        """Of a thread: the connection of the transaction that several share."""
+        """Of a thread: the connection of the transaction that it is in."""
         path = sqlite_path(url)
-        beside = path.parent if path else Path(".evenhand")
-        for name in ("images", "submitted"):
-            refuse_way_out(beside / name, within=path.parent if path else Path())
+        self.beside = path.parent if path else Path(".evenhand").absolute()
+        """The folder of a SQLite ledger; of one on a server what a command writes where nobody said where."""
+        for name in (kept.IMAGES, kept.SUBMITTED) if path else ():
+            refuse_way_out(self.beside / name, within=self.beside)
         self.read_only = not create and (not writes or (path is not None and only_readable(path)))
         """By whoever opened it, or on a disk or in a folder that cannot be written; never where it may be made."""
         self.engine: Engine = engine_for(url, create=create, read_only=self.read_only, wait_seconds=wait_seconds)
-        self.where: str = str(path or self.engine.url.render_as_string(hide_password=True))
+        self.where: str = str(path or server.shown(make_url(url)))
+        if path is None:
+            server.closed_with(self, self.engine)
         try:
-            bring_up_to_date(self.engine, self.where, read_only=self.read_only, wait_seconds=wait_seconds)
+            bring_up_to_date(
+                self.engine, self.where, create=create, read_only=self.read_only, wait_seconds=wait_seconds
+            )
         except LedgerError:
             self.close()
             raise
-        self.images = ImageStore(beside / "images")
-        self.submitted = SubmittedFiles(beside / "submitted")
-        for kept in () if self.read_only else (self.images.root, self.submitted.root):
-            tighten(kept)
+        for name in () if path is None or self.read_only else (kept.IMAGES, kept.SUBMITTED):
+            tighten(self.beside / name)
+        self._images = None if images is None else self._chosen(images)
+
+    @cached_property
+    def places(self) -> kept.Kept:
+        """Where images and submitted files lie. Raises LedgerError where only a file says so that anybody may have
+        made, and PlaceError."""
+        if self._images is not None:
+            return self._images
+        word = kept.word_on_record(self)
+        if word not in (None, kept.DATABASE) and self.engine.dialect.name == "sqlite":
+            raise LedgerError(
+                f"The ledger at {self.where} says that its images lie in {word}. A ledger's file may come from "
+                f"anybody, so they are looked for there only where you say so too: give --images {word}, set "
+                f"EVENHAND_IMAGES, or write it into the ledger's URL (?images={word}).",
+                code="EH-IMAGES-ELSEWHERE",
+            )
+        return self._kept_at(word)
+
+    def _kept_at(self, word: str | None) -> kept.Kept:
+        on_server = self.engine.dialect.name != "sqlite"
+        return kept.opened(kept.DATABASE if word is None and on_server else word, self, self.beside)
+
+    def _chosen(self, images: str) -> kept.Kept:
+        """Where the user says that images lie, which is put on record. Raises LedgerError where they lie elsewhere."""
+        on_server = self.engine.dialect.name != "sqlite"
+        word = kept.as_word(images, beside=None if on_server else self.beside)
+        on_record = kept.word_on_record(self)
+        wanted, before = self._kept_at(word), self._kept_at(on_record)
+        if wanted.word == before.word:
+            return wanted
+        free = before.is_empty()
+        if free and not self.read_only:
+            before = self._kept_at(kept.chosen_on_record(self, word, before=on_record))
+            free = before.word == wanted.word
+        if not free:
+            raise LedgerError(
+                f"The images of the ledger at {self.where} lie in {kept.in_words(before.word, self.beside)}, not in "
+                f"{kept.in_words(wanted.word, self.beside)}; leave --images out, or move them with "
+                "`evenhand ledger images`.",
+                code="EH-IMAGES-HELD",
+            )
+        return wanted
+
+    @cached_property
+    def images(self) -> ImageStore:
+        return ImageStore(self.places.cached_images(), notes=self.places.notes)
+
+    @cached_property
+    def submitted(self) -> SubmittedFiles:
+        return SubmittedFiles(self.places.submitted)
 
     def close(self) -> None:
+        """What a thread still has is closed when the thread gives it back."""
+        event.listen(self.engine.pool, "checkin", _end)
         self.engine.dispose()
 
     def __enter__(self) -> Self:
@@ -145,26 +162,49 @@ class Ledger:
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
-        with explained(self.where, waited=self.wait_seconds), self.engine.connect() as connection:
+        with explained(self.where, waited=self.wait_seconds), self._connected() as connection:
             yield connection
+
+    def _connected(self) -> Connection:
+        if self.engine.dialect.name == "sqlite":
+            return self.engine.connect()
+        return server.connected(self.engine, self.wait_seconds)
 
     @contextmanager
     def writing(self) -> Generator[Connection]:
-        """One transaction that waits for other writers, and commits at the end or not at all."""
+        """One transaction that waits for other writers, and commits at the end or not at all; within one, a part of
+        it."""
         if (shared := getattr(self._shared, "connection", None)) is not None:
             with explained(self.where, waited=self.wait_seconds), part_of(shared):
                 yield shared
             return
-        batch = Batch()
-        with (
-            explained(self.where, waited=self.wait_seconds),
-            self._turn(),
-            self.engine.connect().execution_options(writes=True, covering=batch) as connection,
-            self._writers.turn() as writer,
-            connection.begin(),
-        ):
-            yield connection
-            writer.link(connection, batch)
+        batch, number = Batch(), None
+        try:
+            with (
+                explained(self.where, waited=self.wait_seconds),
+                self._turn(),
+                self._connected().execution_options(writes=True, covering=batch) as connection,
+                self._writers.turn() as writer,
+                connection.begin(),
+            ):
+                if self._in_turn:
+                    server.wait_for_turn(connection)
+                self._shared.connection = connection
+                try:
+                    yield connection
+                finally:
+                    self._shared.connection = None
+                writer.link(connection, batch)
+                number = server.transaction_of(connection)
+        except Unmade:
+            # Where the connection ends at the commit, only the server knows whether it was made.
+            if number is None or not self._was_made(number):
+                raise
+
+    @until_made
+    def _was_made(self, number: str) -> bool:
+        with self.reading() as connection:
+            return server.was_made(connection, number)
 
     def writing_together(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
         """What each of them returned or raised. Their transactions are on disk together when this returns, as each
@@ -172,21 +212,17 @@ class Ledger:
         if len(works) > 1:
             with suppress(LedgerError):  # it may have ended all of it, and be one's alone: then each for itself
                 return self._in_one(works)
-        return [_outcome(work) for work in works]
+        return [_outcome(until_made(work)) for work in works]
 
     def _in_one(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
         """Raises LedgerError where a database refused one, or all."""
         made: list[T | Exception] = []
-        with self.writing() as connection:
-            self._shared.connection = connection
-            try:
-                for work in works:
-                    one = _outcome(work)
-                    if isinstance(one, LedgerError):
-                        raise one
-                    made.append(one)
-            finally:
-                self._shared.connection = None
+        with self.writing():
+            for work in works:
+                one = _outcome(work)
+                if isinstance(one, LedgerError):
+                    raise one
+                made.append(one)
         return made
 
     @contextmanager
@@ -200,26 +236,23 @@ class Ledger:
             if mine:
                 self._writing.release()
 
+    @until_made
     def fence_secret(self) -> bytes:
         """Never leaves the ledger: exports and reports do not carry it."""
         with self.reading() as connection:
             return bytes.fromhex(connection.execute(_FENCE_SECRET).scalar_one())
 
-    def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> None:
-        """Inserts the rows whose primary key is not there yet; what is there stays as it was."""
-        if values:
-            statements.insert_new(connection, table, values)
+    def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> int:
+        """Inserts the rows whose primary key is not there yet; what is there stays as it was. Returns how many."""
+        return statements.insert_new(connection, table, values) if values else 0
 
+    @until_made
     def register_benchmark(self, benchmark: Benchmark) -> None:
-        with explained(self.images.root):
-            for data in benchmark.pictures.values():
-                self.images.put(data)
-            sources = {
-                item.digest: benchmark.sources[item.label]
-                for item in benchmark.items
-                if item.label in benchmark.sources
-            }
-            if benchmark.licences or benchmark.origins or sources:
+        labelled = {item.label: item.digest for item in benchmark.items}
+        sources = {labelled[label]: said for label, said in benchmark.sources.items() if label in labelled}
+        if benchmark.pictures or benchmark.licences or benchmark.origins or sources:
+            with explained(self.images.where):
+                self.images.put_all(benchmark.pictures)
                 self.images.addresses.tell(benchmark.licences, benchmark.origins, sources, benchmark.digest)
         with self.writing() as connection:
             self.register_within(connection, benchmark)
@@ -252,6 +285,7 @@ class Ledger:
         ]
         self.insert_new(connection, schema.meta, lacking)
 
+    @until_made
     def add_responses(self, responses: Sequence[Response], *, replace: bool = False) -> int:
         """Makes each response the one that stands for its model; returns how many were new.
 
@@ -262,6 +296,7 @@ class Ledger:
             self._let_stand(connection, fresh)
         return len(fresh)
 
+    @until_made
     def check_responses(self, responses: Sequence[Response]) -> None:
         """Raises LedgerError where `add_responses` would, and adds nothing."""
         with self.reading() as connection:
@@ -316,9 +351,13 @@ class Ledger:
         `plain`: models that stand with their plain answers whatever the variant, as a baseline does. `until`: the last
         number of the choices that are looked at.
         """
-        with self.reading() as connection:
-            current = [r for r in self._current(connection, items, until=until) if r.alteration is None]
+        current = [r for r in self._standing(sorted(items), until) if r.alteration is None]
         return [r for r in current if variant is None or r.variant == ("" if r.model in plain else variant)]
+
+    @until_made
+    def _standing(self, items: Sequence[str], until: int | None) -> list[Response]:
+        with self.reading() as connection:
+            return self._current(connection, items, until=until)
 
     def _current(self, connection: Connection, items: Iterable[str], *, until: int | None = None) -> list[Response]:
         choices, texts = schema.response_choices, schema.responses
@@ -336,6 +375,7 @@ class Ledger:
                 newest[row.item, row.model, row.variant] = rows.response_from(row)
         return list(newest.values())
 
+    @until_made
     def register_study(
         self, study: Study, *, rater: Rater, condition: Condition, wanted: int, extractor: Rater | None = None
     ) -> None:
@@ -360,6 +400,7 @@ class Ledger:
         self.insert_new(connection, schema.conditions, [rows.condition_row(condition)])
         self.insert_new(connection, schema.studies, [rows.study_row(study, wanted=wanted)])
 
+    @until_made
     def begin_run(self, command: str, settings: Mapping[str, Json], *, study: str | None, version: str) -> str:
         with self.writing() as connection:
             return self.begin_run_within(connection, command, settings, study=study, version=version)
@@ -372,6 +413,7 @@ class Ledger:
         statements.insert_all(connection, schema.runs, [row])
         return row["id"]
 
+    @until_made
     def end_run(self, run: str, outcome: Mapping[str, Json]) -> None:
         with self.writing() as connection:
             row = {"run": run, "outcome": canonical_json(outcome), "at": time.time()}
@@ -379,68 +421,91 @@ class Ledger:
 
     def decided(self, trials: Iterable[str], *, reader: str) -> set[str]:
         """Those of the trials that have a result by this reader, a reply without a decision included."""
-        with self.reading() as connection:
-            return {
-                trial
-                for some in chunks(trials)
-                for trial in connection.execute(statements.DECIDED, {"keys": some, "reader": reader}).scalars()
-            }
+        return {row.trial for row in self._found(statements.DECIDED, trials, reader=reader)}
 
     def reasons(self, trials: Iterable[str], *, reader: str) -> dict[str, str | None]:
         """Of the trials that have a result by this reader: why the last one holds no verdict, None where it does."""
-        with self.reading() as connection:
-            return {
-                row.trial: row.reason
-                for some in chunks(trials)
-                for row in connection.execute(statements.REASONS, {"keys": some, "reader": reader})
-            }
+        return {row.trial: row.reason for row in self._found(statements.REASONS, trials, reader=reader)}
 
     def asked(self, trials: Iterable[str]) -> set[str]:
         """Those of the trials that have any judgement, by whatever reader."""
-        with self.reading() as connection:
-            return {
-                trial
-                for some in chunks(trials)
-                for trial in connection.execute(statements.ASKED, {"keys": some}).scalars()
-            }
+        return {row.trial for row in self._found(statements.ASKED, trials)}
 
     def failed(self, trials: Iterable[str]) -> set[str]:
         """Those of the trials that were asked and got no reply."""
-        with self.reading() as connection:
-            return {
-                trial
-                for some in chunks(trials)
-                for trial in connection.execute(statements.FAILED, {"keys": some}).scalars()
-            }
+        return {row.trial for row in self._found(statements.FAILED, trials)}
 
     def find_calls(self, keys: Iterable[str]) -> dict[str, StoredCall]:
-        found: dict[str, StoredCall] = {}
-        with self.reading() as connection:
-            for some in chunks(keys):
-                for row in connection.execute(statements.CALLS, {"keys": some}):
-                    found[row.key] = StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd)
-        return found
+        return {
+            row.key: StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd)
+            for row in self._found(statements.CALLS, keys)
+        }
 
-    def commit(self, entries: Entries) -> None:
+    def _found(self, statement: Select[Any], keys: Iterable[str], **given: str) -> Iterator[Row[Any]]:
+        """What a statement over keys finds of any number of them."""
+        for some in chunks(keys):
+            yield from self._found_of(statement, {"keys": some, **given})
+
+    @until_made
+    def _found_of(self, statement: Select[Any], given: Mapping[str, Any]) -> Sequence[Row[Any]]:
+        with self.reading() as connection:
+            return connection.execute(statement, given).all()
+
+    @until_made
+    def commit(self, entries: Entries) -> set[str]:
+        """Without the charges for calls in batches that another run has settled before, without judgements of trials
+        that another run has claimed since, and without what was said in a call to which another reply is on record: it
+        is paid for once, judged once, and rests on the record. Returns the keys of those trials and calls."""
         purse, held = entries.purse if entries.charges else None, 0
+        batches, settled = entries.batches, list(entries.settled)
         with self.writing() as connection:
+            if batches is not None and (theirs := batches.settled_by_others(connection, settled)):
+                entries = entries.without_charges(theirs)
             self.insert_new(connection, schema.trials, [rows.trial_row(t) for t in entries.trials])
             links = [{"study": study, "trial": trial} for study, trial in entries.links]
             if entries.study is not None:
                 links += [{"study": entries.study, "trial": t.key} for t in entries.trials]
             self.insert_new(connection, schema.study_trials, links)
-            self.insert_new(connection, schema.calls, entries.calls)
+            others = self._answered_otherwise(connection, entries.calls)
             charges = [{"run": run, "usd": usd} for run, usd in entries.charges.items()]
             self.insert_new(connection, schema.charges, charges)
-            self._let_stand(connection, entries.responses)
-            self.insert_new(connection, schema.judgements, [rows.judgement_row(j) for j in entries.judgements])
-            for some in chunks(entries.release):
-                statements.release(connection, some, holder=entries.holder)
+            self._let_stand(connection, [r for r in entries.responses if entries.said_in.get(r.digest) not in others])
+            lost = self._release(connection, entries)
+            lost |= {one.trial for one in entries.judgements if not others.isdisjoint(one.calls)}
+            judgements = [rows.judgement_row(j) for j in entries.judgements if j.trial not in lost]
+            self.insert_new(connection, schema.judgements, judgements)
+            if batches is not None and settled:
+                batches.settle(connection, settled)
             if purse is not None:  # last: on PostgreSQL every run on this budget waits from here to the end
                 held = purse.settle(connection, entries.charges.values())
         if purse is not None:
             purse.settled(entries.charges.values(), held)
+        if batches is not None and settled:
+            batches.settled(settled)
+        return lost | others
 
+    def _answered_otherwise(self, connection: Connection, calls: Sequence[rows.Fields]) -> set[str]:
+        """Puts the calls there. Returns those that were there, with another reply."""
+        if self.insert_new(connection, schema.calls, calls) == len(calls):
+            return set()
+        said = {call["key"]: (call["text"], call["offered"]) for call in calls}
+        found = (row for some in chunks(said) for row in connection.execute(statements.CALLS, {"keys": some}))
+        return {row.key for row in found if (row.text, row.offered) != said[row.key]}
+
+    def _release(self, connection: Connection, entries: Entries) -> set[str]:
+        """Ends the claims. Returns the trials judged here that another run has by now, or had and has decided."""
+        lost: set[str] = set()
+        readers = {one.trial: one.reader for one in entries.judgements}
+        for some in chunks(entries.release):
+            if statements.release(connection, some, holder=entries.holder) == len(some) or not readers:
+                continue
+            judged = [key for key in some if key in readers]
+            lost |= {row.what for row in connection.execute(statements.CLAIMS, {"keys": judged})}
+            for reader in {readers[key] for key in judged}:  # most have one
+                lost |= set(connection.execute(statements.DECIDED, {"keys": judged, "reader": reader}).scalars())
+        return lost
+
+    @until_made
     def link(self, study: str, trials: Sequence[str]) -> None:
         """Says that the study wants trials which are already on record."""
         with self.writing() as connection:
@@ -476,3 +541,7 @@ def chunks(keys: Iterable[Key]) -> Iterator[list[Key]]:
             some = []
     if some:
         yield some
+
+
+def _end(_: object, given_back: ConnectionPoolEntry) -> None:
+    given_back.invalidate()

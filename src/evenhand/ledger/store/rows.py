@@ -20,7 +20,7 @@ from evenhand.domain.rubric import Rubric
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Verdict, verdict_from_json, verdict_json
-from evenhand.ledger.store.opening import of_row
+from evenhand.ledger.store.faults import of_row
 
 Fields = dict[str, Any]
 

@@ -1,14 +1,16 @@
 """Runs on record: when, what, under which settings, and how each ended."""
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, func, select
 
+from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.opening import LedgerError, of_row
+from evenhand.ledger.store.faults import LedgerError, of_row
 from evenhand.ledger.store.record import Ledger, chunks
 
 CHARGED = "charged_usd"
@@ -49,6 +51,16 @@ def find_run(ledger: Ledger, start: str) -> RunOnRecord:
     return _run(rows[0])
 
 
+def tokens_of_runs(ledger: Ledger, runs: Iterable[str]) -> Counter[str]:
+    """All that the runs counted, by kind; of a run that was killed nothing is known."""
+    total: Counter[str] = Counter()
+    with ledger.reading() as connection:
+        for some in chunks(runs):
+            for row in connection.execute(_query().where(schema.runs.c.id.in_(some))):
+                total.update((_run(row).outcome or {}).get("tokens", {}))
+    return total
+
+
 def charged(ledger: Ledger, run: str) -> float:
     """Dollars that the run's calls took off the budget so far, replies of no use included.
 
@@ -71,6 +83,15 @@ def charged_to(ledger: Ledger, command: str) -> float:
     """The same of all runs of a command, those that were killed too."""
     begun = select(schema.runs.c.id).where(schema.runs.c.command == command)
     return _charged(ledger, schema.charges.c.run.in_(begun))
+
+
+def results_in(ledger: Ledger, run: str) -> Counter[str]:
+    """How many the run has put on record, by why they hold no decision, "" where they do; failed calls are none."""
+    made = schema.judgements.c
+    why = func.coalesce(made.reason, "")
+    query = select(why, func.count()).where(made.run == run, why.not_in(CALL_FAILED)).group_by(why)
+    with ledger.reading() as connection:
+        return Counter({reason: number for reason, number in connection.execute(query)})
 
 
 def _charged(ledger: Ledger, where: ColumnElement[bool]) -> float:

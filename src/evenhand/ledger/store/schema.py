@@ -264,6 +264,38 @@ reservations = Table(
     Column("until", Float, nullable=False),
 )
 
+# Work: calls that were sent together and are waited for. On record before anything is sent, so that whoever comes next
+# waits for the replies instead of asking again. `id` is our own mark on it, `name` is what the provider calls it.
+batches = Table(
+    "batches",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("endpoint", FreeText, nullable=False, index=True),
+    Column("wire", Text, nullable=False),
+    Column("run", Text, nullable=False, index=True),
+    Column("state", Text, nullable=False),
+    Column("file", FreeText),
+    Column("name", FreeText),
+    Column("entries", Integer, nullable=False),
+    Column("done", Integer),
+    Column("note", FreeText),
+    Column("at", Float, nullable=False),
+    Column("changed", Float, nullable=False),
+    Column("expires", Float),
+)
+
+# Work: the calls of a batch by their keys, each with what is set aside for it in billionths of a dollar, until its
+# reply or its failure is on record.
+batch_entries = Table(
+    "batch_entries",
+    metadata,
+    Column("batch", Text, primary_key=True),
+    Column("call", Text, primary_key=True),
+    Column("held", BigInteger, nullable=False),
+    Column("settled", Float),
+    Index("ix_batch_entries_call", "call"),
+)
+
 # Work: people and what lets them in. Tokens are kept as hashes only. The record knows a person by `id`, never by name.
 people = Table(
     "people",
@@ -315,13 +347,16 @@ audit_log = Table(
     Column("detail", FreeText, nullable=False),
 )
 
-# Benchmarks whose captions, references and judges' words the owner has opened to everybody.
+# Benchmarks whose captions, references and judges' words the owner has opened to everybody. Of one that was closed
+# again everybody has seen the judgements up to `known`.
 opened_benchmarks = Table(
     "opened_benchmarks",
     metadata,
     Column("benchmark", Text, primary_key=True),
     Column("opened_by", Text),
     Column("at", Float, nullable=False),
+    Column("closed", Float),
+    Column("known", Sequence),
 )
 
 # What of a board's withheld verdicts was released to everybody, and when; only ever added to.

@@ -1,21 +1,58 @@
 """The statements of the busy path, each built once: SQLAlchemy takes longer to build one than SQLite to run it."""
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Column, ColumnElement, Connection, Dialect, Table, bindparam, delete, select, text
+import orjson
+from sqlalchemy import (
+    Boolean,
+    Column,
+    ColumnElement,
+    Connection,
+    Dialect,
+    LargeBinary,
+    Table,
+    Text,
+    any_,
+    bindparam,
+    delete,
+    select,
+    text,
+)
 from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.compiler import SQLCompiler
+from sqlalchemy.sql.functions import FunctionElement
 
 from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger.store import links, schema
 
 
+class _Among(FunctionElement[bool]):
+    """Of a column: whether it is among those of the parameter `keys`, a list."""
+
+    type = Boolean()
+    inherit_cache = True
+
+
 def _among_keys(column: Column[str]) -> ColumnElement[bool]:
-    """Filled at execution by the parameter `keys`, a list."""
-    return column.in_(bindparam("keys", expanding=True))
+    return _Among(column)
+
+
+@compiles(_Among)
+def _one_of(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
+    (column,) = element.clauses
+    return compiler.process(column.in_(bindparam("keys", expanding=True)), **how)
+
+
+@compiles(_Among, "postgresql")
+def _of_list(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
+    """As one value: a statement of as many values as there are keys is put together and parsed anew each time."""
+    (column,) = element.clauses
+    return compiler.process(column == any_(bindparam("keys", type_=postgresql.ARRAY(Text))), **how)
 
 
 _judgements, _calls, _claims = schema.judgements.c, schema.calls.c, schema.claims.c
@@ -36,25 +73,24 @@ _RELEASE_OWN = _RELEASE.where(_claims.holder == bindparam("holder"))
 _RELEASE_ONE = "DELETE FROM claims WHERE what = ? AND (holder = ? OR '' = ?)"
 
 
-def release(connection: Connection, keys: Sequence[str], *, holder: str) -> None:
-    """Ends the claims on these keys: the holder's own, or with '' whoever holds them."""
+def release(connection: Connection, keys: Sequence[str], *, holder: str) -> int:
+    """Ends the claims on these keys: the holder's own, or with '' whoever holds them. Returns how many there were."""
     if (driver := links.driver_of(connection)) is not None:
         # One short statement many times over: one with as many keys has to be put together anew each time.
-        driver.executemany(_RELEASE_ONE, [(key, holder, holder) for key in keys])
-    elif holder:
-        connection.execute(_RELEASE_OWN, {"keys": keys, "holder": holder})
-    else:
-        connection.execute(_RELEASE, {"keys": keys})
+        return driver.executemany(_RELEASE_ONE, [(key, holder, holder) for key in keys]).rowcount
+    if holder:
+        return connection.execute(_RELEASE_OWN, {"keys": keys, "holder": holder}).rowcount
+    return connection.execute(_RELEASE, {"keys": keys}).rowcount
 
 
-def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Inserts the rows, all of the same columns, whose primary key is not there yet."""
+def insert_new(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> int:
+    """Inserts the rows, all of the same columns, whose primary key is not there yet. Returns how many those were."""
     rows = numbered(connection, table, rows)
     names = [column.name for column in table.primary_key]
     if len(rows) > 1 and rows[0].keys() >= set(names):
         # Two runs on PostgreSQL that insert the same rows in different orders would wait for each other for ever.
         rows = sorted(rows, key=itemgetter(*names))
-    _insert(table, tuple(rows[0]), type(connection.dialect), True).run(connection, rows)
+    return _insert(table, tuple(rows[0]), type(connection.dialect), True).run(connection, rows)
 
 
 def insert_all(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -80,8 +116,15 @@ def numbered(connection: Connection, table: Table, rows: Sequence[Mapping[str, A
 _NEXT_NUMBERS = text("SELECT nextval(pg_get_serial_sequence(:table, 'seq')) FROM generate_series(1, :rows)")
 
 
+_COUNTED = {"preserve_rowcount": True}
+"""Of rows that are put in SQLAlchemy does not say how many they were, unless it is asked to."""
+_TOGETHER = 500
+"""Rows that PostgreSQL gets at one time, as one text."""
+
+
 class _Insert:
-    """Compiled once; SQLite's driver gets the rows as tuples that are made here."""
+    """Compiled once. SQLite's driver gets the rows as tuples that are made here, PostgreSQL as one JSON text: a
+    statement for each row costs both sides more than all that is in it."""
 
     def __init__(self, table: Table, columns: Sequence[str], dialect: Dialect, *, new: bool) -> None:
         make = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
@@ -89,25 +132,49 @@ class _Insert:
         self._statement = statement.on_conflict_do_nothing() if new else statement
         self._text = str(self._statement.compile(dialect=dialect, column_keys=columns))
         # The table's order, which is the compiler's, not the rows' own.
+        given = [column for column in table.columns if column.name in columns]
         self._columns = [
-            (column.name, column.type.dialect_impl(dialect).bind_processor(dialect))
-            for column in table.columns
-            if column.name in columns
+            (str(column.name), column.type.dialect_impl(dialect).bind_processor(dialect)) for column in given
         ]
+        self._as_json = None
+        if dialect.name == "postgresql" and not any(isinstance(column.type, LargeBinary) for column in given):
+            self._as_json = _from_json(table, given, dialect, new=new)
         self._table = table
         self._shape = links.SHAPES.get(table)
         self._places = None if self._shape is None else _getter(self._shape, [name for name, _ in self._columns])
 
-    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> None:
+    def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> int:
+        """Returns how many were put in."""
         values = [
             tuple([row[name] if bound is None else bound(row[name]) for name, bound in self._columns]) for row in rows
         ]
         if (driver := links.driver_of(connection)) is not None:
             new = driver.executemany(self._text, values).rowcount
+        elif self._as_json is not None:
+            new = sum(self._put(connection, self._as_json, part) for part in _parts(values))
         else:
-            new = connection.execute(self._statement, rows).rowcount
+            new = connection.execute(self._statement, rows, execution_options=_COUNTED).rowcount
         if self._places is not None:
             links.cover(connection, self._table, map(self._places, values), new=new)
+        return new
+
+    def _put(self, connection: Connection, statement: str, values: Sequence[tuple[Any, ...]]) -> int:
+        names = [name for name, _ in self._columns]
+        given = orjson.dumps([dict(zip(names, one, strict=True)) for one in values]).decode()
+        return connection.exec_driver_sql(statement, {"rows": given}).rowcount
+
+
+def _from_json(table: Table, columns: Sequence[Column[Any]], dialect: Dialect, *, new: bool) -> str:
+    """Puts in what the parameter `rows` holds, a list of objects with the columns' names."""
+    quoted = dialect.identifier_preparer.quote
+    names = ", ".join(quoted(column.name) for column in columns)
+    typed = ", ".join(f"{quoted(column.name)} {column.type.compile(dialect)}" for column in columns)
+    rows = f"SELECT {names} FROM json_to_recordset(CAST(%(rows)s AS json)) AS given ({typed})"  # noqa: S608  our own names
+    return f"INSERT INTO {quoted(table.name)} ({names}) {rows}{' ON CONFLICT DO NOTHING' if new else ''}"
+
+
+def _parts(values: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
+    return (values[start : start + _TOGETHER] for start in range(0, len(values), _TOGETHER))
 
 
 def _getter(shape: links.RowShape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:

@@ -1,34 +1,40 @@
-"""Files that teams submitted, kept byte for byte under the SHA-256 of their bytes, beside the ledger."""
+"""Files that teams submitted, kept byte for byte under the SHA-256 of their bytes, where the ledger's images lie."""
 
 import hashlib
-import re
 from pathlib import Path
 
-from evenhand.files.private_files import stay_within, write_whole
-
-_DIGEST = re.compile("[0-9a-f]{64}")
+from evenhand.images.places import DIGEST, Folder, Place, folder_of
 
 
 class SubmittedFiles:
-    """A folder that several processes may read and fill at once; it is made with the first file."""
+    """A place that several processes may read and fill at once."""
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
+    def __init__(self, place: Place | Path) -> None:
+        """`place`: a folder by its path."""
+        self.place: Place = Folder(place, nested=False) if isinstance(place, Path) else place
+
+    @property
+    def where(self) -> str:
+        return self.place.where
+
+    @property
+    def root(self) -> Path:
+        """The folder, of files that lie in one."""
+        return folder_of(self.place).root
 
     def add(self, data: bytes) -> str:
         """The file's SHA-256; again is no change, but mends a file that was altered since."""
         digest = hashlib.sha256(data).hexdigest()
-        path = self._path(digest)
-        if not path.exists() or path.read_bytes() != data:
-            write_whole(path, data, within=self.root.parent)
+        if not self.holds(digest):
+            self.place.put(digest, data)
         return digest
 
     def get(self, digest: str) -> bytes:
         """As they lie there, altered or not: whoever relies on them compares the hash. Raises KeyError when absent."""
-        try:
-            return self._path(digest).read_bytes()
-        except FileNotFoundError:
-            raise KeyError(digest) from None
+        found = self.place.get(digest) if DIGEST.fullmatch(digest) else None
+        if found is None:
+            raise KeyError(digest)
+        return found
 
     def holds(self, digest: str) -> bool:
         """Whether the file is there and is what its name says."""
@@ -39,11 +45,6 @@ class SubmittedFiles:
 
     def remove(self, digest: str) -> None:
         """Again is no change."""
-        path = self._path(digest)
-        stay_within(path, self.root.parent)
-        path.unlink(missing_ok=True)
-
-    def _path(self, digest: str) -> Path:
-        if not _DIGEST.fullmatch(digest):
+        if not DIGEST.fullmatch(digest):
             raise KeyError(digest)
-        return self.root / digest
+        self.place.remove(digest)

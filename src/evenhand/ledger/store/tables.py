@@ -9,16 +9,19 @@ import secrets
 from functools import cache
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, insert, inspect, select, text, update
+from sqlalchemy import Connection, Dialect, and_, func, insert, inspect, select, text, update
 from sqlalchemy.engine.mock import MockConnection
 from sqlalchemy.schema import CreateColumn
 
+from evenhand.domain.identity import content_hash
+from evenhand.format.number_ranges import as_ranges, from_ranges
 from evenhand.ledger.store import links, schema, submission_schema
 
-HEAD = "0014"
+HEAD = "0017"
 """The version of the tables that this Evenhand writes, compared as text. Raise it with every change of the schema."""
 
 _FIRST_WITH_LINKS = "0012"
+_MOST = 2**62
 
 
 @cache
@@ -115,5 +118,78 @@ def _number_replicates(connection: Connection) -> None:
     connection.execute(text("UPDATE people_places SET replicate = 0 WHERE person IS NOT NULL"))
 
 
-_STEPS = (("0008", _move_receipts), ("0009", _charge_runs), ("0010", _number_replicates))
+def _share_releases(connection: Connection) -> None:
+    """A judge has one name for all variants of the answers, so that what was released of one is known to all; the name
+    that it had is kept. A verdict that was read again has the number of the first judgement that said so."""
+    table = schema.board_versions
+    stored = connection.execute(select(table.c.seq, table.c.judge, table.c.content)).all()
+    if not stored:
+        return
+    of_all, first = _names_of_all(connection), _first_said(connection)
+    for seq, judge, words in stored:
+        found: Any = json.loads(words)
+        content: dict[str, Any] = {"batches": found, "counted": ""} if isinstance(found, list) else found
+        for batch in content["batches"]:
+            numbers = from_ranges(batch[-1], most=_MOST)
+            batch[-1] = as_ranges(sorted(first.get(number, number) for number in numbers))
+        changed = {"judge": of_all.get(judge, judge), "content": json.dumps({**content, "named": judge})}
+        connection.execute(update(table).where(table.c.seq == seq).values(changed))
+
+
+def _names_of_all(connection: Connection) -> dict[str, str]:
+    """By the name that a judge had on a variant."""
+    studies, raters = schema.studies, schema.raters
+    named: dict[str, str] = {}
+    asked = select(studies.c.rater, studies.c.condition, studies.c.content, raters.c.kind)
+    for rater, condition, asked_for, kind in connection.execute(asked.join(raters, raters.c.key == studies.c.rater)):
+        variant = json.loads(asked_for).get("variant")
+        judge = "people" if kind == "human" else rater
+        if variant:
+            of_variant, of_all = (content_hash("judged as", [judge, condition, one])[:16] for one in (variant, ""))
+            named[of_variant] = of_all
+    return named
+
+
+def _first_said(connection: Connection) -> dict[int, int]:
+    """By the number of a judgement, that of an earlier one which said the same of the trial, however often asked;
+    without a verdict all say the same."""
+    made, trials = schema.judgements, schema.trials
+    place = (trials.c.item, trials.c.responses, trials.c.rater, trials.c.condition, trials.c.replicate)
+    of_place = select(*place).join(made, made.c.trial == trials.c.key).group_by(*place)
+    several = of_place.having(func.count() > 1).subquery()
+    query = (
+        select(made.c.seq, *place, made.c.verdict)
+        .join(trials, made.c.trial == trials.c.key)
+        .join(several, and_(*(one == several.c[one.name] for one in place)))
+        .order_by(made.c.seq)
+    )
+    known: dict[tuple[Any, ...], int] = {}
+    found: dict[int, int] = {}
+    for seq, *said in connection.execute(query):
+        first = known.setdefault(tuple(said), seq)
+        if first != seq:
+            found[seq] = first
+    return found
+
+
+def _keep_what_was_open(connection: Connection) -> None:
+    """Of benchmarks that were closed again, as the log tells: everybody has seen what had been judged by then."""
+    table, log, made = schema.opened_benchmarks, schema.audit_log, schema.judgements
+    closed = select(log.c.detail, func.max(log.c.at)).where(log.c.what == "closed a benchmark").group_by(log.c.detail)
+    for benchmark, at in connection.execute(closed).all():
+        known = connection.execute(select(func.max(made.c.seq)).where(made.c.at <= at)).scalar()
+        of_this = table.c.benchmark == benchmark
+        if connection.execute(select(table.c.at).where(of_this)).first() is None:
+            connection.execute(insert(table), [{"benchmark": benchmark, "at": at, "closed": at, "known": known}])
+        else:
+            connection.execute(update(table).where(of_this).values(known=known))
+
+
+_STEPS = (
+    ("0008", _move_receipts),
+    ("0009", _charge_runs),
+    ("0010", _number_replicates),
+    ("0016", _share_releases),
+    ("0016", _keep_what_was_open),
+)
 """What is moved besides, in order, each with the version that it came with."""

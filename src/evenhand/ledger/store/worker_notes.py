@@ -4,7 +4,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import select, update
 
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
@@ -18,10 +18,11 @@ class WorkerNote:
 
 
 def leave_note(ledger: Ledger, work: str, sentence: str = "") -> None:
-    table = schema.worker_notes
+    table, said = schema.worker_notes, {"sentence": sentence, "at": time.time()}
     with ledger.writing() as connection:
-        connection.execute(delete(table).where(table.c.work == work))
-        connection.execute(insert(table), [{"work": work, "sentence": sentence, "at": time.time()}])
+        # Not deleted and inserted: on PostgreSQL two workers may leave one at once.
+        ledger.insert_new(connection, table, [{"work": work, **said}])
+        connection.execute(update(table).where(table.c.work == work).values(said))
 
 
 def worker_notes(ledger: Ledger) -> Mapping[str, WorkerNote]:

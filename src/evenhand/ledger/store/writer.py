@@ -6,7 +6,8 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from evenhand.ledger.store.record import Entries, Ledger, Settling
+from evenhand.ledger.store.entries import Entries, Settling, SettlingBatches
+from evenhand.ledger.store.record import Ledger
 
 BATCH = 100
 PAUSE_SECONDS = 0.05
@@ -56,7 +57,11 @@ class SharedCommits:
 
 
 class Writer:
-    """Commits at 100 records, after 50 ms, or as soon as every call in flight waits for it; in a thread of its own."""
+    """Commits at 100 records, after 50 ms, or as soon as every call in flight waits for it; in a thread of its own.
+
+    What comes while one commit is under way goes into the next: where a commit takes long, each of them alone would
+    queue up behind it.
+    """
 
     def __init__(
         self,
@@ -66,31 +71,35 @@ class Writer:
         holder: str,
         in_flight: Callable[[], int],
         purse: Settling | None = None,
+        batches: SettlingBatches | None = None,
     ) -> None:
         """`study`: links every trial committed to it. `holder`: whose claims the commits end. `purse`: what is charged
-        comes out of it."""
+        comes out of it. `batches`: what calls came through is settled there."""
         self._ledger = ledger
         self._study = study
         self._holder = holder
         self._purse = purse
+        self._batches = batches
         self._in_flight = in_flight
-        self._pending: list[tuple[Entries, asyncio.Future[None]]] = []
+        self._pending: list[tuple[Entries, asyncio.Future[set[str]]]] = []
         self._timer: asyncio.TimerHandle | None = None
+        self._due = False
+        """What is pending has waited long enough."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
         self._commits: set[asyncio.Task[None]] = set()
         self._committing = 0
 
-    async def put(self, entries: Entries) -> None:
-        """Returns when the entries are on disk; raises LedgerError where they could not be written."""
+    async def put(self, entries: Entries) -> set[str]:
+        """Returns when the entries are on disk, with what `Ledger.commit` has left out of all that was put there with
+        them; raises LedgerError where they could not be written."""
         loop = asyncio.get_running_loop()
-        done: asyncio.Future[None] = loop.create_future()
+        done: asyncio.Future[set[str]] = loop.create_future()
         self._pending.append((entries, done))
-        nobody_else = len(self._pending) + self._committing >= self._in_flight()
-        if nobody_else or len(self._pending) >= BATCH:
-            self._flush()
-        elif self._timer is None:
-            self._timer = loop.call_later(PAUSE_SECONDS, self._flush)
-        await done
+        if self._timer is None:
+            self._timer = loop.call_later(PAUSE_SECONDS, self._waited)
+        if not self._committing:
+            self._flush_if_ready()
+        return await done
 
     async def run(self, work: Callable[..., T], *args: Any) -> T:
         """Other ledger work, in the same thread and so in order with the commits."""
@@ -102,15 +111,28 @@ class Writer:
             self._flush()
             await asyncio.gather(*self._commits, return_exceptions=True)
             last.study, last.holder, last.purse = self._study, self._holder, self._purse
+            last.batches = self._batches
             await self.run(self._ledger.commit, last)
             await self.run(then)
         finally:
             self._thread.shutdown(wait=True)
 
+    def _waited(self) -> None:
+        self._due = True
+        if not self._committing:
+            self._flush()
+
+    def _flush_if_ready(self, acknowledged: int = 0) -> None:
+        """`acknowledged`: so many of the calls in flight are on record and on their way out."""
+        nobody_else = len(self._pending) + acknowledged >= self._in_flight()
+        if self._due or nobody_else or len(self._pending) >= BATCH:
+            self._flush()
+
     def _flush(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._due = False
         if not self._pending:
             return
         batch, self._pending = self._pending, []
@@ -119,19 +141,23 @@ class Writer:
         self._commits.add(task)
         task.add_done_callback(self._commits.discard)
 
-    async def _commit(self, batch: list[tuple[Entries, "asyncio.Future[None]"]]) -> None:
-        together = Entries(study=self._study, holder=self._holder, purse=self._purse)
+    async def _commit(self, batch: list[tuple[Entries, "asyncio.Future[set[str]]"]]) -> None:
+        together = Entries(study=self._study, holder=self._holder, purse=self._purse, batches=self._batches)
         for entries, _ in batch:
             together.extend(entries)
+        fault: Exception | None = None
+        lost: set[str] = set()
         try:
-            await self.run(self._ledger.commit, together)
-            self._committing -= len(batch)
+            lost = await self.run(self._ledger.commit, together)
         except Exception as error:  # noqa: BLE001  every waiter must learn of it, whatever it was
-            self._committing -= len(batch)
-            for _, done in batch:
-                if not done.done():
-                    done.set_exception(error)
-            return
+            fault = error
+        self._committing -= len(batch)
+        if self._pending and not self._committing:
+            self._flush_if_ready(acknowledged=len(batch))
         for _, done in batch:
-            if not done.done():
-                done.set_result(None)
+            if done.done():
+                continue
+            if fault is None:
+                done.set_result(lost)
+            else:
+                done.set_exception(fault)

@@ -72,7 +72,7 @@ def open_intake(ledger: Ledger, benchmark: str, board: BoardIdentity, terms: Sub
             intakes.c.variant == board.variant,
         )
         if connection.execute(same).first() is not None:
-            raise IntakeTaken("This board takes submissions already; change its terms instead.")
+            raise IntakeTaken("This board takes submissions already; change its terms instead (Admin, Submissions).")
         insert_all(connection, intakes, [row])
         insert_all(connection, intake_terms, [_terms_row(intake, terms, by)])
     return intake

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Select, func, select
+from sqlalchemy import Connection, Select, func, select
 
 from evenhand.domain.identity import canonical_json
+from evenhand.domain.placing import LookPlan
 from evenhand.domain.rater import Rater
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
@@ -25,6 +26,20 @@ class PlacementProgress:
     decided: int
     no_verdict: int
     """Those whose reply holds no decision; a result too."""
+    looks: LookPlan | None = None
+    """Of a model placed among its nearest, which may end before all that are wanted were asked."""
+
+    @property
+    def look(self) -> int:
+        """How many looks its calls have come to."""
+        done = self.decided + self.no_verdict
+        return 0 if self.looks is None else sum(border <= done for border in self.looks.borders)
+
+    @property
+    def next_look(self) -> int | None:
+        """After how many calls; None after the last."""
+        borders = () if self.looks is None else self.looks.borders
+        return borders[self.look] if self.look < len(borders) else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,9 +80,12 @@ def studies_of(ledger: Ledger, board: BoardIdentity) -> list[Study]:
 
 
 def studies_count(ledger: Ledger, board: BoardIdentity) -> int:
-    """How many studies make up the boards that differ in the variant alone; none of them ever changes, or goes."""
+    """How many studies make up the boards that differ in the variant alone; none of them ever changes, or goes. Without
+    batches of placings: those whom they place are on nobody else's board."""
+    # Written as `canonical_json` writes it.
+    others = _contents(board).where(~schema.studies.c.content.contains('"looks":{', autoescape=True))
     with ledger.reading() as connection:
-        return connection.execute(select(func.count()).select_from(_contents(board).subquery())).scalar_one()
+        return connection.execute(select(func.count()).select_from(others.subquery())).scalar_one()
 
 
 def judge_of(ledger: Ledger, board: BoardIdentity) -> BoardJudge | None:
@@ -90,29 +108,46 @@ def judge_of(ledger: Ledger, board: BoardIdentity) -> BoardJudge | None:
 
 def placing_progress(ledger: Ledger, board: BoardIdentity, label: str) -> PlacementProgress | None:
     """Of the model's last placing on this board; None before there is one."""
-    studies, links, made = schema.studies, schema.study_trials, schema.judgements
-    # Other studies hold thousands of digests each: only this model's are taken apart.
-    joins = f'"new":{canonical_json(label)}'
-    newest = _contents(board).add_columns(studies.c.key, studies.c.wanted).order_by(studies.c.at.desc())
+    links, made = schema.study_trials, schema.judgements
     with ledger.reading() as connection:
-        query = newest.where(studies.c.content.contains(joins, autoescape=True))
-        placed = [row for row in connection.execute(query) if rows.study_from(row.content).variant == board.variant]
+        placed = _joining(connection, board, label)
         if not placed:
             return None
+        newest, wanted = placed[-1]
+        looks = None if newest.looks is None else newest.looks.shared
+        batches = [one.key for one, _ in placed if looks is not None and one.looks is not None]
         results = (
             select(links.c.trial, made.c.verdict.is_not(None), made.c.reason.in_(UNDECIDED))
             .outerjoin(made, made.c.trial == links.c.trial)
-            .where(links.c.study == placed[0].key)
+            .where(links.c.study.in_(batches or [newest.key]))
         )
         found = connection.execute(results).all()
     decided = {trial for trial, verdict, _ in found if verdict}
     undecided = {trial for trial, _, lacking in found if lacking} - decided
     return PlacementProgress(
-        wanted=placed[0].wanted,
+        wanted=wanted if looks is None else looks.max_calls,
         reached=len({trial for trial, _, _ in found}),
         decided=len(decided),
         no_verdict=len(undecided),
+        looks=looks,
     )
+
+
+def placing_batches(ledger: Ledger, board: BoardIdentity, label: str) -> list[str]:
+    """Keys of the studies by which the model was placed among its nearest, in the order of the record."""
+    with ledger.reading() as connection:
+        return [one.key for one, _ in _joining(connection, board, label) if one.looks is not None]
+
+
+def _joining(connection: Connection, board: BoardIdentity, label: str) -> list[tuple[Study, int]]:
+    """The studies that place this model on the board, in the order of the record, and how many trials each wants."""
+    studies = schema.studies
+    # Other studies hold thousands of digests each: only this model's are taken apart.
+    joins = f'"new":{canonical_json(label)}'
+    query = _contents(board).add_columns(studies.c.wanted).order_by(studies.c.at)
+    found = connection.execute(query.where(studies.c.content.contains(joins, autoescape=True)))
+    placed = [(rows.study_from(content), wanted) for content, wanted in found]
+    return [(one, wanted) for one, wanted in placed if one.variant == board.variant]
 
 
 def _contents(board: BoardIdentity) -> Select[Any]:

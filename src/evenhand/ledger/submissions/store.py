@@ -61,7 +61,8 @@ LOG: EventLog[Said, SubmissionState] = EventLog(
     },
     after=after,
     tuples=frozenset({"opponents", "steering"}),
-    later=frozenset({"orders", "verdicts", "steering", "despite", "repeated", "like", "same", "changed", "within"}),
+    later=frozenset({"orders", "verdicts", "steering", "despite", "repeated", "like", "same", "changed", "within"})
+    | frozenset({"until", "looks", "max_calls", "expected_calls", "expected_by"}),
 )
 
 SHOWN = ("row", "moved", "study")

@@ -20,16 +20,23 @@ from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, tex
 from evenhand.domain.identity import Json, canonical_hash, content_hash
 from evenhand.files.private_files import copy, make_durable, make_empty, make_folder
 from evenhand.files.whole import UNFINISHED
+from evenhand.images.places import Folder
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.columns import fetched
-from evenhand.ledger.store.opening import LedgerError, explained, sqlite_path, strange_tables, unmoved
+from evenhand.ledger.store.kept import DATABASE, IMAGES, SUBMITTED
+from evenhand.ledger.store.opening import LedgerError, explained, sqlite_path, unmoved
 from evenhand.ledger.store.record import Ledger, chunks
+from evenhand.ledger.store.strange_tables import strange_tables
 from evenhand.ledger.store.submission_schema import receipts
 from evenhand.ledger.store.tables import HEAD
 from evenhand.ledger.submissions.store import files_kept, submissions_on_record
+from evenhand.ledger.upkeep.copying import copy_ledger
 from evenhand.ledger.upkeep.signing import public_keys
 
+_OF_A_SERVER = "ledger.db"
+"""What the backup of a ledger is called that is no file itself."""
 _MAGIC = b"SQLite format 3\0"
+_DATABASE_SIZE = text("SELECT pg_database_size(current_database())")
 _STREAMED = {"yield_per": 1000}
 """A large table is read row by row."""
 
@@ -42,7 +49,7 @@ _COUNTED = ("benchmarks", "items", "responses", "raters", "studies", "trials", "
 class LedgerInfo:
     where: str
     version: str
-    size_bytes: int | None
+    size_bytes: int
     images: int
     image_bytes: int
     counts: dict[str, int]
@@ -66,10 +73,11 @@ class LedgerInfo:
 
 def info(ledger: Ledger) -> LedgerInfo:
     path = sqlite_path(ledger.url)
-    with explained(ledger.images.root):
-        sizes = [ledger.images.path(digest).stat().st_size for digest in ledger.images.digests()]
+    with explained(ledger.images.where):
+        sizes = [size for _, size in ledger.places.images.sizes()]
     calls = schema.calls
     with ledger.reading() as connection:
+        size = path.stat().st_size if path else connection.execute(_DATABASE_SIZE).scalar_one()
         counts = {
             name: connection.execute(select(func.count()).select_from(schema.metadata.tables[name])).scalar_one()
             for name in _COUNTED
@@ -79,7 +87,7 @@ def info(ledger: Ledger) -> LedgerInfo:
     return LedgerInfo(
         where=ledger.where,
         version=HEAD,
-        size_bytes=path.stat().st_size if path else None,
+        size_bytes=size,
         images=len(sizes),
         image_bytes=sum(sizes),
         counts=counts,
@@ -89,11 +97,12 @@ def info(ledger: Ledger) -> LedgerInfo:
 
 
 def backup(ledger: Ledger, folder: Path) -> Path:
-    """A consistent copy of ledger and images while others go on writing; returns the copied ledger's path."""
+    """A consistent copy of ledger and images while others go on writing; returns the copied ledger's path.
+
+    Of a ledger on a server it is a SQLite ledger, which `copying.copy_ledger` makes a ledger on a server of again.
+    """
     source = sqlite_path(ledger.url)
-    if source is None:
-        raise LedgerError("`ledger backup` copies SQLite ledgers; for PostgreSQL use pg_dump.")
-    target = folder / source.name
+    target = folder / (_OF_A_SERVER if source is None else source.name)
     if "?" in str(target):  # in the URL of a ledger it ends the path
         raise LedgerError(
             f"A ledger in {folder} could not be opened again, for the question mark; name another folder.",
@@ -105,15 +114,19 @@ def backup(ledger: Ledger, folder: Path) -> Path:
         )
     with explained(folder):
         make_folder(folder)
-        _refuse_what_is_not_ours(folder, (ledger.images.root.name, ledger.submitted.root.name))
+        _refuse_what_is_not_ours(folder, (IMAGES, SUBMITTED))
+    if source is None:
+        copy_ledger(ledger, f"sqlite:///{target}")
+        return target
+    with explained(folder):
         unfinished = folder / f".{source.name}.{secrets.token_hex(8)}{UNFINISHED}"
         make_empty(unfinished)
         try:
             with ledger.engine.connect() as here, closing(sqlite3.connect(unfinished)) as there:
                 driver: Any = here.connection.dbapi_connection
                 driver.backup(there)
-            for beside in (ledger.images.root, ledger.submitted.root):
-                copy_files(beside, folder / beside.name)
+            for beside in (IMAGES, SUBMITTED):
+                copy_files(ledger.beside / beside, folder / beside)
             make_empty(target)  # which refuses what came there meanwhile
             unfinished.replace(target)
         finally:
@@ -151,11 +164,19 @@ def copy_files(source: Path, target: Path) -> None:
 
 def left_out(ledger: Ledger, copied: Ledger) -> list[str]:
     """Sentences about the files that a backup lacks: those that the record names and that are not there, and links."""
+    on_server = sqlite_path(ledger.url) is None
+    if not on_server and ledger.places.word not in (None, DATABASE):
+        return [f"Not in the backup: images and submitted files, which lie in {ledger.places.word}; copy them too."]
     with copied.reading() as connection, unmoved(connection):
         pictures = _pictures(connection)
-    with explained(ledger.images.root):
-        lacking = [ledger.images.path(digest) for digest in copied.images.missing(pictures)]
-        beside = [path for root in (ledger.images.root, ledger.submitted.root) for path in root.rglob("*")]
+    if on_server:
+        missing = copied.images.missing(pictures)
+        told = [f"the image {digest}, which is not in {ledger.images.where}; import it again." for digest in missing]
+        return [f"Not in the backup: {words}" for words in (*told, *_submitted(copied))]
+    with explained(ledger.images.where):
+        folder = Folder(ledger.beside / IMAGES, nested=True)
+        lacking = [folder.path(digest) for digest in copied.images.missing(pictures)]
+        beside = [path for name in (IMAGES, SUBMITTED) for path in (ledger.beside / name).rglob("*")]
         links = sorted(path for path in beside if path.is_symlink() and path not in lacking)
         told = [f"Not in the backup: {path}, which is {_why_left_out(path)}." for path in (*lacking, *links)]
     return [*told, *(f"Not in the backup: {words}" for words in _submitted(copied))]
@@ -181,14 +202,14 @@ def check(ledger: Ledger) -> list[str]:
         problems += _nameless(connection, "trials", schema.trials.c.responses, schema.responses.c.digest, "responses")
         problems += _nameless(connection, "judgements", schema.judgements.c.calls, schema.calls.c.key, "calls")
         pictures = _pictures(connection)
-    with explained(ledger.images.root):
+    with explained(ledger.images.where):
         if missing := ledger.images.missing(pictures):
             problems.append(
-                f"{len(missing)} images that items name are not in {ledger.images.root} (the first is {missing[0]}); "
+                f"{len(missing)} images that items name are not in {ledger.images.where} (the first is {missing[0]}); "
                 "import the files they came with again."
             )
         problems += [f"The image file {problem.path}: {problem.reason}" for problem in ledger.images.check()]
-    with explained(ledger.submitted.root):
+    with explained(ledger.submitted.where):
         problems += _submitted(ledger)
     return [*problems, *_unknown_keys(ledger)]
 
@@ -223,7 +244,7 @@ def _submitted(ledger: Ledger) -> list[str]:
     except _UNREADABLE as error:
         return [f"What was said about a submission cannot be read ({error}), nor which files it names."]
     return [
-        f"The file {file} of submission {submission} is not in {ledger.submitted.root}, or was altered; "
+        f"The file {file} of submission {submission} is not in {ledger.submitted.where}, or was altered; "
         "copy it from a backup, or ask the team for it."
         for file, submission in sorted(named)
         if not ledger.submitted.holds(file)

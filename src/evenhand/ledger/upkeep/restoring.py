@@ -15,8 +15,7 @@ from evenhand.files.private_files import (
     stay_within,
 )
 from evenhand.files.whole import UNFINISHED
-from evenhand.images.addresses import FILE_NAME as ADDRESSES
-from evenhand.images.originals import FILE_NAME as ORIGINALS
+from evenhand.images.places import ADDRESSES, ORIGINALS
 from evenhand.ledger.store.opening import LedgerError, explained, sqlite_path
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep import chain
@@ -35,7 +34,10 @@ def restore(backup: Path, url: str, *, force: bool) -> upkeep.LedgerInfo:
     """
     target = sqlite_path(url)
     if target is None:
-        raise LedgerError("`ledger restore` restores SQLite ledgers; for PostgreSQL use pg_restore.")
+        raise LedgerError(
+            "`ledger restore` restores SQLite ledgers. For PostgreSQL, copy the backup into an empty database: "
+            "`evenhand ledger copy sqlite:///FOLDER/ledger.db postgresql://…`; or use pg_restore on a pg_dump."
+        )
     if target.exists() and not force:
         raise LedgerError(
             f"There is a ledger at {target} already; give --force to put the backup in its place, or another --store.",

@@ -24,6 +24,9 @@ _SPLIT = f'"{_PLACE}"'.encode()
 OFFER = "offer"
 """Stands for a setting where a field is there because answers are offered."""
 
+TIER = "service_tier"
+"""Of a field that says under which terms a request is served: it changes what is paid, and nothing that is asked."""
+
 # What extra_body must not replace: the question itself, and shapes of reply that are not read.
 _RESERVED = frozenset({"model", "messages", "stream", "n"})
 
@@ -80,8 +83,11 @@ class Spliced:
 class BodyWriter:
     """Writes bodies for one endpoint; keeps the fixed part of the settings it saw last."""
 
-    def __init__(self, endpoint: Endpoint, *, explicit: frozenset[str], pictures: Pictures | None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, *, explicit: frozenset[str], pictures: Pictures | None, tier: str | None = None
+    ) -> None:
         self._endpoint = endpoint
+        self._tier = tier
         self._explicit = explicit
         self._pictures = pictures
         self._last: tuple[tuple[Settings, str | None, str, BodyShape], Fixed] | None = None
@@ -95,7 +101,8 @@ class BodyWriter:
         return fixed
 
     def body(self, request: Request, fixed: Fixed) -> bytes | Spliced:
-        messages = [_message(message) for message in request.messages]
+        marks = cache_marks(request) if self._endpoint.marks_caches else {}
+        messages = [_message(message, marks.get(place)) for place, message in enumerate(request.messages)]
         if request.offer is not None:
             messages.extend(_begun(request.offer, self._endpoint.provider.begun_turn))
         head = b'{"messages":' + orjson.dumps(messages)
@@ -135,6 +142,9 @@ class BodyWriter:
             )
         if provider.demand and (self._explicit or request.offer is not None):
             fields.update(provider.demand)
+        if self._tier is not None:
+            fields[TIER] = self._tier
+            settings_of_fields[TIER] = TIER
         self._add_extra_body(settings.extra_body or {}, fields, settings_of_fields)
         return Fixed(
             tail=b"," + orjson.dumps(fields)[1:],
@@ -197,12 +207,22 @@ class BodyWriter:
             settings_of_fields[name] = "extra_body"
 
 
-def _message(message: Message) -> dict[str, Any]:
+def cache_marks(request: Request) -> dict[int, int]:
+    """By message, the part up to which the prompt begins as others do: the fixed turns, and the item's images."""
+    last = max(place for place, message in enumerate(request.messages) if message.role == "user")
+    marks = {last - 1: len(request.messages[last - 1].parts) - 1} if last else {}
+    shown = [place for place, part in enumerate(request.messages[last].parts) if isinstance(part, Picture)]
+    return marks | ({last: shown[-1]} if shown else {})
+
+
+def _message(message: Message, marked: int | None) -> dict[str, Any]:
     # Plain text as one string: chat templates of text-only models know no lists of parts.
     parts = message.parts
-    if len(parts) == 1 and isinstance(parts[0], str):
-        content = parts[0]
-    elif all(isinstance(part, str) for part in parts):
+    words_only = all(isinstance(part, str) for part in parts)
+    if marked is not None:
+        content: Any = [_part(part) for part in ((message.text,) if words_only else parts)]
+        content[0 if words_only else marked]["cache_control"] = {"type": "ephemeral"}
+    elif words_only:
         content = message.text
     else:
         content = [_part(part) for part in parts]

@@ -21,3 +21,13 @@ MOST = 10**9
 
 def count(value: object) -> int | None:
     return value if type(value) is int and 0 <= value <= MOST else None
+
+
+_YEAR_9999 = 253_370_764_800
+
+
+def moment(value: object) -> float | None:
+    """Seconds since 1970 that a clock can show."""
+    if isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < _YEAR_9999:
+        return float(value)
+    return None

@@ -41,6 +41,8 @@ _NO_EYES = re.compile(
     r"|not a (multi-?modal|vision) model|at most 0 image",  # vLLM
     re.IGNORECASE,
 )
+# OpenAI's flex tier, and Groq's (498): the provider has no room for calls that may wait, whoever sends them.
+_NO_ROOM = re.compile(r"resource[ _]unavailable|capacity_exceeded", re.IGNORECASE)
 _FILTERED = {"content_filter", "content_policy_violation", "responsibleaipolicyviolation"}
 
 # Somebody on the way waited no longer for a model that may have gone on writing, or lost what it wrote.
@@ -48,7 +50,7 @@ _MAYBE_WRITTEN = (408, 502, 504, 524)
 
 _STATUS_OF_CODE = {
     "rate_limit_exceeded": 429, "rate_limit_error": 429, "rate_limited": 429, "resource_exhausted": 429,
-    "too_many_requests": 429, "tokens": 429, "requests": 429,
+    "resource_unavailable": 429, "capacity_exceeded": 498, "too_many_requests": 429, "tokens": 429, "requests": 429,
     "overloaded_error": 529, "overloaded": 529, "server_error": 500, "internal_server_error": 500,
     "internal_error": 500, "api_error": 500, "internal": 500, "service_unavailable": 503, "unavailable": 503,
     "timeout": 504, "timeout_error": 504, "deadline_exceeded": 504,
@@ -134,6 +136,13 @@ class Faults:
         stop = self._stopping(status, said)
         if stop is not None:
             return self.misuse(stop.sentence + words, code=stop.code)
+        if status == 498 or (status == 429 and _NO_ROOM.search(f"{said.message} {' '.join(said.codes)}")):
+            failure = self.failure(
+                f"{self.who} has no room for calls of this service tier at the moment ({status}).{words}",
+                reason=reason, transient=True, retry_after=wait, status=status,
+            )  # fmt: skip
+            failure.no_room = True
+            return failure
         if status == 429:
             return self.failure(
                 f"{self.who} limits the rate of calls (429).{words}",

@@ -1,6 +1,7 @@
 """A client for every endpoint that speaks the OpenAI chat-completions wire. Asks once: retrying is the engine's."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, NamedTuple, NoReturn
@@ -13,7 +14,7 @@ from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.wire import errors as wire_errors
 from evenhand.models.wire import reply as wire_reply
-from evenhand.models.wire.body import OFFER, BodyShape, BodyWriter, Fixed, Pictures
+from evenhand.models.wire.body import OFFER, TIER, BodyShape, BodyWriter, Fixed, Pictures, Spliced
 from evenhand.models.wire.document import mapping, text
 from evenhand.models.wire.errors import Faults
 from evenhand.models.wire.timeouts import Timeouts
@@ -42,18 +43,22 @@ class OpenAIWire:
         explicit: frozenset[str] = frozenset(),
         pictures: Pictures | None = None,
         timeouts: Timeouts | None = None,
+        tier: str | None = None,
     ) -> None:
         """`environment` holds the keys, `proxies` the variables http_proxy, https_proxy, all_proxy and no_proxy.
 
         They are apart because a proxy sees the key.
-        `explicit`: the settings the user set, which are never changed. Misuse where a key or a setting is wrong.
+        `explicit`: the settings the user set, which are never changed. `tier`: the service tier to ask for. Misuse
+        where a key or a setting is wrong.
         """
         endpoint.check_settings(explicit)
+        endpoint.check_tier(tier)
         key = endpoint.key(environment)
         self.endpoint = endpoint
         self._explicit = explicit
         self._faults = Faults(endpoint, key)
-        self._bodies = BodyWriter(endpoint, explicit=explicit, pictures=pictures)
+        self._bodies = BodyWriter(endpoint, explicit=explicit, pictures=pictures, tier=tier)
+        self._tier = tier
         self._transport = Transport(
             endpoint, self._faults, key=key, proxies=proxies or {}, timeouts=timeouts or Timeouts()
         )
@@ -69,7 +74,7 @@ class OpenAIWire:
         for requests in range(1, _MOST_ADAPTATIONS + 1):
             shape = self._shape
             fixed = self._bodies.fixed(request, shape)
-            received = await self._transport.post(self._bodies.body(request, fixed))
+            received = await self._transport.post(await self._body(request, fixed))
             sent = _Sent(adapted=fixed.adapted, requests=requests, seconds=perf_counter() - begun)
             if 200 <= received.status < 300:
                 return self._reply(request, received, sent)
@@ -78,8 +83,37 @@ class OpenAIWire:
                 return reply
         raise self._faults.misuse(f"{self._faults.who} refuses one setting after the other.")
 
+    async def _body(self, request: Request, fixed: Fixed) -> bytes | Spliced:
+        if not request.pictures:
+            return self._bodies.body(request, fixed)
+        # Images may be fetched from far away for it, and the other calls go on meanwhile.
+        return await asyncio.to_thread(self._bodies.body, request, fixed)
+
     async def close(self) -> None:
         await self._transport.close()
+
+    def body(self, request: Request) -> Sequence[bytes]:
+        """What is posted for a request, in pieces, as far as it is known how this endpoint takes it."""
+        body = self._bodies.body(request, self._bodies.fixed(request, self._shape))
+        return (body,) if isinstance(body, bytes) else body.chunks
+
+    def read(self, request: Request, received: Received) -> Reply:
+        """What came of a request that was posted by somebody else, some time ago. Raises as `complete`; where a default
+        was refused, a failure that the next try cures."""
+        usual = BodyShape.of(self.endpoint)
+        fixed = self._bodies.fixed(request, usual)
+        # When it was written nobody tells.
+        sent = _Sent(adapted=self._bodies.fixed(request, self._shape).adapted, requests=1, seconds=0.0)
+        if 200 <= received.status < 300:
+            return self._reply(request, received, sent)
+        reply = self._refused(received, usual, fixed, sent)
+        if reply is None:
+            said = self._faults.quoted(wire_errors.read_error(received.body).message)
+            raise self._faults.failure(
+                f"{self._faults.who} refused a default setting, which is left out from here on. It says: {said}",
+                reason="api-error", transient=True, status=received.status,
+            )  # fmt: skip
+        return reply
 
     def _refused(self, received: Received, shape: BodyShape, fixed: Fixed, sent: _Sent) -> Reply | None:
         """None where a refused default is now adapted and the request is to be sent again."""
@@ -115,7 +149,7 @@ class OpenAIWire:
                 f"{faults.who} cannot do a constrained readout: use --readout free. It says: {words}",
                 code="EH-LOGPROBS-MISSING",
             )
-        elif setting in self._explicit or setting == "extra_body":
+        elif setting in self._explicit or setting in ("extra_body", TIER):
             raise faults.misuse(
                 f"{faults.who} refuses the setting {setting}: leave it out. It says: {words}", code="EH-SETTING-REFUSED"
             )
@@ -134,11 +168,13 @@ class OpenAIWire:
 
     def _reply(self, request: Request, received: Received, sent: _Sent) -> Reply:
         document = self._document(received)
-        usage = wire_reply.usage(document.get("usage"))
+        usage = replace(wire_reply.usage(document.get("usage")), tier=text(document.get("service_tier")) or self._tier)
         try:
             return self._read(request, document, usage, sent)
         except (CallFailure, Misuse) as failure:
-            failure.usage = usage if usage != Usage() else None  # a reply of no use is billed all the same
+            failure.usage = (
+                usage if usage != Usage(tier=usage.tier) else None
+            )  # a reply of no use is billed all the same
             if isinstance(failure, CallFailure):
                 failure.maybe_billed = True
             raise

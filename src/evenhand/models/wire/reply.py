@@ -9,11 +9,12 @@ from typing import Any
 from evenhand.domain.call import Finish, Offer, Usage
 from evenhand.models.wire.document import count, mapping, sequence, text
 
-_FINISH: dict[str, Finish] = {
+FINISH: dict[str, Finish] = {
     "stop": "stop", "eos": "stop", "end_turn": "stop", "stop_sequence": "stop",
     "length": "length", "max_tokens": "length", "model_length": "length",
     "content_filter": "refused", "refusal": "refused", "safety": "refused",
 }  # fmt: skip
+"""By the names that services have for it."""
 
 _OPEN, _CLOSE = "<think>", "</think>"
 _AROUND = " \n\"'*“‘"  # marks a model may put around a sentence it was asked for
@@ -37,7 +38,7 @@ def first_choice(choices: object) -> dict[str, Any]:
 
 
 def answer(choice: dict[str, Any], message: dict[str, Any]) -> WireAnswer:
-    finish = _FINISH.get(text(choice.get("finish_reason")).lower(), "other")
+    finish = FINISH.get(text(choice.get("finish_reason")).lower(), "other")
     content = message.get("content")
     said, thought = (content, "") if isinstance(content, str) else _sorted_parts(sequence(content))
     reasoning = text(message.get("reasoning_content")) or text(message.get("reasoning")) or thought
@@ -81,9 +82,14 @@ def usage(raw: object) -> Usage:
     given = mapping(raw)
     prompt, completion = count(given.get("prompt_tokens")), count(given.get("completion_tokens"))
     total = count(given.get("total_tokens"))
-    cached = count(mapping(given.get("prompt_tokens_details")).get("cached_tokens"))
-    if cached is None:
-        cached = count(given.get("prompt_cache_hit_tokens"))  # DeepSeek's name for it
+    details = mapping(given.get("prompt_tokens_details"))
+    # DeepSeek's, Anthropic's and Moonshot's names follow OpenAI's.
+    read_names = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
+    cached = _first_count(details.get("cached_tokens"), *map(given.get, read_names))
+    written = _first_count(details.get("cache_write_tokens"), given.get("cache_creation_input_tokens"))
+    if prompt is None and (fresh := count(given.get("input_tokens"))) is not None:
+        # Anthropic's own wire counts what it reads from its cache, or puts there, apart from the rest.
+        prompt, completion = fresh + (cached or 0) + (written or 0), count(given.get("output_tokens"))
     reasoning = count(mapping(given.get("completion_tokens_details")).get("reasoning_tokens"))
     if prompt is not None and completion is not None and total is not None and total > prompt + completion:
         # xAI and Gemini leave the reasoning out of the completion, count it in the total, and bill it as output.
@@ -91,7 +97,11 @@ def usage(raw: object) -> Usage:
         completion = total - prompt
     if prompt == 0:
         return Usage()  # no prompt is empty: servers that do not count give zeros
-    return Usage(input=prompt, output=completion, cached=cached, reasoning=reasoning)
+    return Usage(input=prompt, output=completion, cached=cached, reasoning=reasoning, cache_written=written)
+
+
+def _first_count(*values: object) -> int | None:
+    return next((found for value in values if (found := count(value)) is not None), None)
 
 
 def credible(told: Usage, answer: WireAnswer) -> Usage:

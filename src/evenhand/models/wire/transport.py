@@ -2,8 +2,10 @@
 
 import base64
 import os
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from typing import Protocol
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 import aiohttp
@@ -15,11 +17,13 @@ from yarl import URL
 from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.wire.body import Spliced
-from evenhand.models.wire.errors import Faults
+from evenhand.models.wire.errors import Faults, read_error, retry_after
 from evenhand.models.wire.timeouts import Timeouts
 
 MOST_BYTES = 32 * 2**20
 """A longer reply is refused: no answer is that long."""
+_BEGINNING = 2**12
+"""Bytes of a line that is too long."""
 
 _PLAIN_BYTES = 2**20  # aiohttp warns of longer bodies that are one piece
 
@@ -30,6 +34,20 @@ class Received:
     headers: Mapping[str, str]
     body: bytes
     """Without the key, should the server have sent it back."""
+
+
+class CutLine(bytes):
+    """The beginning of a line of more than MOST_BYTES."""
+
+
+class Pieces(Protocol):
+    """A body that is sent piece by piece; each look at its chunks begins anew."""
+
+    @property
+    def chunks(self) -> Iterable[bytes]: ...
+
+    @property
+    def size(self) -> int: ...
 
 
 class Transport:
@@ -43,14 +61,18 @@ class Transport:
         key: str | None,
         proxies: Mapping[str, str],
         timeouts: Timeouts,
+        own_headers: Mapping[str, str] | None = None,
     ) -> None:
+        """`own_headers`: in the place of the one that carries the key to OpenAI's wire."""
         self._endpoint = endpoint
         self._faults = faults
         self._timeouts = timeouts
         self._url = URL(endpoint.chat_url, encoded=True)
         # Compressed replies would cost more time than they save, and could hide their size.
         headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
-        if key is not None:
+        if own_headers is not None:
+            headers |= own_headers
+        elif key is not None:
             headers["Authorization"] = f"Bearer {key}"
         self._proxy = None if endpoint.loopback else _proxy_for(endpoint, proxies)
         if self._proxy and endpoint.base_url.startswith("http:"):
@@ -75,6 +97,57 @@ class Transport:
         except (aiohttp.ClientError, OSError) as error:  # TimeoutError is an OSError
             # Not chained: the cause's own text and request may hold what must not be shown.
             raise self._failure(error) from None
+
+    async def send(
+        self, method: str, path: str, body: "bytes | Pieces | None" = None, *, content_type: str = "application/json"
+    ) -> Received:
+        """To another address of the same service, `path` after the base URL."""
+        data = None if body is None else body if isinstance(body, bytes) else _Chunks(body)
+        try:
+            async with self._request(method, path, data, content_type) as response:
+                received = await self._read(response)
+                return Received(response.status, response.headers, self._faults.scrub_bytes(received))
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._failure(error) from None
+
+    async def lines(self, path: str) -> AsyncGenerator[bytes]:
+        """A file there, line by line, of which no more than a line is kept; of one that is too long, its beginning.
+        Raises as `send`, and of another status than 200 the failure that it calls for."""
+        rest, skips = b"", False
+        try:
+            async with self._request("GET", path, None, "application/json") as response:
+                if response.status != 200:
+                    said = read_error(await self._read(response))
+                    raise self._faults.of_status(response.status, said, wait=retry_after(response.headers, said))
+                async for chunk in response.content.iter_any():
+                    *whole, rest = (rest + chunk).split(b"\n") if b"\n" in chunk else (rest + chunk,)
+                    for line in whole[1:] if skips else whole:
+                        yield self._faults.scrub_bytes(line)
+                    skips = skips and not whole
+                    if len(rest) > MOST_BYTES and not skips:
+                        yield CutLine(self._faults.scrub_bytes(rest[:_BEGINNING]))
+                        skips = True
+                    if skips:
+                        rest = b""
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._failure(error) from None
+        if not skips:
+            yield self._faults.scrub_bytes(rest)
+
+    def _request(
+        self, method: str, path: str, data: "bytes | _Chunks | None", content_type: str
+    ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+        session = self._session or self._open()
+        query = f"{'&' if '?' in path else '?'}{self._endpoint.query}" if self._endpoint.query else ""
+        url = URL(f"{self._endpoint.base_url}{path}{query}", encoded=True)
+        headers = self._headers.copy()
+        headers["Content-Type"] = content_type
+        # However long all of it takes: it is enough that something comes.
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=self._timeouts.connect, sock_read=self._timeouts.total)
+        return session.request(
+            method, url, data=data, headers=headers, allow_redirects=False, timeout=timeout,
+            proxy_headers=self._proxy.headers if self._proxy else None,
+        )  # fmt: skip
 
     async def close(self) -> None:
         if self._session is not None:
@@ -144,9 +217,9 @@ class _Chunks(Payload):
     _default_content_type = "application/json"
     _autoclose = True
 
-    def __init__(self, body: bytes | Spliced) -> None:
+    def __init__(self, body: "bytes | Pieces") -> None:
         super().__init__(body)
-        self._chunks = (body,) if isinstance(body, bytes) else body.chunks
+        self._chunks: Iterable[bytes] = (body,) if isinstance(body, bytes) else body.chunks
         self._size = len(body) if isinstance(body, bytes) else body.size
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:

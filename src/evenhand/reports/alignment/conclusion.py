@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from evenhand.domain.estimate import Estimate
-from evenhand.format.words import count, counted, per_cent
+from evenhand.format.supported import points_interval, share_interval, share_words
+from evenhand.format.words import count, counted
 from evenhand.stats.reliability.agreement.alignment import AlignmentFigures, BesidePeople, Ceiling
 
 Standing: TypeAlias = Literal["below", "level", "above", "unknown"]
@@ -22,12 +23,13 @@ def judge_beside_people(name: str, figures: AlignmentFigures, beside: BesidePeop
     different cases, and could be read against each other."""
     if beside is None or beside.judge.agreement.value is None:
         return Concluded(standing="unknown", sentence=_alone(name, figures.agreement))
-    judge, people, apart = beside.judge.agreement, beside.people.agreement, beside.agreement_difference
-    shares = f"{per_cent(judge.value)} against {per_cent(people.value)} of the same {_comparisons(judge)}"
+    judge, people, apart = beside.judge_side, beside.people_side, beside.side_difference
+    halved = ", a tie counted as half" if beside.ties else ""
+    shares = f"{share_words(judge)} against {share_words(people)} of the same {_comparisons(judge)}{halved}"
     if apart.lower is None or apart.upper is None:
         few = "too few items tell whether they differ"
         return Concluded(standing="level", sentence=f"{name} and a person agree with the others in {shares}: {few}.")
-    span = f"95 % interval of the difference {_points(apart.lower)} to {_points(apart.upper)} points"
+    span = f"95 % interval of the difference {points_interval(apart)} points"
     if apart.upper < 0 or apart.lower > 0:
         more, standing = ("more", "above") if apart.lower > 0 else ("less", "below")
         claim = f"{name} agrees with people {more} often than people agree with each other"
@@ -40,24 +42,26 @@ def people_alone(found: Ceiling) -> str:
     agreement, alpha = found.agreement, found.alpha
     if agreement.value is None:
         return f"Nothing tells how far people agree: {agreement.reason or 'no case was judged by two of them'}."
-    chance = "" if alpha.value is None else f"; Krippendorff's alpha {alpha.value:.2f}{_alpha_bounds(alpha)}"
     return (
-        f"A person takes the side of the others in {per_cent(agreement.value)} of {_comparisons(agreement)}"
-        f"{interval_told(agreement)}{chance}."
+        f"A person takes the side of the others in {share_words(agreement)} of {_comparisons(agreement)}"
+        f"{interval_told(agreement)}{_beside_chance(alpha)}."
     )
 
 
-def _alpha_bounds(alpha: Estimate) -> str:
+def _beside_chance(alpha: Estimate) -> str:
+    """What alpha says, in words; it stands itself among the figures."""
     if alpha.lower is None or alpha.upper is None:
-        return ", without an interval"
-    return f" (95 % interval {alpha.lower:.2f} to {alpha.upper:.2f})"
+        return ""
+    if alpha.lower > 0:
+        return ", more often than by chance"
+    return ", less often than by chance" if alpha.upper < 0 else ", which chance alone may give"
 
 
 def _alone(name: str, agreement: Estimate) -> str:
     if agreement.value is None:
         return f"Nothing tells how far {name} agrees with people: they share no case on which people take a side."
     return (
-        f"{name} takes people's side in {per_cent(agreement.value)} of {counted(round(agreement.n), 'case')}"
+        f"{name} takes people's side in {share_words(agreement)} of {counted(round(agreement.n), 'case')}"
         f"{interval_told(agreement)}; no two people judged the same case, so nobody knows what they reach among "
         "themselves."
     )
@@ -70,8 +74,4 @@ def _comparisons(share: Estimate) -> str:
 def interval_told(share: Estimate) -> str:
     if share.lower is None or share.upper is None:
         return ""
-    return f" (95 % interval {per_cent(share.lower)} to {per_cent(share.upper)})"
-
-
-def _points(share: float) -> str:
-    return f"{100 * share:+.1f}"
+    return f" (95 % interval {share_interval(share)})"

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from evenhand.benchmarks.data_error import listed
 from evenhand.domain.trial import Condition, seen
 from evenhand.domain.verdict import Grades, Levels, NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
@@ -17,6 +16,7 @@ from evenhand.exchange.judgements.preferences_file import (
     read_preference_files,
 )
 from evenhand.format.near_names import hint
+from evenhand.format.words import listed
 from evenhand.ledger.read.lookup import responses_by_digest
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of, judged, studies
 from evenhand.ledger.read.votes import votes_of

@@ -86,8 +86,8 @@ def _rows(report: AlignmentReport) -> list[dict[str, Any]]:
         if beside is None or beside.judge.agreement.value is None:
             rows.append(_row(one.alignment.rater, _JUDGE, one.alignment.pooled.agreement))
         else:
-            rows.append(_row(one.alignment.rater, _JUDGE, beside.judge.agreement))
-            rows.append(_row(one.alignment.rater, _PEOPLE, beside.people.agreement))
+            rows.append(_row(one.alignment.rater, _JUDGE, beside.judge_side))
+            rows.append(_row(one.alignment.rater, _PEOPLE, beside.people_side))
     return rows
 
 

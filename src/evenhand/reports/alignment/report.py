@@ -208,7 +208,7 @@ def align(
         if not one.alignment.pooled.kappa.n:
             notes.append(f"{name} and people have no case in common.")
     if case_table.baseline is None:
-        notes.append("No model is in every pair, so there is no published order, and each pair counts as a model.")
+        notes.append("No model is in every pair, so each pair of models is counted by itself.")
     return AlignmentReport(
         benchmark=said.benchmark,
         baseline=case_table.baseline,

@@ -9,8 +9,9 @@ from rich.padding import Padding
 from evenhand.domain.estimate import Estimate
 from evenhand.format.sheet import MISSING, Format, Sheet
 from evenhand.format.sheet_table import print_sheet
+from evenhand.format.supported import points_interval, points_words, share_interval, share_words
 from evenhand.format.tables import escape, excerpt
-from evenhand.format.words import count, counted, per_cent, unbroken
+from evenhand.format.words import count, counted, unbroken
 from evenhand.reports.alignment.report import Aligned, AlignmentReport, Parting
 from evenhand.reports.alignment.table7 import has_table_7, long_table_7, pair_sentences, pair_sheets, table_7
 from evenhand.stats.reliability.agreement.alignment import Alignment, AlignmentFigures, BesidePeople
@@ -69,8 +70,9 @@ def lead_sheet(report: AlignmentReport) -> Sheet:
         headings = ("rater", "takes the others' side", "95 % interval", "comparisons")
         return Sheet(title="How often a person takes the side of the others", headings=headings, rows=rows)
     headings = ("judge", "agrees with people", "people", "difference", "95 % interval", "comparisons")
+    halved = any(one.beside_people is not None and one.beside_people.ties for one in report.judges)
     return Sheet(
-        title="How often they agree with people, on the same comparisons",
+        title=f"How often they agree with people, on the same comparisons{', a tie half' if halved else ''}",
         headings=headings,
         rows=tuple(map(_lead, report.judges)),
     )
@@ -80,17 +82,13 @@ def _lead(one: Aligned) -> tuple[str, ...]:
     beside, alone = one.beside_people, one.alignment.pooled.agreement
     if beside is None or beside.judge.agreement.value is None:
         return one.alignment.rater, *_shares(alone)[:1], MISSING, MISSING, _shares(alone)[1], count(alone.n)
-    judge, people, apart = beside.judge.agreement, beside.people.agreement, beside.agreement_difference
-    span = MISSING
-    if apart.lower is not None and apart.upper is not None:
-        span = f"{100 * apart.lower:+.1f} to {100 * apart.upper:+.1f}"
-    difference = MISSING if apart.value is None else f"{100 * apart.value:+.1f}"
-    return one.alignment.rater, per_cent(judge.value), per_cent(people.value), difference, span, count(judge.n)
+    judge, people, apart = beside.judge_side, beside.people_side, beside.side_difference
+    shares = share_words(judge), share_words(people)
+    return one.alignment.rater, *shares, points_words(apart), points_interval(apart), count(judge.n)
 
 
 def _shares(share: Estimate) -> tuple[str, str]:
-    bounds = MISSING if share.lower is None else f"{per_cent(share.lower)} to {per_cent(share.upper)}"
-    return per_cent(share.value), bounds
+    return share_words(share), share_interval(share)
 
 
 def _left_out(report: AlignmentReport) -> list[str]:
@@ -178,6 +176,9 @@ def _print_beside(found: BesidePeople, console: Console) -> None:
     _print_indented(f"in a person's place, held against {found.number} as a person is:", console, indent=2)
     for name, one in (("judge, same side", found.judge), ("people, same side", found.people)):
         _print_line(name, one.agreement, console, share=True, indent=4, noun="places")
+    if found.ties:
+        for name, side in (("judge, a tie half", found.judge_side), ("people, a tie half", found.people_side)):
+            _print_line(name, side, console, share=True, indent=4, noun="places")
     if found.judge.mae.value is not None:
         for name, one in (("judge, MAE", found.judge), ("people, MAE", found.people)):
             _print_line(name, one.mae, console, indent=4, noun="places")
@@ -249,17 +250,19 @@ def _print_line(
         if one.reason:
             _print_indented(one.reason, console, indent=indent + 2, style="dim")
         return
-    bounds = "" if one.lower is None else f"{_number(one.lower, share)} to {_number(one.upper, share)}"
+    bounds = ""
+    if one.lower is not None:
+        bounds = share_interval(one) if share else f"{one.lower:.3f} to {one.upper:.3f}"
     number = f"{count(one.n)} {noun.removesuffix('s') if one.n == 1 else noun}"
-    console.out(f"{start}{_number(one.value, share):>8}  {bounds:18}  {number}", highlight=False)
+    console.out(f"{start}{_number(one, share=share):>8}  {bounds:18}  {number}", highlight=False)
     if why and one.lower is None and one.reason:
         _print_indented(one.reason, console, indent=indent + 2, style="dim")
 
 
-def _number(value: float | None, share: bool) -> str:
-    if value is None:
+def _number(one: Estimate, *, share: bool) -> str:
+    if one.value is None:
         return MISSING
-    return per_cent(value) if share else f"{value:.3f}"
+    return share_words(one) if share else f"{one.value:.3f}"
 
 
 def _by_model(report: AlignmentReport) -> list[Sheet]:
@@ -275,8 +278,8 @@ def _by_model(report: AlignmentReport) -> list[Sheet]:
             rows=tuple(
                 (
                     name,
-                    _number(figures.mae.value, share=False),
-                    _number(_near(figures, one.pooled).value, share=True),
+                    _number(figures.mae, share=False),
+                    _number(_near(figures, one.pooled), share=True),
                 )
                 for name, figures in (*one.models, ("pooled", one.pooled))
             ),

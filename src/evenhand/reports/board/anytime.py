@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.format.words import counted
+from evenhand.format.words import counted, listed
 from evenhand.reports.board.columns import BoardColumn, two_models
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL, MANY, error_of, reach
@@ -36,7 +36,14 @@ def at_all_times(board: "Board") -> "Board":
     if board.settings.get("bootstrap"):
         raise RankError("Intervals for all times are not resampled; leave --anytime or --bootstrap out.")
     if any(row.placed is not None for row in board.models):
-        raise RankError("Models placed at looks planned beforehand have intervals of their own; leave --anytime out.")
+        names = [row.model for row in board.models if row.placed is not None]
+        raise RankError(
+            "Placed at looks planned beforehand, of which bets and intervals for all times do not know: "
+            f"{listed(names)}. Leave --anytime out: the board's intervals of placed models hold "
+            "at all their looks together, and `judge --new NAME --pairs nearest --until above=OTHER` decides between "
+            "one that joins and another. For models that were not placed, export the judgements (`evenhand export "
+            "--judgements`) and rank the file without the rows of those that were."
+        )
     plain = board.findings.plain
     component = plain.solution.structure.component
     sizes = np.bincount(component[component >= 0], minlength=1)
@@ -63,7 +70,12 @@ def at_all_times(board: "Board") -> "Board":
 
     kept = [sentence for sentence in board.basis if sentence not in board.about_ranks]
     return replace(
-        board, models=tuple(map(of, board.models)), basis=(_SAID, *kept), about_ranks=(_SAID,), neighbours=()
+        board,
+        models=tuple(map(of, board.models)),
+        basis=(_SAID, *kept),
+        about_ranks=(_SAID,),
+        about_intervals=(_SAID,),
+        neighbours=(),
     )
 
 

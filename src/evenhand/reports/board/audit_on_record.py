@@ -14,6 +14,8 @@ from evenhand.audit.document import (
     PROBLEMS_FOUND_BEFORE,
     REPORT_COMMAND,
     condition_json,
+    estimate_in,
+    interval_told,
     told,
 )
 from evenhand.benchmarks.data_error import listed
@@ -241,8 +243,8 @@ def _head(one: AuditOnRecord, what: str) -> str:
 
 def _found(one: AuditOnRecord) -> str:
     found = [
-        f"{name.replace('_', ' ')} {told(measure['value'], measure['unit'])} "
-        f"({told(measure['lower'], measure['unit'])} to {told(measure['upper'], measure['unit'])})"
+        f"{name.replace('_', ' ')} {told(estimate_in(measure), measure['unit'])} "
+        f"({interval_told(estimate_in(measure), measure['unit'])})"
         for name, measure in one.measured.items()
         if name in one.tells
     ]

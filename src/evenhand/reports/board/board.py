@@ -17,6 +17,7 @@ from evenhand.reports.board.methods import RatingMethod
 from evenhand.reports.board.people import PeopleOnBoard
 from evenhand.reports.board.soft import SoftOnBoard
 from evenhand.reports.board.steering import steering_json, steering_sentences
+from evenhand.stats.intervals import error_of
 from evenhand.stats.ratings.neighbours import NeighbourTest
 from evenhand.stats.reliability import Coverage, Summary
 
@@ -57,6 +58,14 @@ class BoardRow:
     """Of Elo: too few battles to have left its start."""
     placed: Mapping[str, Json] | None = None
     """Where it was placed at looks planned beforehand: how far that has come. Its interval is the repeated one then."""
+
+    @property
+    def error(self) -> float | None:
+        """The standard error of the rating; of a repeated interval, which reaches further, too. None without one."""
+        errors = None if self.placed is None else self.placed.get("standard_errors")
+        if not isinstance(errors, float) or self.rating.lower is None or self.rating.upper is None:
+            return error_of(self.rating)
+        return (self.rating.upper - self.rating.lower) / 2 / errors
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -117,8 +126,9 @@ class Board(Result):
     """Of `basis`, the sentences about which models are separated, and how that was judged; the result first."""
     about_repeats: tuple[str, ...] = ()
     """A sentence where rows that share a weight would put others first if each counted in full."""
-    about_placed: tuple[str, ...] = ()
-    """Of `basis`, the sentences about models that were placed at looks planned beforehand."""
+    about_intervals: tuple[str, ...] = ()
+    """Of `basis`, the sentences about intervals that are not of one look: those for all times, and those of models that
+    were placed at looks planned beforehand."""
     neighbours: tuple[NeighbourTest, ...] = ()
     """Each model against the next on the list; empty where there are too many to test."""
     people: PeopleOnBoard | None = None

@@ -11,6 +11,7 @@ from evenhand.domain.trial import seen
 from evenhand.format.near_names import hint
 from evenhand.format.words import counted
 from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import find_run
 from evenhand.reports.board.evidence import shown_words
@@ -30,6 +31,11 @@ class MixedError(EvenhandError):
     """The record holds several of something and one must be chosen, or holds nothing that fits."""
 
     code = "EH-CHOOSE"
+
+    def __init__(self, *said: object, code: str | None = None, held: str = "") -> None:
+        """`held`: of boards that no flag tells apart, only a run of each, a sentence on what they differ in."""
+        super().__init__(*said, code=code)
+        self.held = held
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +129,16 @@ def study_of_run(ledger: Ledger, run: str) -> str:
     return study
 
 
+def of_judge_or_run(ledger: Ledger, given: str, choice: Choice) -> Choice:
+    """The part of a ledger that a judge's name chooses, or the beginning of a run's id. Raises MixedError."""
+    if all(one.rater.name != given for one in studies(ledger)):
+        try:
+            return replace(choice, study=study_of_run(ledger, given))
+        except LedgerError:
+            pass
+    return replace(choice, judge=given)
+
+
 def board_notes(runs: Mapping[str, str], chosen: Sequence[StudyOnRecord]) -> tuple[str, ...]:
     """What is on one board with runs, given with their studies, that were chosen."""
     there = {study.key for study in chosen}
@@ -167,10 +183,9 @@ def choose(studies: Sequence[StudyOnRecord], choice: Choice, *, undecided: bool 
     for what, identity_of in hidden:
         words = sorted(dict(map(identity_of, left)).values())
         if len(words) > 1:
+            held = f"The ledger holds judgements under several {what}, which are never mixed: {'; '.join(words)}."
             raise MixedError(
-                f"The ledger holds judgements under several {what}, which are never mixed: {'; '.join(words)}. "
-                f"Choose one run with --run (see `evenhand runs`).",
-                code="EH-CHOOSE-SEVERAL",
+                f"{held} Choose one run with --run (see `evenhand runs`).", code="EH-CHOOSE-SEVERAL", held=held
             )
     return left
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.identity import Json
 from evenhand.format.words import counted
@@ -11,6 +12,7 @@ from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import count_of, crossing
+from evenhand.stats.ratings.sums import FloatArray
 
 WAYS = ("item", "rater", "both")
 """That `--by-cluster` knows; any other word is the name of a file's column."""
@@ -119,12 +121,15 @@ class Clusters:
 
 
 def clustered(shown: Comparisons, asked: str | None) -> tuple[str, Comparisons]:
-    """What was taken, and the rows with it; where nobody asks, both items and raters where raters have several rows.
+    """What was taken, and the rows with it; where nobody asks, what the columns named, else both items and raters where
+    raters have several rows.
 
     Raises RankError where it is not known of the rows.
     """
     raters = 0 if shown.rater is None else count_of(shown.rater)
     crossed = raters > 1 and raters < len(shown)
+    if asked is None and shown.cluster is not None:
+        return shown.cluster_noun, shown
     if asked is None:
         asked = "both" if crossed and shown.item is not None else "rater" if crossed else "item"
     elif asked in ("item", "both") and shown.item is None:
@@ -167,11 +172,15 @@ def _each_in_one(by: str, rated: Comparisons) -> bool:
 
 
 def _heaviest(codes: Codes, rated: Comparisons, name: Callable[[int], str]) -> Heaviest | None:
-    weight = np.bincount(codes, weights=rated.weight)
+    return heaviest(np.bincount(codes, weights=rated.weight), len(rated), name)
+
+
+def heaviest(weight: "FloatArray | npt.NDArray[np.int64]", rows: int, name: Callable[[int], str]) -> Heaviest | None:
+    """`weight`: of each item or rater, by number; `rows`: how many there are."""
     whole, there = float(weight.sum()), int(np.count_nonzero(weight))
     if not whole:
         return None
     code = int(weight.argmax())
     share = float(weight[code]) / whole
     much = share > max(MUCH, _UNEVEN / there)
-    return Heaviest(name=name(code) if much or len(rated) <= _FEW_ROWS else None, share=share, told=much)
+    return Heaviest(name=name(code) if much or rows <= _FEW_ROWS else None, share=share, told=much)

@@ -10,7 +10,8 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.near_names import hint
-from evenhand.format.words import counted, listed
+from evenhand.format.supported import share_interval, share_words
+from evenhand.format.words import counted, listed, per_cent
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, differences
@@ -220,7 +221,7 @@ def _lost(one: "Lost") -> str:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{100 * part / max(whole, 1):.1f} %"
+    return per_cent(part / max(whole, 1))
 
 
 def compared(board: "Board", pair: str, baseline: str | None) -> BoardColumn:
@@ -340,15 +341,15 @@ def _cells(fitted: BradleyTerry | None) -> dict[str, str]:
 def _worth(what: str, effect: "Effect") -> str:
     points = effect.points
     if points.value is None:
-        return f"What {what} is not known: {effect.reason}"
+        reason = effect.reason or "nothing tells it."
+        return f"What {what} is not known: {reason[0].lower()}{reason[1:]}"
     known = points.lower is not None or points.upper is not None
     bounds = f" ({100 * LEVEL:g} % interval {interval(points)})" if known else ", on too few items for an interval"
     return f"{what[0].upper()}{what[1:]} {points.value:.1f} points{bounds}."
 
 
 def _with_interval(share: Estimate) -> str:
-    assert share.value is not None
-    return f"{100 * share.value:.0f} % ({interval(share, share=True)})"
+    return f"{share_words(share)} ({share_interval(share)})"
 
 
 def span(lower: int | None, upper: int | None) -> str:
@@ -361,8 +362,10 @@ def span(lower: int | None, upper: int | None) -> str:
 def interval(rating: Estimate, *, share: bool = False) -> str:
     if rating.lower is None and rating.upper is None and rating.unbounded is None:
         return "–"
-    lower = "–∞" if rating.unbounded in ("lower", "both") else _bound(rating.lower, share)
-    upper = "∞" if rating.unbounded in ("upper", "both") else _bound(rating.upper, share)
+    if share:
+        return share_interval(rating)
+    lower = "–∞" if rating.unbounded in ("lower", "both") else _bound(rating.lower)
+    upper = "∞" if rating.unbounded in ("upper", "both") else _bound(rating.upper)
     return f"{lower} to {upper}"
 
 
@@ -380,7 +383,5 @@ def outside_its_interval(rating: Estimate) -> bool:
     return (low is not None and rating.value < low) or (high is not None and rating.value > high)
 
 
-def _bound(value: float | None, share: bool) -> str:
-    if value is None:
-        return "?"
-    return f"{100 * value:.1f} %" if share else f"{value:.0f}"
+def _bound(value: float | None) -> str:
+    return "?" if value is None else f"{value:.0f}"

@@ -19,21 +19,27 @@ from evenhand.domain.identity import canonical_draw, canonical_json
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.vote_columns import preferring
 from evenhand.ledger.read.votes import JudgedBattles
+from evenhand.reports.board.placed import beside_dealt
 from evenhand.stats.ratings.sums import FloatArray
 
 
-def dealt(judged: JudgedBattles, batches: Iterable[Sequence[int]], kept: Mask) -> JudgedBattles:
+def dealt(
+    judged: JudgedBattles, batches: Iterable[Sequence[int]], kept: Mask, withheld: Mask | None = None
+) -> JudgedBattles:
     """Only the rows `kept`. `batches`: of these, each of two models. What is said of one item stays together; answers
     are as long, and verdicts weigh as much, as those of their batch on average. The same rows dealt again lie where
-    they lay."""
+    they lay. `withheld`: rows that nobody may know one by one, dealt or not; a placing is followed without them, for
+    it is told by which items were shown."""
     deal = _Deal(judged.results, judged.lengths)
     some = [sorted(rows) for rows in batches]
     for rows in some:
         deal.batch(rows)
     results = deal.results()
     weight = _level(results, some, kept, human=judged.study.rater.kind == "human")
-    # A placing is told by which items were shown, so that it cannot be followed any more.
-    placings = tuple(replace(one, batches=()) for one in judged.placings)
+    hidden = withheld if withheld is not None else ~kept
+    if withheld is None and some:
+        hidden[np.concatenate(some)] = True
+    placings = beside_dealt(judged, hidden, some) if judged.placings and hidden.any() else judged.placings
     return replace(judged, results=replace(results, weight=weight).rows(kept), placings=placings)
 
 

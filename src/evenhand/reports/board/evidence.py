@@ -187,7 +187,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         asked_in_vain=lambda: asked_in_vain(judged),
         came=order,
         founders=of_record(judged.without(newcomers), seed) if newcomers else None,
-        placed=lambda: tuple(placed_model(judged, one, newcomers) for one in placings),
+        placed=lambda: tuple(placed_model(judged, one) for one in placings),
     )
 
 

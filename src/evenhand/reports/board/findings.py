@@ -59,6 +59,11 @@ class Findings:
     """Whether what was rated are soft verdicts, each told as a win and a loss that share its weight."""
 
     @property
+    def knows_first(self) -> bool:
+        """Whether the rows say which answer was shown first."""
+        return self.shown.first is not None
+
+    @property
     def _verdicts(self) -> Comparisons:
         """Of which effects and bands are told."""
         return self.rated if self.soft else self.shown

@@ -8,11 +8,23 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
+from evenhand.format.supported import points_interval, points_words, share_words
 from evenhand.format.words import listed, per_cent
 from evenhand.reports.board.evidence import Evidence
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.jury import HeldOut, IntArray, JuryVotes, Way, bench_of, held_out, jury_votes, shared_errors
+from evenhand.stats.ratings.jury import (
+    HeldOut,
+    IntArray,
+    JuryVotes,
+    TooAlike,
+    Way,
+    bench_of,
+    held_out,
+    jury_votes,
+    shared_errors,
+    too_alike,
+)
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.reliability.families import Families
 
@@ -40,6 +52,8 @@ class JuryOnBoard:
     """None: nothing tells who is right."""
     family: str | None
     """Of judges who share one, a sentence."""
+    alike: tuple[TooAlike, ...] = ()
+    """Judges who agree as if they were one, where weights were learned without people."""
 
     @property
     def headline(self) -> str:
@@ -50,14 +64,14 @@ class JuryOnBoard:
         gain, single = found.gain, f"the best single judge, {_most(found.chosen)}"
         if not found.by_people:
             return (
-                f"{who}: by the judges' own agreement, which flatters a jury, right in {per_cent(found.jury.value)}, "
-                f"and {single}, in {per_cent(found.single.value)}. Only people's verdicts can tell if it is better."
+                f"{who}: by the judges' own agreement, which flatters a jury, right in {share_words(found.jury)}, "
+                f"and {single}, in {share_words(found.single)}. Only people's verdicts can tell if it is better."
             )
         sure = gain.lower is not None and gain.upper is not None and (gain.lower > 0 or gain.upper < 0)
         than = "more often" if (gain.value or 0) > 0 else "less often"
         verdict = f"right {than} than" if sure else "not surely better or worse than"
         return (
-            f"{who}: {verdict} {single}: {per_cent(found.jury.value)} against {per_cent(found.single.value)} of what "
+            f"{who}: {verdict} {single}: {share_words(found.jury)} against {share_words(found.single)} of what "
             f"people decided ({_points(gain)})."
         )
 
@@ -73,6 +87,7 @@ class JuryOnBoard:
         return (
             self.headline,
             *([] if self.family is None else [self.family]),
+            *map(_counted_twice, self.alike),
             f"Weights: {listed(weights)}; {how}. Taken out, in points of a share won, for being shown first: "
             f"{listed(orders)}.",
         )
@@ -83,6 +98,9 @@ class JuryOnBoard:
             "way": self.way,
             "judges": [{"judge": one.judge, "weight": one.weight, "order_effect": one.order} for one in self.jurors],
             "cases": self.cases,
+            "too_alike": [
+                {"judges": list(one.judges), "agree": one.agree, "expected": one.expected} for one in self.alike
+            ],
             "held_out": None
             if found is None
             else {
@@ -145,6 +163,7 @@ def jury_board(evidence: Evidence, way: Way, *, same_family: bool, seed: int) ->
         cases=len(jury.score),
         held_out=held_out(jury, seed=seed),
         family=family,
+        alike=tuple(too_alike(jury.bench)) if way == "learned" and not jury.bench.asked.any() else (),
     )
     items = np.unique(jury.bench.item)
     name_of, names = evidence.item_name, evidence.item_names
@@ -274,6 +293,15 @@ def _first(rows: Comparisons) -> "np.ndarray[tuple[int], np.dtype[np.int8]]":
     return np.zeros(len(rows), np.int8) if rows.first is None else rows.first
 
 
+def _counted_twice(one: TooAlike) -> str:
+    than = "" if one.expected >= 1 else f", where judges who err each for itself would in {per_cent(one.expected)}"
+    return (
+        f"Warning: {listed(one.judges)} agree in {per_cent(one.agree)} of the cases that both decide{than}. Weights "
+        "that are learned without people then count what they say twice: leave one of them out, or give people's "
+        "verdicts."
+    )
+
+
 def _most(chosen: Sequence[str]) -> str:
     return max(dict.fromkeys(chosen), key=list(chosen).count)
 
@@ -281,4 +309,4 @@ def _most(chosen: Sequence[str]) -> str:
 def _points(gain: Estimate) -> str:
     if gain.lower is None or gain.upper is None or gain.value is None:
         return "no interval"
-    return f"{100 * gain.value:+.1f} points, 95 % interval {100 * gain.lower:+.1f} to {100 * gain.upper:+.1f}"
+    return f"{points_words(gain)} points, 95 % interval {points_interval(gain)}"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from evenhand.format.supported import share_words
 from evenhand.format.words import listed
 from evenhand.reports.board.columns import interval
 
@@ -48,7 +49,7 @@ def _leader(board: "Board", part: Sequence["BoardRow"]) -> str:
     first = [one for one in part if one.rank == 1]
     value = _value(board, first)
     if len(first) == len(part):
-        return f"All {len(part)} models are level with {value}."
+        return f"{'Both' if len(part) == 2 else f'All {len(part)}'} models are level with {value}."
     if len(first) > 1:
         return f"{listed([one.model for one in first], most=_NAMED)} share the lead with {value}{_lead(first, part)}."
     why = f" {first[0].note}" if first[0].rating.value is None and first[0].note else ""
@@ -62,7 +63,7 @@ def _value(board: "Board", first: Sequence["BoardRow"]) -> str:
     bounds = f" (95 % interval {spans.pop()})" if len(spans) == 1 else ""
     if rating.value is None:
         return f"no finite rating by {method}{bounds}"
-    points = f"{100 * rating.value:.1f} %" if share else f"{rating.value:.0f}"
+    points = share_words(rating) if share else f"{rating.value:.0f}"
     median = first[0].median
     middle = f", median of the resamples {median:.0f}" if board.rated_by.by_median and median is not None else ""
     return f"{points} by {method}{middle}{bounds}"

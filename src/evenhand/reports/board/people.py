@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.identity import Json
-from evenhand.format.words import counted, listed
+from evenhand.format.words import counted, listed, per_cent
 from evenhand.reports.board.clusters import clustered
 from evenhand.reports.board.evidence import Evidence
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
@@ -61,7 +61,8 @@ class PeopleOnBoard:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        share = f"{self.pairs:,} of the judge's {counted(self.judged, 'pair')} ({100 * self.pairs / self.judged:.0f} %)"
+        part = per_cent(self.pairs / self.judged, decimals=0)
+        share = f"{self.pairs:,} of the judge's {counted(self.judged, 'pair')} ({part})"
         how = "each weighed by its probability" if self.drawn else "taken as drawn at random"
         return (
             self.headline,

@@ -6,16 +6,17 @@ repeated one of the last look, and what was said since then counts at the next.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.placing import LookPlan, Until
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.engine.tasks.placing import Course, Look, Said, calls_there_are
-from evenhand.ledger.read.results import Results
+from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.votes import JudgedBattles, PlacingOnRecord
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
@@ -23,6 +24,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.placing import FrozenBoard, NoBoard
 from evenhand.stats.ratings.ranks import rank_ranges
 from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.ratings.soft import soft_rows
 from evenhand.stats.sequential import look_values
 
 if TYPE_CHECKING:
@@ -55,13 +57,14 @@ class PlacedModel:
         plan, look = self.course.plan, self.look
         return {
             "until": str(plan.until),
+            "soft": plan.soft,
             "looks": plan.looks,
             "look": 0 if look is None else look.number,
             "max_calls": plan.max_calls,
             "calls": len(self.said) if look is None else look.calls,
             "standard_errors": None if look is None else look.reach,
             "settled": look is not None and look.settled,
-            "done": self.done,
+            "done": None if self.course.to_the_end and not self.done else self.done,
         }
 
     def against(self, *, together: bool = False) -> dict[str, int]:
@@ -99,26 +102,61 @@ def standing_placings(judged: JudgedBattles) -> tuple[PlacingOnRecord, ...]:
 
 
 def _only_so(judged: JudgedBattles, placing: PlacingOnRecord) -> bool:
-    shown = {one for batch in placing.batches for one in batch}
-    return all((item, *models) in shown for item, models, _ in _rows_of(judged, placing.plan.new).each())
+    shown, hidden = {one for batch in placing.batches for one in batch}, placing.hidden_pairs
+    return all(
+        (item, *models) in shown or frozenset(models) in hidden
+        for item, models, _ in _rows_of(judged, placing.plan.new).each()
+    )
 
 
-def placed_model(judged: JudgedBattles, placing: PlacingOnRecord, newcomers: Sequence[str]) -> PlacedModel:
-    """Raises NoBoard where the others make none."""
-    course = course_of(judged.without(newcomers), placing)
+def beside_dealt(judged: JudgedBattles, hidden: Mask, batches: Sequence[Sequence[int]]) -> tuple[PlacingOnRecord, ...]:
+    """The placings of a board of which these rows are told to nobody one by one: followed by the others alone.
+    `batches`: rows that count together or not at all."""
+    together = [judged.results.said[rows] for rows in batches]
+    rows = {(item, *models) for item, models, _ in judged.results.rows(hidden).each()}
+    found: list[PlacingOnRecord] = []
+    for one in judged.placings:
+        shown = {showing for batch in one.batches for showing in batch}
+        # Whoever was judged otherwise too stays one like any other.
+        asked = one.batches if _only_so(judged, one) else ()
+        # Those that joined a board without the reference were placed by verdicts that everybody may see.
+        dealt = not one.plan.among or REFERENCE in one.plan.among
+        not_yet = frozenset(number for some in together if some.max() > one.plan.record for number in some.tolist())
+        found.append(replace(one, batches=asked, hidden=frozenset(shown & rows), dealt=dealt, not_yet=not_yet))
+    return tuple(found)
+
+
+def placed_model(judged: JudgedBattles, placing: PlacingOnRecord) -> PlacedModel:
+    """On the board of those who were never placed so, as in its own run: one that was, and was judged otherwise since,
+    is not put on it afterwards. Raises NoBoard where they make none."""
+    course = course_of(judged.without([one.plan.new for one in judged.placings]), placing)
     said = said_of(judged, placing)
     return PlacedModel(course=course, said=tuple(said), looks=tuple(course.looks(said)))
 
 
 def course_of(founders: JudgedBattles, placing: PlacingOnRecord) -> Course:
-    """On the board as it stood when the placing began. Raises NoBoard."""
+    """On the board as it stood when the placing began, of soft verdicts where those were read. Raises NoBoard.
+
+    A repeated interval holds at all looks together, so the other kind of verdicts, or those that everybody may see,
+    have one too at the looks that were taken: only when to stop was not theirs to say.
+    """
+    founders = founders.among(placing.plan.among)
     results = founders.results
-    votes = replace(founders, results=results.rows(results.seq <= placing.plan.record)).votes
+    there = (results.said <= placing.plan.record) & ~np.isin(results.said, [*placing.not_yet])
+    votes = replace(founders, results=results.rows(there)).votes
     rows, names = votes.comparisons(), votes.item.in_order_of_rows().names
+    rows = rows if rows.soft is None else soft_rows(rows)
     items = dict.fromkeys((*names, *(item for batch in placing.batches for item, _, _ in batch)))
     number = {item: code for code, item in enumerate(items)}
     board = FrozenBoard.of(rows, items=len(number))
-    return Course(plan=placing.plan, board=board, number=number, seed=placing.seed, tiers=lambda: _tiers(rows))
+    return Course(
+        plan=placing.plan,
+        board=board,
+        number=number,
+        seed=placing.seed,
+        tiers=lambda: _tiers(rows),
+        to_the_end=placing.dealt or placing.plan.soft is not (results.soft is not None),
+    )
 
 
 def _tiers(rows: Comparisons) -> list[int]:
@@ -127,20 +165,27 @@ def _tiers(rows: Comparisons) -> list[int]:
 
 def said_of(judged: JudgedBattles, placing: PlacingOnRecord) -> list[Said]:
     """Of the batches that are whole: every showing has a reply."""
-    new, found = placing.plan.new, dict[tuple[str, str, str], list[float]]()
-    for item, (first, second), ending in _rows_of(judged, new).each():
+    new, hidden = placing.plan.new, placing.hidden
+    found: dict[tuple[str, str, str], list[float]] = {one: [] for one in hidden}
+    rows = _rows_of(judged, new)
+    for (item, (first, second), ending), soft in zip(rows.each(), _likely(rows), strict=True):
         if isinstance(ending, NoVerdict) and ending.call_failed:
             continue
         scores = found.setdefault((item, first, second), [])
-        if isinstance(ending, Preference):
-            sign = float(np.sign(ending.value))
-            scores.append((1 + (sign if first == new else -sign)) / 2)
+        if isinstance(ending, Preference) and (item, first, second) not in hidden:
+            won = (1 + float(np.sign(ending.value))) / 2 if soft is None else soft
+            scores.append(won if first == new else 1 - won)
     said: list[Said] = []
     for batch in placing.batches:
         if any(one not in found for one in batch):
             break
         said += [Said(shown=one, score=sum(found[one]) / len(found[one]) if found[one] else None) for one in batch]
     return said
+
+
+def _likely(rows: Results) -> list[float] | list[None]:
+    """Of each row how likely the first shown was to be preferred; None where verdicts are hard."""
+    return [None] * len(rows) if rows.soft is None else rows.soft.tolist()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,44 +195,74 @@ class ExpectedCalls:
     until: Until
     calls: float
     """On average."""
+    fewest: int
+    most: int
+    """That one of them took; all that are allowed where the rule was not met."""
     met: int
     """Models of which the rule was met before the looks were taken."""
     models: int
+    replayed: int
+    """Calls that each of them could be placed again with: fewer than are allowed where they met fewer others."""
 
     def as_json(self) -> dict[str, Json]:
-        return {"until": str(self.until), "calls": round(self.calls), "met": self.met, "models": self.models}
+        return {
+            "until": str(self.until),
+            "calls": round(self.calls),
+            "calls_fewest": self.fewest,
+            "calls_most": self.most,
+            "met": self.met,
+            "models": self.models,
+        }
 
 
+TOO_FEW_IN_BOTH = "too few pairs of the board were judged in both orders to place its models again"
 _AGAIN = 8
 """Models of the board that are placed again, from the weakest to the strongest."""
 
 
 def replayed(board: JudgedBattles, course: Course) -> tuple[ExpectedCalls, ...]:
     """Of the rule asked for and of others: each of some models is placed anew on the verdicts of the rest, with what
-    the judge said of it. Empty where too few of its pairs were judged in both orders."""
+    the judge said of it. Without a rule for which too few of their pairs were judged in both orders; nobody is better
+    than itself, so a rule about one model is told by the others."""
     asked = course.plan.until
     usual = [Until(kind="rank", number=3), Until(kind="tier"), Until(kind="width", number=50)]
     rules = list({str(one): one for one in (asked, *usual)}.values())
     order = np.argsort(course.board.strength)
     some = sorted({int(order[place]) for place in np.linspace(0, len(order) - 1, _AGAIN).round().astype(int)})
-    taken = [_replay(board, course, course.board.models[code], rules) for code in some]
-    known = [one for one in taken if one is not None]
-    if not known:
-        return ()
-    most = course.plan.max_calls
-    return tuple(
-        ExpectedCalls(
-            until=rule,
-            calls=float(np.mean([one[place] or most for one in known])),
-            met=sum(one[place] is not None for one in known),
-            models=len(known),
-        )
+    taken = {model: _replay(board, course, model, rules) for model in (course.board.models[code] for code in some)}
+    each = [
+        [one.met[place] for model, one in taken.items() if one is not None and model != rule.model]
         for place, rule in enumerate(rules)
+    ]
+    most, there = course.plan.max_calls, min((one.calls for one in taken.values() if one is not None), default=0)
+    return tuple(
+        _took(rule, calls, at_most=most, replayed=there) for rule, calls in zip(rules, each, strict=True) if calls
     )
 
 
-def _replay(board: JudgedBattles, course: Course, model: str, rules: Sequence[Until]) -> list[int | None] | None:
-    """By rule, after how many calls it was met; None where the record does not hold enough."""
+def _took(until: Until, calls: Sequence[int | None], *, at_most: int, replayed: int) -> ExpectedCalls:
+    """`calls`: of each model, None where the rule was not met."""
+    taken = [one or at_most for one in calls]
+    return ExpectedCalls(
+        until=until,
+        calls=float(np.mean(taken)),
+        fewest=min(taken),
+        most=max(taken),
+        met=sum(one is not None for one in calls),
+        models=len(calls),
+        replayed=replayed,
+    )
+
+
+class _Replayed(NamedTuple):
+    met: list[int | None]
+    """By rule, after how many calls it was met, if it was."""
+    calls: int
+
+
+def _replay(board: JudgedBattles, course: Course, model: str, rules: Sequence[Until]) -> _Replayed | None:
+    """None where the record does not hold enough: half of the calls that are allowed. A model of the board has one
+    opponent fewer than one that joins, so it may not have them all."""
     scores = {one.shown: one.score for one in _all_said(board, model)}
     both = [shown for shown in scores if (shown[0], shown[2], shown[1]) in scores]
     answered: dict[str, frozenset[str]] = {}
@@ -195,23 +270,25 @@ def _replay(board: JudgedBattles, course: Course, model: str, rules: Sequence[Un
         answered[item] = answered.get(item, frozenset()) | {second if first == model else first}
     never = Until(kind="width", number=1e-9)
     placing = PlacingOnRecord(plan=replace(course.plan, new=model, until=never), seed=course.seed, batches=())
-    if calls_there_are(answered) < course.plan.max_calls:
+    most = course.plan.max_calls
+    if 2 * calls_there_are(answered) < most:
         return None
     try:
         again = course_of(board.without([model]), placing)
     except NoBoard:
         return None
     said: list[Said] = []
-    while len(said) < course.plan.max_calls:
-        said += [Said(shown=shown, score=scores[shown]) for shown in again.following(said, answered)]
+    while len(said) < most and (following := again.following(said, answered)):
+        said += [Said(shown=shown, score=scores[shown]) for shown in following]
     looks = again.looks(said)
     ruled = [replace(again, plan=replace(again.plan, until=rule)) for rule in rules]
-    return [
+    met = [
         next((look.calls for look in looks if look.placed and one.settled(look.placed, look.reach)), None)
         if one.plan.until.model != model
         else None
         for one in ruled
     ]
+    return _Replayed(met=met, calls=len(said))
 
 
 def _all_said(judged: JudgedBattles, model: str) -> list[Said]:
@@ -223,11 +300,7 @@ def _all_said(judged: JudgedBattles, model: str) -> list[Said]:
 
 
 def _rows_of(judged: JudgedBattles, model: str) -> Results:
-    results = judged.results
-    if model not in results.models:
-        return results.rows(np.zeros(len(results), dtype=np.bool_))
-    code = results.models.index(model)
-    return results.rows((results.first_model == code) | (results.second_model == code))
+    return judged.only(model).results
 
 
 def with_placed(whole: "Board", alone: "Board", placed: Sequence[PlacedModel], scale: Scale) -> "Board":
@@ -254,9 +327,11 @@ def with_placed(whole: "Board", alone: "Board", placed: Sequence[PlacedModel], s
         whole,
         models=tuple(_in_order(rows)),
         basis=(*alone.basis, *told),
-        about_placed=told,
+        about_intervals=told,
         about_ranks=alone.about_ranks,
         neighbours=alone.neighbours,
+        # Few calls against opponents that were chosen would outweigh all others in it.
+        soft=None if whole.soft is None or alone.soft is None else replace(whole.soft, gain=alone.soft.gain),
     )
 
 
@@ -335,7 +410,17 @@ def _sentence(one: PlacedModel) -> str:
     plan, look = one.course.plan, one.look
     if look is None:
         return f"{one.model} is being placed: {len(one.said)} of {plan.borders[0]} calls to the first look."
-    ends = f"{plan.until} is met" if look.settled else "all looks are taken" if look.last else "more looks are to come"
+    if one.course.to_the_end:
+        # Only a board of the verdicts that it was placed by knows whether they have met the rule.
+        ends = (
+            "its soft verdicts say when it ends, and this board is of hard ones"
+            if plan.soft
+            else "when it ends is for other verdicts than these to say"
+        )
+    elif look.settled:
+        ends = f"{plan.until} is met"
+    else:
+        ends = "all looks are taken" if look.last else "more looks are to come"
     return (
         f"The interval of {one.model} is the repeated one: {look.reach:.2f} standard errors at look {look.number} of "
         f"{plan.looks} planned beforehand, after {look.calls} calls; {ends}. It holds at all looks together at 95 %."

@@ -1,8 +1,7 @@
 """From verdicts, wherever they come from, to a board."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
-from itertools import groupby
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,10 +11,11 @@ from evenhand.benchmarks.data_error import near
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Joining
 from evenhand.format.words import counted, listed
-from evenhand.reports.board.board import Board, BoardRow, Unit
+from evenhand.reports.board.board import Board, Unit
 from evenhand.reports.board.clusters import WAYS, clustered, clusters_of
 from evenhand.reports.board.evidence import Evidence
 from evenhand.reports.board.findings import Findings
+from evenhand.reports.board.in_parts import PartsAsked, board_in_parts, table_in_parts
 from evenhand.reports.board.jury import JuryBoard, jury_board, refuse_beside_jury
 from evenhand.reports.board.methods import RatingMethod, Ratings, Scoring
 from evenhand.reports.board.methods.bradley_terry import rate_jury
@@ -23,20 +23,20 @@ from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, find_method
 from evenhand.reports.board.people import OPTION, joined_board
 from evenhand.reports.board.soft import SoftRating, refuse_beside_soft, soft_rating
 from evenhand.reports.board.sources import SourceReading, Verdicts
+from evenhand.reports.board.standings import neighbours, range_sentences, standings
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
-from evenhand.stats.ratings.bradley_terry.ratings import Rated
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.jury import Way
-from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests, with_neighbours
+from evenhand.stats.ratings.neighbours import with_neighbours
 from evenhand.stats.ratings.placing import NoBoard
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.resampling import Unit as Resampled
 from evenhand.stats.ratings.soft import soft_rows
 from evenhand.stats.ratings.sums import FloatArray
-from evenhand.stats.ratings.win_rate import WinRate, win_rates
+from evenhand.stats.ratings.win_rate import win_rates
 from evenhand.stats.reliability import Summary, trust
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ def rank(
     anytime: bool = False,
     jury: Way | None = None,
     same_family: bool = False,
+    told: "Callable[[int, int], None] | None" = None,
 ) -> Board:
     """The board of a battles file, a polars or pandas frame, a run, its battles or a ledger.
 
@@ -110,6 +111,9 @@ def rank(
     several judges as one, by majority, by mean, or by learned weights, from people's verdicts where `with_people` gives
     some; `same_family` lets all of them be of one maker.
     `anytime` gives intervals that hold at all times together, for a board that grows and is looked at every day.
+
+    A folder of Parquet files, or a pattern of their names, is one table in parts; beyond two million rows it is ranked
+    a part at a time, by sums, with the same results. `told` hears how many parts are read, and of how many.
 
     Raises RankError, MixedError where a ledger holds more than one board, and ExchangeError where a file does not fit.
     """
@@ -146,12 +150,54 @@ def rank(
             battles=unit == "battles",
             people=with_people is not False,
         )
-    made = board(_evidence(source, choice, ranking, with_people=with_people), ranking)
+    made = _streamed(source, choice, ranking, people=with_people is not False, anytime=anytime, told=told)
+    made = made or board(_evidence(source, choice, ranking, with_people=with_people), ranking)
     if not anytime:
         return made
     from evenhand.reports.board.anytime import at_all_times
 
     return at_all_times(made)
+
+
+def _streamed(
+    source: Verdicts,
+    choice: "Choice | BattleColumns | None",
+    ranking: Ranking,
+    *,
+    people: bool,
+    anytime: bool,
+    told: "Callable[[int, int], None] | None",
+) -> Board | None:
+    """Of a table in parts that is not to be read at once; None: it is another source, or small enough."""
+    parts = table_in_parts(source)
+    if parts is None:
+        return None
+    scoring, by = ranking.scoring, ranking.by_cluster
+    asked = (
+        (people, "people beside a judge (--with-people)"),
+        (ranking.jury is not None, "a jury"),
+        (ranking.method != DEFAULT, f"the method {ranking.method}"),
+        (ranking.resampling is not None, "resamples (--bootstrap)"),
+        (ranking.unit == "battles", "battles joined from rows (--unit battles)"),
+        (ranking.soft, "soft verdicts"),
+        (scoring.shrink, "shrunk ratings"),
+        (anytime, "intervals for all times (--anytime)"),
+        (by not in (None, "item"), f"clusters by {by}"),
+    )
+    return board_in_parts(
+        parts,
+        _reading(choice, ranking).columns(),
+        PartsAsked(
+            method=find_method(ranking.method),
+            scoring=replace(scoring, seed=ranking.seed),
+            by_cluster=by,
+            repeats=ranking.repeats,
+            unit=ranking.unit or "rows",
+            settings=_settings(ranking, ranking.unit or "rows"),
+            needs=next((what for there, what in asked if there), None),
+            told=told,
+        ),
+    )
 
 
 def _refuse_unknown(name: str, value: object, known: Collection[str]) -> None:
@@ -179,13 +225,15 @@ def evidence_of(source: Verdicts, choice: "Choice | BattleColumns | None", *, se
     return _evidence(source, choice, Ranking(seed=seed), with_people=False)
 
 
+def _reading(choice: "Choice | BattleColumns | None", ranking: Ranking) -> SourceReading:
+    cluster = None if ranking.by_cluster in (None, *WAYS) else ranking.by_cluster
+    return SourceReading(choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed, soft=ranking.soft)
+
+
 def _evidence(
     source: Verdicts, choice: "Choice | BattleColumns | None", ranking: Ranking, *, with_people: "Verdicts | bool"
 ) -> Evidence:
-    cluster = None if ranking.by_cluster in (None, *WAYS) else ranking.by_cluster
-    reading = SourceReading(
-        choice=choice, cluster=cluster, repeats=ranking.repeats, seed=ranking.seed, soft=ranking.soft
-    )
+    reading = _reading(choice, ranking)
     if ranking.jury is not None:
         return reading.jury(source, with_people)
     if with_people is False:
@@ -220,9 +268,7 @@ def _with_placed(made: Board, evidence: Evidence, ranking: Ranking) -> Board:
         return made
     scoring = ranking.scoring
     plain = ranking.unit != "battles" and scoring.ties == "half" and not scoring.shrink and evidence.people is None
-    # They are placed by hard verdicts, which a soft board must not mix with its own.
-    hard = not ranking.soft and ranking.jury is None
-    if not (plain and hard and made.rated_by.places):
+    if not (plain and ranking.jury is None and made.rated_by.places):
         said = (
             "Models placed at looks planned beforehand stand here with the usual intervals, which do not know of them."
         )
@@ -292,7 +338,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         found, tests = _of_jury(rated, scoring, jury), ()
     elif joined_with is None:
         found = ratings(rated, method, scoring, ranking.resampling)
-        tests = _neighbours(rated, found, ranking.seed)
+        tests = neighbours(rated, found, ranking.seed)
         found = replace(found, ranges=None if found.ranges is None else with_neighbours(found.ranges, tests))
     else:
         # The paired tests are of one rater's verdicts, and would not count what corrects them.
@@ -308,7 +354,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         origin=evidence.origin,
         rated_by=method,
         unit=unit,
-        models=_standings(found, rates),
+        models=standings(found, rates),
         votes=jury.verdicts if jury is not None else len(voted) if unit == "rows" else len(shown),
         battles=len(battles),
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
@@ -349,55 +395,6 @@ def _of_jury(rated: Comparisons, scoring: Scoring, jury: JuryBoard) -> Ratings:
         return rate_jury(rated, scoring, jury.added)
     except ValueError as error:
         raise RankError(str(error)) from error
-
-
-def _neighbours(rated: Comparisons, found: Ratings, seed: int) -> tuple[NeighbourTest, ...]:
-    ranked = sorted((one for one in found.models if one.rank is not None), key=_place)
-    listed = [[one.model for one in part] for _, part in groupby(ranked, key=lambda one: one.component)]
-    return neighbour_tests(rated, listed, seed=seed)
-
-
-def range_sentences(rated: Comparisons, found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
-    """What is separated first, how that was judged after it."""
-    if found.ranges is None:
-        return ()
-    apart = [f"{one.model} from {one.next} (p = {one.p_adjusted:.2g})" for one in tests if one.separated]
-    told = ()
-    if apart:
-        more = len(apart) - _NAMED
-        names = "; ".join(apart[:_NAMED]) + (f"; and {more} more, which --json names" if more > 0 else "")
-        tested = sum(one.p_value is not None for one in tests)
-        told = (
-            f"Separated from the next on the list at {100 * LEVEL:g} %: {names}. By {_paired_test(rated)}, for "
-            f"{counted(tested, 'pair')} of neighbours (Holm).",
-        )
-    return (*told, *_of_two(found, tests), *found.ranges.notes, *found.about_ranges)
-
-
-def _of_two(found: Ratings, tests: Sequence[NeighbourTest]) -> tuple[str, ...]:
-    """Of two models alone the test decides, and near its border the intervals of the ratings may look otherwise."""
-    rated = {one.model: one.rating for one in found.models if one.component is not None}
-    if len(rated) != 2 or len(tests) != 1 or tests[0].p_value is None:
-        return ()
-    first, second = rated[tests[0].model], rated[tests[0].next]
-    # An anchor has no interval: the other's is that of the difference.
-    low = first.value if first.lower is None else first.lower
-    high = second.value if second.upper is None else second.upper
-    if low is None or high is None or (first.lower is None and second.upper is None):
-        return ()
-    if (low > high) is tests[0].separated:
-        return ()
-    look = "overlap, and still they are" if tests[0].separated else "lie apart, and still they are not"
-    return (f"The ratings' intervals of the two {look} separated: that is for the paired test, which is more exact.",)
-
-
-def _paired_test(rated: Comparisons) -> str:
-    noun = rated.cluster_noun
-    if rated.crossed is not None:
-        return f"paired tests on {noun}s, on raters and on both (net scores keep or change their signs; the largest p)"
-    if noun == "item":
-        return "a paired test on items (an item's net score keeps or changes its sign)"
-    return f"a paired test on clusters by {noun} (a cluster's net score keeps or changes its sign)"
 
 
 def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
@@ -456,33 +453,3 @@ def _reliability(evidence: Evidence) -> Summary | None:
     )
     in_both_orders = summary.order.swap_consistency.n > 0
     return summary if in_both_orders or evidence.origin.source is None else None
-
-
-def _standings(found: Ratings, rates: Sequence[WinRate]) -> tuple[BoardRow, ...]:
-    ranges = [None] * len(found.models) if found.ranges is None else found.ranges.ranges
-    ordered = sorted(zip(found.models, rates, ranges, strict=True), key=lambda row: _place(row[0]))
-    return tuple(
-        BoardRow(
-            model=one.model,
-            rank=one.rank,
-            rank_lower=None if span is None else span.rank_lower,
-            rank_upper=None if span is None else span.rank_upper,
-            rank_own_lower=None if span is None else span.own_lower,
-            rank_own_upper=None if span is None else span.own_upper,
-            tier=None if span is None else span.tier,
-            rating=one.rating,
-            median=one.median,
-            win_rate=rate.win_rate,
-            wins=rate.wins,
-            losses=rate.losses,
-            ties=rate.ties,
-            component=None if one.component is None else one.component + 1,
-            note=one.note,
-            provisional=one.provisional,
-        )
-        for one, rate, span in ordered
-    )
-
-
-def _place(one: Rated) -> tuple[bool, int, int, str]:
-    return one.component is None, one.component or 0, one.rank or 0, one.model

@@ -2,25 +2,24 @@
 
 Withheld one by one are people's verdicts and all battles against the reference. They are released in batches: of two
 models on at least five items at once that have a verdict, every wanted showing in, all of one skill or of none in
-particular. A batch
-counts whole or not at all, in every view, file and answer, of every board that shares its items; so whatever is set
-against whatever else, over time or beside each other, differs by whole batches, and within one no figure tells of which
-item a verdict is (`dealt.py`). A version of a board is what it counts
-between two releases: nothing of it moves, also not what is public one by one, else its ratings would be a new sum over
-the withheld ones with each verdict.
+particular. A batch counts whole or not at all, in every view, file and answer, of every board that shares its items;
+so whatever is set against whatever else, over time or beside each other, differs by whole batches, and within one no
+figure tells of which item a verdict is (`dealt.py`). A version of a board is what it counts between two releases:
+nothing of it moves, also not what is public one by one, else its ratings would be a new sum over the withheld ones with
+each verdict.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache, partial
 from hashlib import sha256
-from typing import TypeAlias
+from itertools import chain
 
 import numpy as np
 
 from evenhand.domain.identity import content_hash
-from evenhand.domain.response import REFERENCE
+from evenhand.domain.item import Item
 from evenhand.format.words import counted
 from evenhand.ledger.read.board_versions import (
     Batch,
@@ -29,36 +28,48 @@ from evenhand.ledger.read.board_versions import (
     ReleasedSoFar,
     add_version,
     benchmarks_of_items,
+    last_version,
     released_so_far,
 )
 from evenhand.ledger.read.projection import benchmarks, items_of
-from evenhand.ledger.read.public_benchmarks import opened_benchmarks
+from evenhand.ledger.read.public_benchmarks import once_opened, opened_benchmarks
 from evenhand.ledger.read.results import Mask
+from evenhand.ledger.read.same_replies import asked_alike, replies_on
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.board.batches import FEWEST, Cell, Cells, Elsewhere, batches_without, new_batches, withheld_rows
 from evenhand.reports.board.dealt import dealt
 
-FEWEST = 5
-"""Items."""
+_EVER = 2**62
+"""A number that no judgement reaches."""
 TOO_FEW = "too few items to be shown"
-
-Cell: TypeAlias = tuple[str | None, bool, frozenset[str]]
-Cells: TypeAlias = Mapping[str, Cell]
-"""By item, what views are told apart by: its skill, whether it has several images, which benchmarks hold it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedBoard:
-    """Which board of which judge: the same judge, settings, words and variant on any data."""
+    """Which board of which judge: the same judge, settings and words on any data and any variant of the answers. Of
+    several variants the reference and a baseline stand with their plain answers, and verdicts on these are the very
+    same."""
 
     board: str
     judge: str
+    before: str
+    """What an earlier Evenhand called the judge, with the variant."""
+    alike: tuple[str, ...] = ()
+    """Those that may have been asked in the same words, their replies perhaps read by somebody else."""
+
+    @classmethod
+    def judged_by(cls, board: str, *, judge: str, condition: str, variant: str) -> "ReleasedBoard":
+        return cls(board=board, judge=judged_as(judge, condition), before=judged_as(judge, condition, variant))
+
+    def so_far(self, ledger: Ledger) -> ReleasedSoFar:
+        return released_so_far(ledger, self.board, self.judge, before=self.before, alike=self.alike)
 
 
-def judged_as(judge: str, condition: str, variant: str) -> str:
-    """The same for boards on other data whose verdicts on shared items are the very same."""
+def judged_as(judge: str, condition: str, variant: str = "") -> str:
+    """The same for all boards whose verdicts on shared items may be the very same."""
     return content_hash("judged as", [judge, condition, variant])[:16]
 
 
@@ -67,10 +78,66 @@ def cells_of(ledger: Ledger, data: str) -> dict[str, Cell]:
     return {one.digest: (one.category, len(one.images) > 1, held[one.digest]) for one in items_of(ledger, data)}
 
 
-def open_items(ledger: Ledger) -> frozenset[str]:
-    """Of benchmarks of which nothing is withheld, whichever others hold them too."""
-    nothing_withheld = opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
-    return frozenset(item for item, those in benchmarks_of_items(ledger).items() if those & nothing_withheld)
+def open_items(ledger: Ledger, data: str) -> frozenset[str]:
+    """Of benchmarks of which nothing is withheld, whichever others hold them too; and those of this data that differ
+    from one of them in nothing that could be."""
+    return _open_among(ledger, items_of(ledger, data))
+
+
+def _open_among(ledger: Ledger, items: Iterable[Item]) -> frozenset[str]:
+    """With all of benchmarks of which nothing is withheld."""
+    nothing_withheld = _nothing_withheld(ledger)
+    free = {item for item, those in benchmarks_of_items(ledger).items() if those & nothing_withheld}
+    known = {all_that_is_shown(one) for some in nothing_withheld for one in items_of(ledger, some)}
+    return frozenset(free | {one.digest for one in items if known and all_that_is_shown(one) in known})
+
+
+def _nothing_withheld(ledger: Ledger) -> set[str]:
+    return opened_benchmarks(ledger) | {one.data for one in benchmarks(ledger) if one.sample}
+
+
+def all_that_is_shown(item: Item) -> Hashable:
+    """To a judge; under which skill it is kept no judge reads."""
+    return item.instruction, item.images, item.caption, item.reference, item.ground_truth, item.criteria
+
+
+def once_open(ledger: Ledger, items: Iterable[Item]) -> dict[str, int]:
+    """By item of benchmarks that were open and closed again, up to which judgement everybody has seen its verdicts;
+    also of those of these `items` that were taken for open then."""
+    until = once_opened(ledger)
+    if not until:
+        return {}
+    found = {item: max(until.get(one, 0) for one in those) for item, those in benchmarks_of_items(ledger).items()}
+    known: dict[Hashable, int] = {}
+    for data, last in until.items():
+        for shown in map(all_that_is_shown, items_of(ledger, data)):
+            known[shown] = max(last, known.get(shown, 0))
+    for one in items:
+        found[one.digest] = max(found.get(one.digest, 0), known.get(all_that_is_shown(one), 0))
+    return {item: last for item, last in found.items() if last}
+
+
+def _question(item: Item) -> Hashable:
+    """The same for all on which a judge of the reference may be asked in the same words."""
+    return item.instruction, item.reference
+
+
+def _told_openly(ledger: Ledger, items: Iterable[Item]) -> set[str]:
+    """Replies that everybody may know, where a judge may have been asked of these items in the same words: also on a
+    benchmark that was taken for open with another."""
+    asked = {*map(_question, items)}
+    if not asked or not (_nothing_withheld(ledger) or once_opened(ledger)):
+        return set()
+    there = chain.from_iterable(items_of(ledger, one.data) for one in benchmarks(ledger))
+    same = [one for one in there if _question(one) in asked]
+    until = once_open(ledger, same) | dict.fromkeys(_open_among(ledger, same), _EVER)
+    return replies_on(ledger, {one.digest: until[one.digest] for one in same if one.digest in until})
+
+
+def numbered(judged: JudgedBattles) -> JudgedBattles:
+    """Each verdict by the first judgement that said so, as batches know it: of one that is read again as it was whoever
+    set the one against the other would know both."""
+    return replace(judged, results=replace(judged.results, seq=judged.results.said))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,16 +181,18 @@ class Released:
 
     def shown(self, judged: JudgedBattles, parts: Mapping[str, str | None] | None = None) -> ShownFigures:
         """`parts` of items by digest: for what is shown of each for itself, only batches that lie in one of them."""
+        judged = numbered(judged)
         withheld = withheld_rows(judged, self.open_items)
         whole = self._whole(judged, parts)
         kept = self._kept(judged, withheld, whole)
-        told = dealt(judged, filter(None, ([row for row in rows if withheld[row]] for rows in whole)), kept)
+        told = dealt(judged, filter(None, ([row for row in rows if withheld[row]] for rows in whole)), kept, withheld)
         return ShownFigures(judged=told, left_out=int((withheld & ~kept).sum()))
 
     def never_split(self, judged: JudgedBattles) -> list[list[int]]:
         """The rows of each batch that counts and is not what is left of another one."""
+        judged = numbered(judged)
         seen, rests = set[int](), set[tuple[int, ...]]()
-        for batch in sorted(self.batches, key=lambda one: -len(one.judgements)):
+        for batch in sorted(self.batches, key=_first_counted):
             if not seen.isdisjoint(batch.judgements):
                 rests.add(tuple(sorted(batch.judgements)))
             seen.update(batch.judgements)
@@ -134,12 +203,15 @@ class Released:
         """The same as long as everybody's figures are made of the same verdicts, weighed alike. `groups`: as of
         `release`."""
         digest = sha256()
-        for judged, shared in groups:
+        for judged, shared in ((numbered(one), shared) for one, shared in groups):
             kept = self._kept(judged, withheld_rows(judged, self.open_items), self._whole(judged, None))
             numbers, weight = judged.results.seq[kept], judged.results.weight[kept]
             digest.update(f"{shared} {len(numbers)} ".encode() + np.sort(numbers).tobytes())
             if (weight != 1).any():
                 digest.update(np.round(weight[np.argsort(numbers)], _WEIGHED).tobytes())
+            # A newer reader may tell otherwise why there is no verdict.
+            without = judged.results.rows(kept & ~judged.results.decided)
+            digest.update(" ".join(sorted(str(ending) for *_, ending in without.each())).encode())
         return digest.hexdigest()[:16]
 
     def _kept(self, judged: JudgedBattles, withheld: Mask, whole: Iterable[Sequence[int]]) -> Mask:
@@ -156,8 +228,7 @@ class Released:
         place = {number: row for row, number in enumerate(results.seq.tolist())}
         there = np.zeros(len(results), dtype=np.bool_)
         whole: list[list[int]] = []
-        # The largest first: what is left of one without somebody's verdicts is a batch too.
-        for batch in sorted(self.batches, key=lambda one: -len(one.judgements)):
+        for batch in sorted(self.batches, key=_first_counted):
             rows = [place[number] for number in batch.judgements if number in place]
             if len(rows) < len(batch.judgements) or there[rows].any():
                 continue
@@ -165,6 +236,12 @@ class Released:
             if part_of is None or len({*part_of[results.item.code[rows]].tolist()}) == 1:
                 whole.append(rows)
         return whole
+
+
+def _first_counted(batch: Batch) -> tuple[bool, int]:
+    """The largest first: what is left of one without somebody's verdicts is a batch too. Before all that, what a board
+    of an earlier Evenhand has always counted."""
+    return batch.foreign, -len(batch.judgements)
 
 
 def _code(parts: Mapping[str, str | None], item: str) -> str:
@@ -177,13 +254,8 @@ class Release:
 
     board: ReleasedBoard
     so_far: ReleasedSoFar
-    fresh: tuple[Batch, ...]
-    judgement: int
-    """Sequence number of the last one that counts now."""
-    counted: str
-    """What the figures are made of now."""
-    due: bool
-    """Whether there is something to write down."""
+    new: NewVersion | None
+    """None where nothing is to be written down."""
     open_items: frozenset[str]
 
 
@@ -201,51 +273,64 @@ def release(
 
     `groups`: its verdicts, those of people study by study, as each is a view of its own, and whether they count on the
     board that all share. `open_items`: of benchmarks of which nothing is withheld; they hide nothing, so they do not
-    help to make up a batch. `left_out`: verdicts of people whom the owner left out, perhaps after they were released.
-    `together`: several studies of people as one board, on which their verdicts weigh otherwise than on their own.
+    help to make up a batch, nor do verdicts that everybody saw before one was closed again. `left_out`: verdicts of
+    people whom the owner left out, perhaps after they were released. `together`: several studies of people as one
+    board, on which their verdicts weigh otherwise than on their own.
     """
-    counting = [*groups, *((one, True) for one in together)]
-    so_far, some = released_so_far(ledger, board.board, board.judge), [group for group, _ in groups]
-    version = so_far.version
-    fresh = [batch for group in some for batch in _batches(group, so_far.batches, cells=cells, open_items=open_items)]
-    fresh += _without(left_out, some, so_far.batches)
+    some = [numbered(group) for group, _ in groups]
+    board = replace(board, alike=_alike(ledger, some))
+    counting, so_far = [*groups, *((one, True) for one in together)], board.so_far(ledger)
+    left_out = [numbered(group) for group in left_out]
+    items = [one for data in {group.study.data for group in some} for one in items_of(ledger, data)]
+    version, seen = so_far.version, once_open(ledger, items) | dict.fromkeys(open_items, _EVER)
+    asked = [] if all(group.study.rater.kind == "human" for group in some) else items
+    here = {number for group in some for number in group.results.seq.tolist()}
+    elsewhere = Elsewhere(
+        ledger=ledger,
+        batches=(*so_far.batches, *so_far.alike),
+        here=here,
+        seen=seen,
+        known=cache(partial(_told_openly, ledger, [one for one in asked if seen.get(one.digest, 0) < _EVER])),
+        twins=len({*map(_question, asked)}) < len(asked),
+    )
+    fresh: list[Batch] = []
+    for group in some:
+        fresh += new_batches(group, (*so_far.batches, *fresh), cells, open_items, elsewhere)
+    fresh += batches_without(left_out, some, so_far.batches, seen)
     before = Released(version=version, batches=so_far.counting, open_items=open_items)
     judgement, counted = version.judgement, before.counted(counting)
     due = bool(version.number) and counted != version.counted
     if fresh or _moved(some, so_far, open_items):
         due, judgement = True, max((int(group.results.seq.max(initial=0)) for group in some), default=0)
         version = replace(version, number=version.number + 1, judgement=judgement)
-        after = Released(version=version, batches=(*so_far.batches, *fresh), open_items=open_items)
+        after = replace(before, version=version, batches=(*so_far.batches, *fresh))
         counted = after.counted(counting)
-    return Release(
-        board=board,
-        so_far=so_far,
-        fresh=tuple(fresh),
-        judgement=judgement,
-        counted=counted,
-        due=due,
-        open_items=open_items,
-    )
+    new = NewVersion(board=board.board, judge=board.judge, batches=fresh, judgement=judgement, counted=counted)
+    return Release(board=board, so_far=so_far, new=new if due else None, open_items=open_items)
 
 
-def write_down(ledger: Ledger, found: Release) -> Released:
-    """What everybody may count, with what can be released now."""
-    so_far, board = found.so_far, found.board
-    if found.due:
-        with suppress(LedgerError):  # one that cannot be written to now: the version before is as right to show
-            add_version(
-                ledger,
-                NewVersion(
-                    board=board.board,
-                    judge=board.judge,
-                    batches=found.fresh,
-                    judgement=found.judgement,
-                    counted=found.counted,
-                ),
-                seen=so_far.seen,
-            )
-        so_far = released_so_far(ledger, board.board, board.judge)
+def _alike(ledger: Ledger, groups: Sequence[JudgedBattles]) -> tuple[str, ...]:
+    asked = {(one.study.rater.key, one.study.condition.key) for one in groups if one.study.rater.kind != "human"}
+    return tuple(judged_as(*other) for one in sorted(asked) for other in asked_alike(ledger, *one))
+
+
+def released_now(ledger: Ledger, look: Callable[[], Release]) -> Released:
+    """What everybody may count, with what can be released now. `look` is asked once more where somebody else released
+    something meanwhile."""
+    seen, found = last_version(ledger), look()
+    for _ in range(_TRIES):
+        if found.new is None or _is_written(ledger, found.new, seen=seen):
+            break
+        seen, found = last_version(ledger), look()
+    so_far = found.so_far if found.new is None else found.board.so_far(ledger)
     return Released(version=so_far.version, batches=so_far.counting, open_items=found.open_items)
+
+
+def _is_written(ledger: Ledger, new: NewVersion, *, seen: int) -> bool:
+    try:
+        return add_version(ledger, new, seen=seen)
+    except LedgerError:  # one that cannot be written to now: the version before is as right to show
+        return True
 
 
 _TRIES = 5
@@ -258,20 +343,15 @@ def released_with(
 ) -> int:
     """Releases what can be of a board that nobody but its reader sees, as a receipt is. The version by which
     `released_until` finds what it may count."""
-    for _ in range(_TRIES):  # somebody else may release something meanwhile
-        found = release(ledger, board, [(judged, True)], cells=cells, open_items=open_items)
-        if not found.due:
-            break
-        write_down(ledger, found)
-    return released_so_far(ledger, board.board, board.judge).version.seq
+    look = partial(release, ledger, board, [(judged, True)], cells=cells, open_items=open_items)
+    return released_now(ledger, look).version.seq
 
 
-def released_until(ledger: Ledger, judge: str, version: int, *, open_items: frozenset[str]) -> Released:
-    """What could be counted of this judge's withheld verdicts when that version came, and all that is public."""
-    batches = released_so_far(ledger, "", judge).batches
+def released_until(ledger: Ledger, board: ReleasedBoard, version: int, *, open_items: frozenset[str]) -> Released:
+    """What could be counted of its judge's withheld verdicts when that version came, and all that is public."""
     return Released(
         version=BoardVersion(seq=version, number=0, judgement=0, counted="", at=None),
-        batches=tuple(batch for batch in batches if batch.released <= version),
+        batches=board.so_far(ledger).until(version),
         open_items=open_items,
     )
 
@@ -279,7 +359,7 @@ def released_until(ledger: Ledger, judge: str, version: int, *, open_items: froz
 def _moved(groups: Sequence[JudgedBattles], so_far: ReleasedSoFar, open_items: frozenset[str]) -> bool:
     """Whether another board released what counts here too, or public verdicts on enough items are new."""
     there = [{*group.results.seq.tolist()} for group in groups]
-    since = [batch for batch in so_far.batches if batch.released > so_far.version.seq]
+    since = {*so_far.batches} - {*so_far.counting}
     if any(some >= {*batch.judgements} for batch in since for some in there):
         return True
     if not so_far.version.number:
@@ -292,146 +372,6 @@ def _moved(groups: Sequence[JudgedBattles], so_far: ReleasedSoFar, open_items: f
     return len(items) >= FEWEST
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Unreleased:
-    """What two models' verdicts on one item are."""
-
-    item: str
-    rows: tuple[int, ...]
-    """Sequence numbers."""
-    read: bool
-    """Whether one of them holds a verdict: a sum over others tells nothing, and hides nothing."""
-
-
-def _enough(found: Iterable[_Unreleased]) -> bool:
-    return sum(one.read for one in found) >= FEWEST
-
-
-def _batches(
-    judged: JudgedBattles, before: Sequence[Batch], *, cells: Cells, open_items: frozenset[str]
-) -> Iterator[Batch]:
-    """New ones of one group. No verdict is released twice: what is left of a batch would tell what it lost."""
-    taken = {number for batch in before for number in batch.judgements}
-    unasked = {(one.item, frozenset(one.models)) for one in judged.not_asked}
-    waiting = {models for _, models in unasked}
-    open_ended = unasked | _without_a_reply(judged)
-    for models, found in _by_pair(judged, taken, open_items).items():
-        whole = [one for one in found if (one.item, frozenset(models)) not in open_ended]
-        if frozenset(models) in waiting:
-            whole = _but_the_last(whole)
-        if _enough(whole):
-            for some in _apart(whole, cells):
-                yield Batch(models=models, judgements=tuple(sorted(row for one in some for row in one.rows)))
-
-
-def _but_the_last(found: Sequence[_Unreleased]) -> list[_Unreleased]:
-    """Of what is still being asked five items stay back: else a last one to four would wait for ever."""
-    left = sorted(found, key=lambda one: max(one.rows))
-    back: list[_Unreleased] = []
-    while left and not _enough(back):
-        back.append(left.pop())
-    return left
-
-
-def _without(
-    left_out: Sequence[JudgedBattles], groups: Sequence[JudgedBattles], before: Sequence[Batch]
-) -> Iterator[Batch]:
-    """What is left of batches without the verdicts of people who are left out.
-
-    Sums were shown with them, and will be without, or with others left out: only where whatever follows from all of
-    these together is still on enough items.
-    """
-    gone, there = dict(_items_of_rows(left_out)), dict(_items_of_rows(groups))
-    item_of = {**gone, **there}
-    every = [({*batch.judgements}, batch) for batch in before] if gone else []
-    for rows, batch in every:
-        left = rows & there.keys()
-        if rows.isdisjoint(gone) or not rows <= item_of.keys() or any(rows < others for others, _ in every):
-            continue
-        known = [others for others, _ in every if others & rows]
-        if left in known or not any(item_of[number] for number in left):
-            continue
-        told_apart: dict[frozenset[int], set[str]] = {}
-        for number in rows:
-            if item := item_of[number]:
-                told_with = frozenset(at for at, some in enumerate((*known, left)) if number in some)
-                told_apart.setdefault(told_with, set()).add(item)
-        if min(map(len, told_apart.values())) >= FEWEST:
-            yield Batch(models=batch.models, judgements=tuple(sorted(left)))
-
-
-def _items_of_rows(groups: Iterable[JudgedBattles]) -> Iterator[tuple[int, str | None]]:
-    """By sequence number; None of what holds no verdict."""
-    for judged in groups:
-        results = judged.results
-        numbers: list[int] = results.seq.tolist()
-        items: list[int] = results.item.code.tolist()
-        read: list[bool] = results.decided.tolist()
-        for number, item, holds in zip(numbers, items, read, strict=True):
-            yield number, results.item.names[item] if holds else None
-
-
-def _without_a_reply(judged: JudgedBattles) -> set[tuple[str, frozenset[str]]]:
-    """Items of two models with a showing that is asked again by the same command, and then changes its batch."""
-    results = judged.results
-    rows = np.flatnonzero(results.pair & results.failed)
-    items: list[int] = results.item.code[rows].tolist()
-    firsts: list[int] = results.first_model[rows].tolist()
-    seconds: list[int] = results.second_model[rows].tolist()
-    return {
-        (results.item.names[item], frozenset((results.models[first], results.models[second])))
-        for item, first, second in zip(items, firsts, seconds, strict=True)
-    }
-
-
-def _by_pair(
-    judged: JudgedBattles, taken: set[int], open_items: frozenset[str]
-) -> dict[tuple[str, str], list[_Unreleased]]:
-    results = judged.results
-    withheld = withheld_rows(judged, open_items)
-    read: set[int] = {*results.seq[results.decided].tolist()}
-    first, second = results.pair_by_name
-    found: dict[tuple[str, str], dict[str, list[int]]] = {}
-    numbers: list[int] = results.seq[withheld].tolist()
-    items: list[int] = results.item.code[withheld].tolist()
-    ones: list[int] = first[withheld].tolist()
-    others: list[int] = second[withheld].tolist()
-    for number, item, one, other in zip(numbers, items, ones, others, strict=True):
-        if number not in taken:
-            models = (results.models[one], results.models[other])
-            found.setdefault(models, {}).setdefault(results.item.names[item], []).append(number)
-    return {
-        models: [
-            _Unreleased(item=item, rows=tuple(rows), read=not read.isdisjoint(rows)) for item, rows in by_item.items()
-        ]
-        for models, by_item in found.items()
-    }
-
-
-def _apart(found: Sequence[_Unreleased], cells: Cells) -> list[list[_Unreleased]]:
-    """Batches, of one cell where there are enough items in it, else of one skill, else of what remains together."""
-    batches, left = _grouped(found, lambda one: cells[one.item])
-    more, left = _grouped(left, lambda one: cells[one.item][0])
-    batches += more
-    if _enough(left) or (left and not batches):
-        batches.append(left)
-    elif left:
-        smallest = min(range(len(batches)), key=lambda at: (len(batches[at]), at))
-        batches[smallest] = [*batches[smallest], *left]
-    return batches
-
-
-def _grouped(
-    found: Sequence[_Unreleased], key: Callable[[_Unreleased], Hashable]
-) -> tuple[list[list[_Unreleased]], list[_Unreleased]]:
-    """Those of which there are enough, and the others."""
-    groups: dict[Hashable, list[_Unreleased]] = {}
-    for one in found:
-        groups.setdefault(key(one), []).append(one)
-    enough = [some for some in groups.values() if _enough(some)]
-    return enough, [one for some in groups.values() if not _enough(some) for one in some]
-
-
 def told_to_all(found: Mapping[str, Steering], category: str | None) -> dict[str, Steering]:
     """Of the models with answers to enough items, without naming any; of a category nothing, as the other items would
     follow from it."""
@@ -442,17 +382,3 @@ def told_to_all(found: Mapping[str, Steering], category: str | None) -> dict[str
         for model, one in found.items()
         if one.answers_shown >= FEWEST
     }
-
-
-def withheld_rows(judged: JudgedBattles, open_items: frozenset[str] = frozenset()) -> Mask:
-    results = judged.results
-    if judged.study.rater.kind == "human":
-        withheld = results.pair
-    elif REFERENCE in results.models:
-        reference = results.models.index(REFERENCE)
-        withheld = results.pair & ((results.first_model == reference) | (results.second_model == reference))
-    else:
-        withheld = np.zeros(len(results), dtype=np.bool_)
-    if not open_items:
-        return withheld
-    return withheld & ~np.array([item in open_items for item in results.item.names], dtype=np.bool_)[results.item.code]

@@ -85,7 +85,9 @@ def refuse_beside_soft(
 def soft_rating(evidence: "Evidence", votes: Comparisons) -> SoftRating:
     """`votes`: what is rated. Raises RankError where not all of them are soft."""
     soft = np.full(len(votes), np.nan) if votes.soft is None else votes.soft
-    refuse_hard(soft, readout=evidence.origin.readout, human=evidence.origin.human)
+    # How imported verdicts were asked for is not known here: those that say how likely each side was are soft.
+    origin = evidence.origin
+    refuse_hard(soft, readout=None if origin.protocol == "imported" else origin.readout, human=origin.human)
     rated = soft_rows(votes)
     told = SoftOnBoard(votes=len(votes), gain=soft_gain(evidence.shown, votes))
     return SoftRating(rated=rated, told=told)
@@ -96,7 +98,8 @@ def refuse_hard(soft: FloatArray, *, readout: str | None, human: bool = False) -
     if human or readout not in (None, "constrained"):
         said = "people" if human else f"{readout} readout, where the judge may reason before it decides"
         raise RankError(
-            f"These verdicts are of {said}: none is soft. `evenhand judge --readout constrained` asks for soft ones.",
+            f"These verdicts are of {said}: none is soft. `evenhand judge --readout constrained` asks for soft ones, "
+            "under a protocol that has this readout, such as visit_pairwise.",
             code=NONE,
         )
     hard = int(np.isnan(soft).sum())

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias, cast, runtime_checkable
 
-from evenhand.format.words import listed
+from evenhand.format.words import counted, listed
 from evenhand.reports.board.evidence import Evidence, of_file, of_record
 from evenhand.reports.errors import RankError
 
@@ -47,11 +47,17 @@ class SourceReading:
         """Raises RankError, MixedError, ExchangeError."""
         from evenhand.exchange.battles_file import BattleColumns, joined_tables, read_battle_files, read_battles
         from evenhand.exchange.rater_choice import of_raters
+        from evenhand.reports.board.in_parts import part_note, table_in_parts
 
         # Frames first: the record's modules cost a file's reader a fifth of a second.
         if _is_file(source) or _is_frame(source):
-            columns = self._columns()
-            if isinstance(source, str | Path | list | tuple):
+            columns = self.columns()
+            parts = table_in_parts(source)
+            if parts is not None:
+                table = read_battles(parts.whole(), columns=columns, repeats=self.repeats)
+                parts.refuse_changed()
+                table = replace(table, notes=(part_note(parts), *table.notes))
+            elif isinstance(source, str | Path | list | tuple):
                 table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
             else:
                 table = read_battles(source, columns=columns, repeats=self.repeats)
@@ -81,7 +87,7 @@ class SourceReading:
             ledger = source if isinstance(source, _ledger_type()) else getattr(source, "ledger", None)
             if ledger is None:
                 raise RankError("Of battles without their ledger people's must be given.", code="EH-CHOICE-KIND")
-            people = people_beside(ledger, judged.study)
+            people = people_beside(ledger, judged)
         if not isinstance(people, JudgedBattles):
             raise RankError(
                 "The judge's verdicts are a ledger's, and people's are to be of a file: take that into the ledger with "
@@ -99,7 +105,7 @@ class SourceReading:
             return self._recorded_jury(source, people)
         if people is not False:
             return self.with_people(source, people)
-        columns = self._columns()
+        columns = self.columns()
         if isinstance(source, str | Path | list | tuple):
             table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
         else:
@@ -117,12 +123,11 @@ class SourceReading:
         if ledger is None:
             raise RankError("A jury is made of a ledger, a file or a frame.", code="EH-CHOICE-KIND")
         judges = jury_of(ledger, self._choice())
-        parts = [(name, of_record(counted_battles(ledger, some), self.seed)) for name, some in judges.items()]
-        whole = stacked(parts)
+        judged = {name: counted_battles(ledger, some) for name, some in judges.items()}
+        whole = stacked([(name, of_record(one, self.seed)) for name, one in judged.items()])
         if people is False:
             return whole
-        first = next(iter(judges.values()))[0]
-        return replace(whole, people=of_record(people_beside(ledger, first), self.seed))
+        return replace(whole, people=of_record(people_beside(ledger, *judged.values()), self.seed))
 
     def _choice(self) -> "Choice | None":
         from evenhand.exchange.battles_file import BattleColumns
@@ -131,7 +136,7 @@ class SourceReading:
             raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
         return self.choice
 
-    def _columns(self) -> "BattleColumns":
+    def columns(self) -> "BattleColumns":
         from evenhand.exchange.battles_file import BattleColumns
 
         if self.choice is not None and not isinstance(self.choice, BattleColumns):
@@ -147,7 +152,7 @@ class SourceReading:
         from evenhand.exchange.battles_file import joined_tables, read_battles
         from evenhand.exchange.rater_choice import PEOPLE, of_raters
 
-        columns = self._columns()
+        columns = self.columns()
         sides = [_parts(one) for one in (source, people)]
         paths = list(dict.fromkeys(one for side in sides for one in side if isinstance(one, Path)))
         forms = dict(zip(paths, forms_of_files(paths, columns), strict=True)) if paths else {}
@@ -187,13 +192,14 @@ def _refuse_people(judge: "BattleTable", chosen: Sequence[str]) -> None:
         )
 
 
-def people_beside(ledger: "Ledger", study: "StudyOnRecord") -> "JudgedBattles":
-    """What all people said of the answers that a study judged. Raises RankError, MixedError."""
+def people_beside(ledger: "Ledger", *judged: "JudgedBattles") -> "JudgedBattles":
+    """What all people said of the answers that judges of one benchmark judged. Raises RankError, MixedError."""
     from evenhand.domain.rater import PEOPLE
     from evenhand.ledger.read.projection import studies
     from evenhand.ledger.submissions.submitted_models import counted_battles
     from evenhand.reports.board.choosing import Choice, choose
 
+    study = judged[0].study
     human = [
         one
         for one in studies(ledger)
@@ -205,7 +211,26 @@ def people_beside(ledger: "Ledger", study: "StudyOnRecord") -> "JudgedBattles":
             "`evenhand import --judgements` takes some in.",
             code="EH-CHOOSE-NOTHING",
         )
-    return counted_battles(ledger, choose(human, Choice(judge=PEOPLE)))
+    chosen = choose(human, Choice(judge=PEOPLE))
+    _refuse_a_category_alone(ledger, chosen, {item for one in judged for item in one.results.item.names})
+    return counted_battles(ledger, chosen)
+
+
+def _refuse_a_category_alone(ledger: "Ledger", people: "Sequence[StudyOnRecord]", judged: set[str]) -> None:
+    """Raises RankError where people could be asked about one category alone, and the judge judged others too."""
+    from evenhand.ledger.read.people_boards import asked_of_one_category
+    from evenhand.ledger.read.projection import items_of
+    from evenhand.reports.board.people import UNMATCHED
+
+    for title, category in asked_of_one_category(ledger, {one.key for one in people}).items():
+        beyond = [one for one in items_of(ledger, people[0].data) if one.digest in judged and one.category != category]
+        if beyond:
+            raise RankError(
+                f"The study '{title}' asked people about the category {category} alone, and the judge judged "
+                f"{counted(len(beyond), 'item')} of others, of which people's verdicts say nothing: ask people about "
+                "all items, or leave that study out of the shared board on its page.",
+                code=UNMATCHED,
+            )
 
 
 def _is_file(source: object) -> bool:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,9 @@ from evenhand.domain.rater import is_scripted
 from evenhand.domain.trial import seen
 from evenhand.format.printable import printable
 from evenhand.format.sheet import MISSING
+from evenhand.format.supported import share_interval, share_words
 from evenhand.format.tables import escape
-from evenhand.format.words import count, counted, in_python, listed, per_cent, unbroken
+from evenhand.format.words import count, counted, in_python, listed, unbroken
 from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
 from evenhand.reports.board.evidence import asked_words, scripted_notes
 from evenhand.reports.board.leaders import leaders, titled
@@ -97,16 +98,18 @@ def _print_shortly(board: "Board", asked: Sequence[str], console: Console, *, py
     """Who leads, whether the judge can be trusted, then what could change a reader's mind, the gravest first."""
     console.print(unbroken(escape(leaders(board)[0])), style="bold")
     print_trust(board, console)
-    for sentence in (*(() if board.people is None else board.people.sentences[1:-1]), *board.about_placed):
-        console.print(unbroken(escape(sentence)))
-    doubts = _doubts(board)
-    for sentence in doubts[:_DOUBTS]:
+    corrected = () if board.people is None else board.people.sentences[1:-1]
+    doubts = [*corrected, *board.about_intervals, *_doubts(board)]
+    # Of a jury several sentences may stand in the place of one on its judge.
+    judged = 1 if board.jury is None else len(board.jury.sentences[1:])
+    room = max(0, _DOUBTS + 1 - judged)
+    for sentence in doubts[:room]:
         grave = any(told in sentence for told in board.told)
         told = in_python(sentence) if python else sentence
         console.print(unbroken(escape(told)), style="bold yellow" if grave else None)
     for sentence in asked:
         console.print(unbroken(escape(sentence)))
-    left = len(doubts) - _DOUBTS
+    left = len(doubts) - room
     more = f"{counted(left, 'more caution')}, " if left > 0 else ""
     told = f"Its `notes` tell {more}how this was worked out" if python else f"--explain tells {more}{_EXPLAINED}"
     console.print(f"{told}.", style="dim")
@@ -166,7 +169,7 @@ def _print_conclusion(board: "Board", console: Console) -> tuple[str, ...]:
         *soft,
         *jury,
         *apart,
-        *board.about_placed,
+        *board.about_intervals,
         *board.about_repeats,
         *board.clusters.sentences,
         *board.about_missing,
@@ -243,19 +246,19 @@ def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
     columns.append(
         _Column(
             heading="win\u00a0rate" if share else "rating",
-            cells=[_rating(one.rating.value, share) + ("*" if one.provisional else "") for one in shown],
+            cells=[_rating(one.rating, share) + ("*" if one.provisional else "") for one in shown],
         )
     )
     if any(one.median is not None for one in shown):
-        columns.append(_Column(heading="median", cells=[_rating(one.median, share) for one in shown]))
+        columns.append(
+            _Column(heading="median", cells=[_rating(replace(one.rating, value=one.median), share) for one in shown])
+        )
     if any(_bounded(one.rating) for one in shown):
         columns.append(
             _Column(heading="95\u00a0%\u00a0interval", cells=[_marked_interval(one.rating, share) for one in shown])
         )
     if not share:
-        columns.append(
-            _Column(heading="win\u00a0rate", cells=[per_cent(one.win_rate.value) for one in shown], spare=True)
-        )
+        columns.append(_Column(heading="win\u00a0rate", cells=[share_words(one.win_rate) for one in shown], spare=True))
     columns.append(_Column(heading="n", cells=[count(one.rating.n) for one in shown], spare=True))
     return columns
 
@@ -353,10 +356,10 @@ def _bounded(rating: Estimate) -> bool:
     return rating.lower is not None or rating.upper is not None
 
 
-def _rating(value: float | None, rates: bool) -> str:
-    if value is None:
+def _rating(rating: Estimate, rates: bool) -> str:
+    if rating.value is None:
         return "–"
-    return per_cent(value) if rates else f"{value:.1f}"
+    return share_words(rating) if rates else f"{rating.value:.1f}"
 
 
 def _some(sentences: Sequence[str]) -> Iterable[str]:
@@ -382,8 +385,8 @@ def print_reliability(board: "Board", console: Console, *, audited: bool = False
     if order.first_position_share_without_ties.n != order.first_position_share.n:
         rows.insert(1, ("  without ties", order.swap_consistency_without_ties, "pair"))
         rows.append(("  without ties", order.first_position_share_without_ties, "verdict"))
-    values = [per_cent(share.value) for _, share, _ in rows]
-    bounds = ["" if one.value is None else f"{per_cent(one.lower)} to {per_cent(one.upper)}" for _, one, _ in rows]
+    values = [share_words(share) for _, share, _ in rows]
+    bounds = ["" if one.value is None else share_interval(one) for _, one, _ in rows]
     for (name, share, noun), value, bound in zip(rows, values, bounds, strict=True):
         place = f"{name:20}  {value:{max(map(len, values))}}  {bound:{max(map(len, bounds))}}"
         # Several showings of a pair in one order make parts of pairs.
@@ -408,13 +411,11 @@ def reliability_sentences(board: "Board") -> tuple[str, ...]:
 def _share(share: Estimate, noun: str) -> str:
     if share.value is None:
         return MISSING
-    return (
-        f"{per_cent(share.value)} ({per_cent(share.lower)} to {per_cent(share.upper)}, {counted(round(share.n), noun)})"
-    )
+    return f"{share_words(share)} ({share_interval(share)}, {counted(round(share.n), noun)})"
 
 
 def _unknown(board: "Board") -> str:
-    if board.findings.shown.first is None:
+    if not board.findings.knows_first:
         return "That cannot be known: the rows do not say which answer was shown first."
     if board.items is None:
         return "That cannot be known: no items are named, so no two rows are known to show the same answers twice."

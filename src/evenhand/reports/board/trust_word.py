@@ -42,6 +42,14 @@ def trust_word(summary: Summary | None, audits: Audits | None, people: BesidePeo
     return replace(alone, words=f"{alone.words} {people.sentence}", kind=kind)
 
 
+def trust_question(judge: str | None, *, human: bool = False) -> str:
+    """What the words answer, with the judge's name: after a sentence on models "it" could be any of them.
+
+    `human`: `judge` is a person, or several raters by their number.
+    """
+    return f"Can {'the verdicts of ' if human else ''}{judge or 'this judge'} be trusted?"
+
+
 def _without_people(summary: Summary | None, audits: Audits | None) -> TrustWord:
     faults = [] if audits is None else list(dict.fromkeys(filter(None, map(_found, audits.told))))
     if summary is None:

@@ -9,6 +9,7 @@ from rich.table import Table
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.trial import Readout
 from evenhand.format.sheet_table import print_sheet
+from evenhand.format.supported import share_interval, share_words
 from evenhand.format.tables import escape
 from evenhand.format.words import per_cent, unbroken
 from evenhand.reports.grade.claims import HOW_TESTED, Claim
@@ -87,10 +88,9 @@ def _places(cell: GradeCell) -> Table:
         zip(places.shares, places.pick_rates, places.fair_rates, strict=True), start=1
     ):
         bar = "█" * round(_BAR * share)
-        between = (
-            "–" if rate.lower is None or rate.upper is None else f"{100 * rate.lower:.0f} to {100 * rate.upper:.0f}"
+        table.add_row(
+            str(number), f"{100 * share:4.0f}\u00a0% {bar}", share_words(rate), share_interval(rate), per_cent(fair)
         )
-        table.add_row(str(number), f"{100 * share:4.0f}\u00a0% {bar}", per_cent(rate.value), between, per_cent(fair))
     return table
 
 
@@ -99,10 +99,10 @@ def _sentences(cell: GradeCell) -> Iterator[str]:
     scored = int(score.rows.scored.sum())
     rows = len(score.rows.rows)
     read = f"{coverage.with_verdict} of {coverage.wanted} trials have a choice"
-    why = ", ".join(f"{count} {reason}" for reason, count in sorted(coverage.reasons.items()))
-    unasked = f", {coverage.not_asked} not asked" if coverage.not_asked else ""
+    lacking = [f"{count} {reason}" for reason, count in sorted(coverage.reasons.items())]
+    why = ", ".join(lacking + ([f"{coverage.not_asked} not asked"] if coverage.not_asked else []))
     noun = "rows" if cell.spread is None else f"rows ({len(cell.spread.runs)} runs of each prompt counted apart)"
-    yield f"{scored} of {rows} {noun} scored; {read}{f' ({why}{unasked})' if why or unasked else ''}."
+    yield f"{scored} of {rows} {noun} scored; {read}{f' ({why})' if why else ''}."
     if score.incomplete and score.lowest is not None and score.highest is not None:
         yield (
             f"{score.incomplete} rows have a showing without a choice and no score. With them the Grade Score would "
@@ -112,7 +112,7 @@ def _sentences(cell: GradeCell) -> Iterator[str]:
         yield from _of_unrelated(cell)
     if cell.people.value is not None:
         yield (
-            f"The option chosen most is the one people put first in {per_cent(cell.people.value)} of "
+            f"The option chosen most is the one people put first in {share_words(cell.people)} of "
             f"{cell.people.clusters} rows{_between(cell.people)}."
         )
     if cell.highest is not None:
@@ -140,7 +140,7 @@ def _of_grades(found: HighestGraded) -> Iterator[str]:
         yield f"Whether the selection is the highest graded cannot be told: no reply with a choice has grades{rest}."
         return
     yield (
-        f"The selection is the highest graded in {per_cent(found.share.value)} of {found.share.n:.0f} choices with "
+        f"The selection is the highest graded in {share_words(found.share)} of {found.share.n:.0f} choices with "
         f"grades{_between(found.share)}; drawn at random it would be in {per_cent(found.at_random)}. In {found.shared} "
         f"several options share the highest grade, and any of them counts{rest}."
     )
@@ -150,7 +150,7 @@ def _of_ties(ties: TieBreaks) -> Iterator[str]:
     if ties.tied.value is None:
         yield "No row was read whole, so none is known to be tied."
         return
-    yield f"Tied: {per_cent(ties.tied.value)} of {ties.tied.n:.0f} rows read whole{_between(ties.tied)}."
+    yield f"Tied: {share_words(ties.tied)} of {ties.tied.n:.0f} rows read whole{_between(ties.tied)}."
     if ties.rows:
         yield (
             f"A third showing decides {ties.decided} of the {len(ties.rows)}; in {ties.elsewhere} it chose an option "
@@ -158,7 +158,7 @@ def _of_ties(ties: TieBreaks) -> Iterator[str]:
         )
     if ties.rows and ties.people.value is not None:
         yield (
-            f"With it the option chosen most is the one people put first in {per_cent(ties.people.value)} of "
+            f"With it the option chosen most is the one people put first in {share_words(ties.people)} of "
             f"{ties.people.clusters} rows{_between(ties.people)}."
         )
 
@@ -166,7 +166,7 @@ def _of_ties(ties: TieBreaks) -> Iterator[str]:
 def _of_unrelated(cell: GradeCell) -> Iterator[str]:
     rate = cell.score.unrelated_pick_rate
     if rate.value is not None:
-        yield f"The unrelated option was picked in {per_cent(rate.value)} of the trials read{_between(rate)}."
+        yield f"The unrelated option was picked in {share_words(rate)} of the trials read{_between(rate)}."
     if cell.own is None or cell.own.grade_score.value is None:
         return
     own, above = cell.own.grade_score, cell.own.above_chance
@@ -211,4 +211,4 @@ def _interval(found: Estimate) -> str:
 def _between(found: Estimate) -> str:
     if found.lower is None or found.upper is None:
         return ""
-    return f" (95 % {100 * found.lower:.0f} to {100 * found.upper:.0f} %)"
+    return f" (95 % {share_interval(found)})"

@@ -33,9 +33,11 @@ def judges_chart(report: "JudgesReport", *, width: int = PAGE) -> Any:
     scale = alt.Scale(domain=[0, 1.15 * (dearest or 1.0)])
     across = alt.X("cost:Q", scale=scale, axis=ticks(width), title="US dollars per 1,000 judgements")
     up = alt.Axis(format=".0%")
+    there = [where for where in (_ON, _OFF) if any(row["where"] == where for row in rows)]
     base = alt.Chart(alt.Data(values=rows)).encode(
         x=across, color=alt.Color("where:N", scale=alt.Scale(domain=[_ON, _OFF], range=[ACCENT, LOSES]),
-                                  legend=alt.Legend(title=None, orient="bottom", columns=1)),
+                                  legend=alt.Legend(title=None, orient="bottom", columns=1, symbolOpacity=1,
+                                                    values=there)),
     )  # fmt: skip
     title = "agrees with people"
     lines = base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(

@@ -11,6 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.trial import seen
 from evenhand.domain.vote import Vote
 from evenhand.exchange.judgements.preferences_file import AS_IT_IS, PreferenceForm
+from evenhand.format.words import listed
 from evenhand.ledger.read.asked_again import looks_at
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.spending import JudgementCost, judgement_costs
@@ -29,6 +30,7 @@ from evenhand.stats.intervals import amount_mean, clustered_share, median
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.order import order_effect
 from evenhand.stats.reliability import Coverage
+from evenhand.stats.reliability.agreement.alignment import side_taken
 from evenhand.stats.reliability.order_bias import order_bias
 
 _AUDITED = (
@@ -54,7 +56,7 @@ def judges_of_files(
         )
         for one in align(said, most=0).judges
     ]
-    about = " and ".join(path.name for path in paths)
+    about = listed(path.name for path in paths)
     return JudgesReport(about=about, judges=tuple(_ordered(found)), notes=said.notes)
 
 
@@ -133,14 +135,14 @@ def _of_record(ledger: Ledger, group: Sequence[StudyOnRecord], aligned: Aligned 
 
 def _beside_people(aligned: Aligned, one: Judge) -> Judge:
     """In a person's place where two people judged the same cases, else against all of them."""
-    beside, pooled = aligned.beside_people, aligned.alignment.pooled
-    placed = beside is not None and beside.judge.agreement.value is not None
+    beside, compared = aligned.beside_people, aligned.alignment.compared
+    placed = beside is not None and beside.judge_side.value is not None
     return replace(
         one,
-        agreement=beside.judge.agreement if placed and beside else pooled.agreement,
-        people_agreement=beside.people.agreement if placed and beside else NOT_KNOWN,
-        kappa=pooled.kappa,
-        compared=aligned.alignment.compared,
+        agreement=beside.judge_side if placed and beside else side_taken(compared),
+        people_agreement=beside.people_side if placed and beside else NOT_KNOWN,
+        kappa=aligned.alignment.pooled.kappa,
+        compared=compared,
     )
 
 
@@ -204,7 +206,9 @@ def _prices(costs: Sequence[JudgementCost]) -> dict[str, Estimate]:
     if not costs:
         return {}
     items = [one.item for one in costs]
-    found: dict[str, Estimate] = {"latency_seconds": median([one.seconds for one in costs])}
+    found: dict[str, Estimate] = {}
+    if waits := [one.seconds for one in costs if one.seconds is not None]:
+        found["latency_seconds"] = median(waits)
     priced = [one.cost_usd for one in costs if one.cost_usd is not None]
     if len(priced) == len(costs):
         found["cost_per_1000_usd"] = amount_mean([1000 * cost for cost in priced], items)

@@ -9,11 +9,12 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.result import Result
-from evenhand.format.words import count, counted, listed, per_cent
+from evenhand.format.supported import points_interval, share_words
+from evenhand.format.words import count, counted, listed
 from evenhand.reports.alignment.conclusion import interval_told
 from evenhand.reports.judges.sentinel import SentinelReport
 from evenhand.stats.intervals import LEVEL, Range, clustered_mean
-from evenhand.stats.reliability.agreement.alignment import ComparedVerdicts
+from evenhand.stats.reliability.agreement.alignment import ComparedVerdicts, side_hits
 from evenhand.stats.reliability.summary import CONSISTENT_ENOUGH, FAR_FROM_EVEN
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ class Judge:
     protocol: str | None = None
     see: str | None = None
     agreement: Estimate = NOT_KNOWN
-    """How often it takes people's side; in a person's place where two people judged the same cases."""
+    """How often it takes people's side, a tie of its own counted as half; in a person's place where two people judged
+    the same cases."""
     people_agreement: Estimate = NOT_KNOWN
     """What people reach in the same places: the ceiling."""
     kappa: Estimate = NOT_KNOWN
@@ -198,11 +200,7 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
             sentence=f"None of these judges is shown to agree with people more than chance does. The nearest, "
             f"{names[best]}, {_near(judges[best])}.",
         )
-    alike = [
-        place
-        for place in near
-        if place != best and not _is_nearer(apart[best, place]) and not _may_be_chance(judges[place])
-    ]
+    alike = [place for place in unbeaten if place != best and not _may_be_chance(judges[place])]
     taken = _cheapest([best, *alike], judges)
     word = "Pay" if judges[taken].cost_per_1000_usd.value else "Take"
     if taken != best:
@@ -210,7 +208,7 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
             judge=judges[taken].judge,
             sentence=f"{word} {names[taken]}, {_dollars(judges[taken])} per 1,000 judgements: it "
             f"{_near(judges[taken])}. {names[best]}, {_dollars(judges[best])}, does in "
-            f"{per_cent(judges[best].agreement.value)}; no difference is shown ({_span(apart[best, taken])}).",
+            f"{share_words(judges[best].agreement)}; no difference is shown ({_span(apart[best, taken])}).",
         )
     if alike:
         others = listed(names[place] for place in alike)
@@ -220,11 +218,11 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
             sentence=f"{word} {names[best]}: it {_near(judges[best])}; no difference to {others} is shown{span}, nor "
             "a lower price.",
         )
-    return Choice(
-        judge=judges[best].judge,
-        sentence=f"{word} {names[best]}: it {_near(judges[best])}, and on the same cases more often than "
-        f"{listed(names[place] for place in near if place != best)}.",
-    )
+    further = [names[place] for place in near if place != best and _is_nearer(apart[best, place])]
+    more = f", and on the same cases more often than {listed(further)}" if further else ""
+    chance = [names[place] for place in unbeaten if place != best]
+    unknown = f" Whether {listed(chance)} agrees with people more than chance does is not shown." if chance else ""
+    return Choice(judge=judges[best].judge, sentence=f"{word} {names[best]}: it {_near(judges[best])}{more}.{unknown}")
 
 
 def _is_nearer(difference: Estimate) -> bool:
@@ -258,21 +256,21 @@ def _difference(one: Judge, other: Judge, level: float) -> Estimate:
     first, second = first[sided], second[sided]
     if not len(first):
         return NOT_KNOWN
-    side = np.sign(mine.people[first])
-    hits = (np.sign(mine.judged[first]) == side).astype(np.float64) - (np.sign(theirs.judged[second]) == side)
+    people = mine.people[first]
+    hits = side_hits(mine.judged[first], people) - side_hits(theirs.judged[second], people)
     return clustered_mean(hits, mine.item[first], within=Range(low=-1.0), level=level)
 
 
 def _near(one: Judge) -> str:
     own, people = one.agreement, one.people_agreement
-    beside = "" if people.value is None else f" (people with each other: {per_cent(people.value)})"
-    return f"agrees with people in {per_cent(own.value)} of {count(round(own.n))} comparisons{beside}"
+    beside = "" if people.value is None else f" (people with each other: {share_words(people)})"
+    return f"agrees with people in {share_words(own)} of {count(round(own.n))} comparisons{beside}"
 
 
 def _span(of: Estimate) -> str:
     if of.lower is None or of.upper is None:
         return "too few cases in common"
-    return f"{100 * of.lower:+.1f} to {100 * of.upper:+.1f} points"
+    return f"{points_interval(of)} points"
 
 
 def _dollars(one: Judge) -> str:
@@ -286,14 +284,14 @@ def _warnings(judges: Sequence[Judge], names: Sequence[str]) -> list[str]:
         first, swap = one.first_position, one.swap_consistency
         if first.lower is not None and first.lower > 0.5 + FAR_FROM_EVEN:
             said.append(
-                f"{name} favours the answer shown first: {per_cent(first.value)}{interval_told(first)}; 50 % is fair."
+                f"{name} favours the answer shown first: {share_words(first)}{interval_told(first)}; 50 % is fair."
             )
         if first.upper is not None and first.upper < 0.5 - FAR_FROM_EVEN:
             said.append(
-                f"{name} favours the answer shown second: {per_cent(first.value)} to the first{interval_told(first)}."
+                f"{name} favours the answer shown second: {share_words(first)} to the first{interval_told(first)}."
             )
         if swap.upper is not None and swap.upper < CONSISTENT_ENOUGH:
-            said.append(f"{name} keeps only {per_cent(swap.value)} of its verdicts when the answers swap places.")
+            said.append(f"{name} keeps only {share_words(swap)} of its verdicts when the answers swap positions.")
         if one.sentinel is not None and one.sentinel.onset is not None:
             since = one.sentinel.looks[one.sentinel.onset.look].name
             said.append(f"{name} has changed since {since}: asked again, it does not decide as it did.")

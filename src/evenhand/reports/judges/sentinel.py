@@ -17,8 +17,9 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.format.result import Result
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
+from evenhand.format.supported import share_words
 from evenhand.format.tables import escape
-from evenhand.format.words import count, counted, listed, per_cent, unbroken
+from evenhand.format.words import count, counted, listed, unbroken
 from evenhand.ledger.read.asked_again import (
     AskedRow,
     Endpoint,
@@ -109,6 +110,8 @@ class SentinelReport(Result):
     """Rows on record that were not asked again."""
     endpoint: tuple[str, ...]
     """Sentences: what the endpoint says of itself and did not say before."""
+    fixed_address: bool = False
+    """Whether the judge is a provider's own, which cannot be on record under another name of its endpoint."""
     names_models: bool = True
     """False for a page that may be read by others: some of the models that play may not be known to them."""
 
@@ -197,9 +200,19 @@ class SentinelReport(Result):
             yield f"{self._moved(one).capitalize()}, too."
         size = abs(self.shift(self.leading[0]).mean.value or 0.0) / SCORE_PER_LOGIT
         yield (
-            f"That is about {size:.1f} logits. Verdicts before and after are two judges': do not rate models on one "
-            "board with both. Ask the new one under another --endpoint-name, and `evenhand bridge` puts its models on "
-            "the old board."
+            f"The shift is about {size:.1f} logits. Verdicts before and after are two judges': do not rate models on "
+            f"one board with both. {self._apart()}"
+        )
+
+    def _apart(self) -> str:
+        if self.fixed_address:
+            return (
+                "Judge on in another ledger (--store), export both (`evenhand export --judgements`), and "
+                "`evenhand bridge OLD NEW` with the two files puts the new one's models on the old board."
+            )
+        return (
+            "Judge on under another --endpoint-name, and `evenhand bridge OLD NEW` with a run of each (`evenhand runs` "
+            "lists them) puts the new one's models on the old board."
         )
 
     def _needed(self) -> Iterator[str]:
@@ -209,9 +222,9 @@ class SentinelReport(Result):
             return
         seen_by = shift_to_find(rows, square=square)
         yield (
-            f"{per_cent(self.moves.changed.value)} of the verdicts are others than before, as they are of a judge that "
-            f"wavers. One test of {counted(rows, 'row')} would find a shift of {seen_by:.3f} in score, about "
-            f"{seen_by / SCORE_PER_LOGIT:.1f} logits, four times in five."
+            f"{share_words(self.moves.changed)} of the verdicts are others than before. A judge that wavers has "
+            f"such, too, and about as many at each look. One test of {counted(rows, 'row')} would find a shift of "
+            f"{seen_by:.3f} in score, about {seen_by / SCORE_PER_LOGIT:.1f} logits, four times in five."
         )
         wanted = rows_to_find(WORTH_FINDING, square=square)
         if wanted > rows:
@@ -305,6 +318,7 @@ def sentinel_report(ledger: Ledger, board: Sequence[StudyOnRecord]) -> SentinelR
         moves=moves,
         left=sum(row.stands and (shown[0], *row.models) not in taken for shown, row in record.items()),
         endpoint=tuple(_endpoint_notes(ledger, compared, record)),
+        fixed_address=one.rater.name.startswith(f"{one.rater.endpoint}/"),
     )
 
 
@@ -387,7 +401,7 @@ def sentinel_sheet(looks: Sequence[Look]) -> Sheet:
                 one.day,
                 count(len(one.moves)),
                 count(one.no_verdict),
-                MISSING if one.moves.changed.value is None else per_cent(one.moves.changed.value),
+                share_words(one.moves.changed),
                 _cell(one.first),
                 _cell(one.longer),
                 evidence_told(one.evidence),

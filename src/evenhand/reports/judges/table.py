@@ -5,8 +5,9 @@ from rich.console import Console
 from evenhand.domain.estimate import Estimate
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.sheet_table import print_sheet
+from evenhand.format.supported import share_interval, share_words
 from evenhand.format.tables import escape
-from evenhand.format.words import count, per_cent, unbroken
+from evenhand.format.words import count, unbroken
 from evenhand.reports.judges.report import JudgesReport
 from evenhand.reports.judges.sentinel import evidence_told
 
@@ -14,13 +15,13 @@ _SHARE, _EFFECT, _MONEY, _PLAIN, _SECONDS = "share", "effect", "money", "plain",
 _COVERAGE = "with a verdict"
 _PARTS = (
     (
-        "Near to people, and fair to both places",
+        "Near to people, and fair to both positions",
         (
             ("agreement", "with people", _SHARE),
             ("people_agreement", "people do", _SHARE),
             ("kappa", "kappa", _PLAIN),
             ("swap_consistency", "swap kept", _SHARE),
-            ("first_position", "first place", _SHARE),
+            ("first_position", "first position", _SHARE),
             ("cost_per_1000_usd", "$/1,000", _MONEY),
         ),
     ),
@@ -93,14 +94,14 @@ def _cell(of: Estimate, unit: str, *, bounds: bool) -> str:
     if of.value is None:
         return MISSING
     if not bounds or of.lower is None or of.upper is None:
-        return _number(of.value, unit)
+        return share_words(of) if unit == "share" else _number(of.value, unit)
+    if unit == "share":
+        return f"{share_words(of)} ({share_interval(of)})"
     return f"{_number(of.value, unit)} ({_number(of.lower, unit)} to {_number(of.upper, unit)})"
 
 
 def _number(value: float, unit: str) -> str:
     match unit:
-        case "share":
-            return per_cent(value)
         case "effect":
             return f"{value:+.2f}"
         case "money":
@@ -128,9 +129,9 @@ def print_judges(report: JudgesReport, console: Console, *, explain: bool) -> No
 
 
 EXPLAINED = (
-    "with people: how often the judge takes the side that people take, put in one person's place where several "
-    "judged the same case; people do: how often a person does in the same places.",
-    "swap kept: verdicts that stay with the same answer when the two change places; first place: what goes to "
+    "with people: how often the judge takes the side that people take, a tie of its own counted as half, put in one "
+    "person's place where several judged the same case; people do: how often a person does in the same places.",
+    "swap kept: verdicts that stay with the same answer when the two swap positions; first position: what goes to "
     "the answer shown first, 50 % is fair; where few pairs were shown in both orders, what an equal answer would "
     "win there, if one strength for each model tells who wins.",
     "length, planted, looks: what a longer answer, a planted order and the image move its verdicts by, from audits; 0 "

@@ -30,7 +30,7 @@ from evenhand.reports.board.evidence import of_file
 from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import board as board_of
 from evenhand.reports.board.table import counted_units
-from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.board.trust_word import trust_question, trust_word
 from evenhand.reports.errors import AlignmentError
 from evenhand.reports.page import sheets
 from evenhand.reports.page.parts import board_values
@@ -174,6 +174,7 @@ def _values(report: FileReport) -> dict[str, Any]:
         "cases": None,
         "summary": summary(report),
         "trust": trust_word(board.reliability, None, report.beside_people),
+        "trust_question": trust_asked(report),
         "tiles": _tiles(report),
         "scores": (),
         "grades": (),
@@ -192,15 +193,22 @@ def _values(report: FileReport) -> dict[str, Any]:
 
 def _heading(report: FileReport) -> str:
     """What was compared, and by whom where the files say it."""
-    whole, models = report.whole, counted(len(report.board.models), "model")
-    raters = whole.comparisons.raters
-    if not raters:
-        return f"{models} compared"
-    if len(raters) == 1:
-        return f"{models}, judged by {raters[0]}"
+    models, judge = counted(len(report.board.models), "model"), _judge(report)
+    return f"{models} compared" if judge is None else f"{models}, judged by {judge}"
+
+
+def _judge(report: FileReport) -> str | None:
+    """A rater's name, how many there are, or None where the files do not say."""
+    whole, raters = report.whole, report.whole.comparisons.raters
+    if len(raters) < 2:
+        return next(iter(raters), None)
     # Where nothing was chosen nobody may have said what the raters are.
     people = report.choice is not None and all(whole.kind_of(name) == "human" for name in raters)
-    return f"{models}, judged by {len(raters)} {'people' if people else 'raters'}"
+    return f"{len(raters)} {'people' if people else 'raters'}"
+
+
+def trust_asked(report: FileReport) -> str:
+    return trust_question(_judge(report), human=len(report.whole.comparisons.raters) > 1)
 
 
 def _tiles(report: FileReport) -> dict[str, str]:

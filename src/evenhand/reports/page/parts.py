@@ -1,12 +1,13 @@
 """What a report's page is made of."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from evenhand.audit.document import AUDIT_COMMAND
 from evenhand.audit.section import audit_section
-from evenhand.format.charts import PAGE, PHONE
+from evenhand.format.charts import PAGE, PHONE, ChartError
 from evenhand.format.figure import figure
 from evenhand.format.words import per_cent
 from evenhand.ledger.read.lookup import calls_on_record
@@ -17,11 +18,12 @@ from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.trust_word import trust_word
 from evenhand.reports.bridging import newcomers_sheet
+from evenhand.reports.judges.chart import judges_chart
 from evenhand.reports.judges.table import judges_sheets
 from evenhand.reports.page import sheets
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import BoardReport, Report
-from evenhand.reports.page.words import order_sentences, people_sentences, sampling, summary
+from evenhand.reports.page.words import order_sentences, people_sentences, sampling, summary, trust_asked
 from evenhand.reports.papers.catalog import paper_of_score
 from evenhand.stats.reliability.summary import grounds
 
@@ -92,8 +94,13 @@ def page_values(report: Report) -> dict[str, Any]:
     """What the page's template asks for. Raises ChartError where pictures cannot be drawn."""
     origin, audits, found = report.board.origin, report.audits, report.board.reliability
     more = report.people is not None or (audits is not None and bool(audits.told))
+    values = board_values(report)
+    if report.judges is not None:
+        with suppress(ChartError):  # of none both the price and people's verdicts are known
+            charts = [judges_chart(report.judges, width=width) for width in (PAGE, PHONE)]
+            values["figures"]["judges"] = _figures("judges", charts)
     return {
-        **board_values(report),
+        **values,
         "battles": None,
         "battles_left_out": 0,
         "reading_links": _links(report),
@@ -101,6 +108,7 @@ def page_values(report: Report) -> dict[str, Any]:
         "cases": report.cases,
         "summary": summary(report),
         "trust": trust_word(found, audits, report.beside_people),
+        "trust_question": trust_asked(report),
         "tiles": _tiles(report),
         "scores": report.scores,
         "grades": report.grades,
@@ -109,7 +117,7 @@ def page_values(report: Report) -> dict[str, Any]:
         "audit_sentences": None if audits is None else audit_sentences(audits, origin, command=_audit(report)),
         "audits": [] if audits is None else [audit_section(one.report) for one in audits.told],
         "judges": report.judges,
-        "judges_sheet": None if report.judges is None else judges_sheets(report.judges)[0],
+        "judges_sheets": [] if report.judges is None else judges_sheets(report.judges),
         "bridges": [(one, newcomers_sheet(one)) for one in report.bridges],
         "coverage": sheets.coverage_sheet(report),
         "cost": sheets.cost_sheet(report) if report.runs else None,
@@ -145,6 +153,7 @@ _ALT = {
     "categories": "Win rate of each model in each category; the table below has the numbers.",
     "order": "What the judge chose when the answers swapped positions; the table below has the numbers.",
     "people": "How often the judge agrees with people, beside people; the table below has the numbers.",
+    "judges": "What each judge costs, and how often it agrees with people; the table below has the numbers.",
     "reliability": "How often the judge keeps its verdict and chooses the first shown; the sentences below say it.",
 }
 

@@ -205,8 +205,14 @@ def _surprise(
     winner, loser = pair if signs == {1} else pair[::-1]
     chance = expected(winner, loser)
     if chance is not None and chance < SURPRISING:
-        words = f"{winner} won, which the ratings expect {100 * chance:.0f} times in 100"
+        words = f"{winner} won, which the ratings expect {_times(chance)} in 100"
         yield Reason(kind="surprise", words=words, weight=1 - chance)
+
+
+def _times(chance: float) -> str:
+    """`7 times`, of a hundred."""
+    times = round(100 * chance)
+    return f"{times} times" if times > 1 else "once" if times else "less than once"
 
 
 def without_names(found: ReadingList, numbers: dict[str, str]) -> ReadingList:

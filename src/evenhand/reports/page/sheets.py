@@ -4,12 +4,14 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import seen
 from evenhand.domain.verdict import Reason
 from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.supported import share_words
 from evenhand.format.words import count, per_cent
 from evenhand.ledger.read.spending import Spent
 from evenhand.ledger.read.votes import JudgedBattles
@@ -59,7 +61,7 @@ def board_sheet(board: Board, asked: Sequence[BoardColumn] = ()) -> Sheet:
     corrected = order_corrected(board).cells
     more |= {"without order": corrected} if corrected else {}
     medians = {
-        one.model: per_cent(one.median) if share else f"{one.median:.1f}"
+        one.model: share_words(replace(one.rating, value=one.median)) if share else f"{one.median:.1f}"
         for one in board.models
         if one.median is not None
     }
@@ -87,7 +89,7 @@ def board_sheet(board: Board, asked: Sequence[BoardColumn] = ()) -> Sheet:
             MISSING if one.tier is None else str(one.tier),
             _rating(one, share=share),
             interval_of(one, share=share),
-            per_cent(one.win_rate.value),
+            share_words(one.win_rate),
             " – ".join(count(round(number, 1)) for number in (one.wins, one.losses, one.ties)),
             count(round(one.rating.n, 1)),
             *(cells.get(one.model, MISSING) for cells in more.values()),
@@ -108,7 +110,7 @@ def _rating(one: BoardRow, *, share: bool) -> str:
     if one.rating.value is None:
         return MISSING
     mark = "*" if one.provisional else ""
-    return (per_cent(one.rating.value) if share else f"{one.rating.value:.1f}") + mark
+    return (share_words(one.rating) if share else f"{one.rating.value:.1f}") + mark
 
 
 def wins_sheet(board: Board) -> Sheet:
@@ -137,7 +139,7 @@ def categories_sheet(report: BoardReport) -> Sheet:
 
 
 def _rate(rate: Estimate) -> str:
-    return f"{per_cent(rate.value)} ({count(rate.n)})"
+    return f"{share_words(rate)} ({count(rate.n)})"
 
 
 def order_sheet(report: BoardReport) -> Sheet:
@@ -219,7 +221,7 @@ def settings(report: Report) -> dict[str, dict[str, str]]:
         "Benchmark": {
             "name": study.benchmark,
             "data": study.data,
-            "items": f"{len(report.items):,}",
+            "items in all": f"{len(report.items):,}",
             "variant": study.variant or "default",
             "licence": report.terms.licence or MISSING,
             "citation": report.terms.citation or MISSING,

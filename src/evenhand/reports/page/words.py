@@ -12,6 +12,7 @@ from evenhand.reports.board.columns import fitting, order_corrected
 from evenhand.reports.board.evidence import asked_words
 from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.table import counted_units
+from evenhand.reports.board.trust_word import trust_question
 from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.report import BoardReport, Report
 from evenhand.reports.page.sheets import board_legend, judgings
@@ -31,6 +32,10 @@ def summary(report: Report) -> list[str]:
         _contradictions(report),
         *_cost(report),
     ]
+
+
+def trust_asked(report: Report) -> str:
+    return trust_question(report.board.origin.judge, human=report.board.origin.human)
 
 
 def people_sentences(report: BoardReport) -> list[str]:
@@ -82,10 +87,15 @@ def _what(report: Report) -> str:
     covered = [one.coverage for one in judged]
     read, wanted = sum(one.with_verdict for one in covered), sum(one.wanted for one in covered)
     return (
-        f"{counted(len(board.models), 'model')} met in {counted_units(board)} of {board.origin.benchmark}, judged by "
-        f"{board.origin.judge} under {' and '.join(protocols)}; {read:,} of {counted(wanted, 'showing')} "
+        f"{counted(len(board.models), 'model')} met in {counted_units(board)}{_named(board.origin.benchmark)}, judged "
+        f"by {board.origin.judge} under {' and '.join(protocols)}; {read:,} of {counted(wanted, 'showing')} "
         f"{'has' if wanted == 1 else 'have'} a verdict."
     )
+
+
+def _named(benchmark: str | None) -> str:
+    """Nothing of a file of items that is called `items`."""
+    return "" if benchmark in (None, "items") else f" of {benchmark}"
 
 
 def _repeated(report: Report) -> list[str]:

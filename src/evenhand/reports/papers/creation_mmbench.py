@@ -105,7 +105,7 @@ def _one_table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
 def _with_people(ledger: Ledger, table: ScoredTable, evidence: CreationEvidence, asked: TableRequest) -> ScoredTable:
     if evidence.preference is None:
         raise RankError("No preferences were judged, so there is nothing that people's could correct.")
-    people = people_beside(ledger, evidence.preference.study)
+    people = people_beside(ledger, evidence.preference)
     refuse_levels(people)
     part_of = {
         item.digest: (item.task or NO_TASK) if asked.by == "task" else item.category or category_of(item.task)
@@ -247,6 +247,7 @@ def _page(score: CreationScore, category: str | None) -> PaperPage:
     everything = PaperTable(
         caption=f"Against {score.baseline}{where}. Reward runs from -100 to 100, VFS from 0 to 10",
         headings=("Reward", "Win Rate, a tie not won", "VFS", "Judged"),
+        ranked_by="Reward",
         rows=tuple(
             PaperRow(model=one.model, rank=one.rank if category is None else None, cells=_cells(figures))
             for one in score.models

@@ -11,12 +11,11 @@ from evenhand.domain.item import Item
 from evenhand.domain.vote import Joining
 from evenhand.format.axis import Axis
 from evenhand.format.sheet import Sheet
-from evenhand.format.words import per_cent
+from evenhand.format.supported import share_interval, share_words
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.columns import interval
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.methods.win_rate import WIN_RATE
 from evenhand.reports.board.ranking import Ranking, board
@@ -163,6 +162,10 @@ class PaperTable:
     headings: tuple[str, ...]
     """Of the cells."""
     rows: tuple[PaperRow, ...]
+    rows_of: str = "Model"
+    """The heading of their names."""
+    ranked_by: str = ""
+    """What ranks go by, where rows have some."""
     folded: bool = False
 
 
@@ -248,6 +251,4 @@ def points_cell(estimate: Estimate, *, axis: Axis | None = None) -> PaperCell:
 def share_cell(estimate: Estimate, *, axis: Axis | None = None) -> PaperCell:
     if estimate.value is None:
         return PaperCell(words=NONE)
-    return PaperCell(
-        words=per_cent(estimate.value), interval=interval(estimate, share=True), estimate=estimate, axis=axis
-    )
+    return PaperCell(words=share_words(estimate), interval=share_interval(estimate), estimate=estimate, axis=axis)

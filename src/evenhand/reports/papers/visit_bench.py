@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import cast
 
+from evenhand.domain.estimate import Estimate
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.format.axis import SHARES
@@ -119,7 +120,7 @@ def _table(ledger: Ledger, asked: TableRequest) -> ScoredTable:
         return table
     items = {item.digest: item for item in items_of(ledger, judged.study.data)}
     part_of = {digest: source_name(one) if by == "source" else one.category for digest, one in items.items()}
-    people = people_beside(ledger, judged.study)
+    people = people_beside(ledger, judged)
     return table.with_people(scores_with_people(judged, people, REFERENCE, (SHARE_WON,), part_of), asked)
 
 
@@ -193,21 +194,32 @@ def _page(score: VisitScore, category: str | None) -> PaperPage:
     """Single-image and multi-image items are boards of their own, as in the paper and as `score` prints them."""
     whole = category is None
     parts = score.by_images if whole else [part for part in score.by_skill if part.name == category]
-    boards = [
-        PaperTable(
-            caption=(
-                f"Elo and wins against the verified reference, {PART_WORDS.get(part.name, part.name)}, "
-                f"both orders one battle, ties left out; {counted(part.items, 'item')}"
-            ),
-            headings=("Elo", "Matches", "Battles won of those decided with the reference", "Decided", "Ties"),
-            rows=_rows(part),
-        )
-        for part in parts
-    ]
+    boards = [_board(part) for part in parts]
     if whole and len(score.by_skill) > 1:
         boards.append(_by_skill(score))
     notes = (*score.notes, *(score.rating_notes if whole else score.whole.notes))
     return PaperPage(title=_TITLE, tables=tuple(boards), notes=notes)
+
+
+def _board(part: ItemGroup) -> PaperTable:
+    of = PART_WORDS.get(part.name, part.name)
+    return PaperTable(
+        caption=(
+            f"Elo and wins against the verified reference, {of}, both orders one battle, ties left out; "
+            f"{counted(part.items, 'item')}"
+        ),
+        headings=(
+            f"Median Elo, {of}",
+            f"Elo, {of}",
+            "Matches",
+            "Battles won of those decided with the reference",
+            "Decided",
+            "Ties",
+        ),
+        rows=_rows(part),
+        rows_of=f"Model, {of}",
+        ranked_by=part.ranked_by,
+    )
 
 
 def _rows(part: ItemGroup) -> tuple[PaperRow, ...]:
@@ -216,7 +228,8 @@ def _rows(part: ItemGroup) -> tuple[PaperRow, ...]:
             model=one.model,
             rank=one.rank,
             cells=(
-                _elo_cell(one),
+                _elo_cell(one, one.elo_median),
+                _elo_cell(one, one.elo if one.elo_median is None else replace(one.elo, lower=None, upper=None)),
                 PaperCell(words=f"{one.matches:,}"),
                 share_cell(one.win_vs_reference, axis=SHARES),
                 PaperCell(words=f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.value is not None else NONE),
@@ -227,10 +240,12 @@ def _rows(part: ItemGroup) -> tuple[PaperRow, ...]:
     )
 
 
-def _elo_cell(one: VisitRow) -> PaperCell:
-    if one.elo.value is None:
+def _elo_cell(one: VisitRow, shown: Estimate | None) -> PaperCell:
+    """Bounds are of the resamples, and stand with their median where it is known."""
+    if shown is None or shown.value is None:
         return PaperCell(words=NONE)
-    return PaperCell(words=f"{one.elo.value:.0f}{'*' if one.provisional else ''}", interval=interval(one.elo))
+    bounds = "" if shown.lower is None and shown.upper is None else interval(shown)
+    return PaperCell(words=f"{shown.value:.0f}{'*' if one.provisional else ''}", interval=bounds)
 
 
 def _by_skill(score: VisitScore) -> PaperTable:
@@ -248,6 +263,7 @@ def _by_skill(score: VisitScore) -> PaperTable:
             )
             for part in score.by_skill
         ),
+        rows_of="Skill",
         folded=True,
     )
 

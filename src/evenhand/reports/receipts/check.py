@@ -26,7 +26,7 @@ from evenhand.ledger.upkeep.signing import public_keys, signed_by
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
 from evenhand.reports.receipts.damage import DAMAGED, why_unread
-from evenhand.reports.receipts.ladder import LadderPlace
+from evenhand.reports.receipts.ladder import LadderPlace, figure_in, figure_told
 from evenhand.reports.receipts.reading import Behind, Receipt, ReceiptError, behind, telling
 from evenhand.reports.receipts.receipt import answers_seal, digest, marks, seal, signed_content, told_by_the_record
 from evenhand.reports.receipts.shown import shown_otherwise
@@ -217,6 +217,7 @@ class _Held:
             chosen,
             elo_rounds=self._elo_rounds(),
             telling=telling(receipt),
+            placings="placed" in receipt.document,
         )
         differs = [*self._counting(told), *self._otherwise(told)]
         row = cast(Mapping[str, Json], told["row"])
@@ -240,10 +241,13 @@ class _Held:
         if not isinstance(row, Mapping) or "compared_with" not in row:
             return None
         intake = find_intake(self.ledger, submission_on_record(self.ledger, self.receipt).intake)
-        before = cast(Mapping[str, Json], row)["compared_with"]
+        compared = cast(Mapping[str, Json], row)["compared_with"]
+        before = compared if isinstance(compared, str) else None
+        known = None if before is None else figure_told(self.ledger, before)
         return LadderPlace(
-            before=before if isinstance(before, str) else None,
+            before=before,
             reserved=frozenset(() if intake is None else intake.terms.reserved),
+            figure=known if known == figure_in(row) else None,
         )
 
     def _elo_rounds(self) -> int:

@@ -7,15 +7,21 @@ from dataclasses import dataclass
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.domain.submission import Judged, Published
+from evenhand.domain.submission import Judged, Published, labelled
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
-from evenhand.ledger.submissions.store import Submission, submissions_on_record, submitted_models
+from evenhand.ledger.submissions.store import (
+    Submission,
+    receipt_on_record,
+    submissions_on_record,
+    submitted_models,
+)
 from evenhand.reports.board.released import FEWEST
+from evenhand.reports.receipts.row import rows_with
 from evenhand.stats.ladder import ExpectedBias, expected_bias, reserve_share, rounded, step
 
 
@@ -27,6 +33,33 @@ class LadderPlace:
     """Label of the team's submission that is shown till then."""
     reserved: frozenset[str]
     """Items that do not count in it."""
+    figure: "ShownFigure | None" = None
+    """What the team was told of that submission, which stays as it was; None of receipts by earlier versions, which
+    told what the record said at the time."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFigure:
+    share: float
+    n: int
+
+
+def figure_in(row: Json) -> ShownFigure | None:
+    """Of a ladder's row; None where it shows nothing."""
+    if not isinstance(row, Mapping):
+        return None
+    share, n = row.get("shown"), row.get("shown_n")
+    if not isinstance(share, float | int) or not isinstance(n, int):
+        return None
+    return ShownFigure(share=share, n=n)
+
+
+def figure_told(ledger: Ledger, model: str) -> ShownFigure | None:
+    """What the receipt of this submission showed of it, by its label; None where it showed another one's."""
+    submission = labelled(model)
+    receipt = None if submission is None else receipt_on_record(ledger, submission)
+    row = None if receipt is None else receipt.get("row")
+    return figure_in(row) if isinstance(row, Mapping) and row.get("shown_of") == model else None
 
 
 def drawn_reserve(items: Iterable[str], *, share: float, seed: int, secret: bytes) -> tuple[str, ...]:
@@ -51,28 +84,38 @@ def place_of(ledger: Ledger, intake: Intake, submission: Submission) -> LadderPl
     ]
     last = max(rows, key=lambda one: one[0], default=(0, None))[1]
     shown = last.get("shown_of") if isinstance(last, Mapping) else None
-    return LadderPlace(before=shown if isinstance(shown, str) else None, reserved=frozenset(intake.terms.reserved))
+    return LadderPlace(
+        before=shown if isinstance(shown, str) else None,
+        reserved=frozenset(intake.terms.reserved),
+        figure=None if not isinstance(shown, str) else figure_told(ledger, shown),
+    )
 
 
 def ladder_row(
     ledger: Ledger, label: str, place: LadderPlace, chosen: Sequence[StudyOnRecord], as_of: AsOf
 ) -> dict[str, Json]:
-    """`shown`: items won of `shown_n`, as a share, by the submission `shown_of`; `changed`: whether by this one."""
+    """`shown`: items won of `shown_n`, as a share, by the submission `shown_of`; `changed`: whether by this one. Where
+    it is not, the figure is the one that the team knows: worked out again after an answer was replaced, it would tell
+    of that item."""
     others = submitted_models(ledger).keys() - {label, place.before}
     judged = judged_battles(ledger, chosen, without=others, as_of=as_of)
     new = _apart(item_scores(judged, label), place.reserved)
     held = {} if place.before is None else _apart(item_scores(judged, place.before), place.reserved)
     changed = not _in_part(judged, label) and _is_shown(held, new)
-    standing, scores = (label, new) if changed else (place.before, held)
+    figure = _figure(new) if changed else place.figure or _figure(held)
     return {
         "model": label,
         "feedback": "ladder",
-        "shown": rounded([*scores.values()]) if scores else None,
-        "shown_n": len(scores),
-        "shown_of": standing,
+        "shown": None if figure is None else figure.share,
+        "shown_n": 0 if figure is None else figure.n,
+        "shown_of": label if changed else place.before,
         "changed": changed,
         "compared_with": place.before,
     }
+
+
+def _figure(scores: Mapping[str, float]) -> ShownFigure | None:
+    return ShownFigure(share=rounded([*scores.values()]), n=len(scores)) if scores else None
 
 
 def _is_shown(held: Mapping[str, float], new: Mapping[str, float]) -> bool:
@@ -87,8 +130,9 @@ def _is_shown(held: Mapping[str, float], new: Mapping[str, float]) -> bool:
 
 
 def _in_part(judged: JudgedBattles, label: str) -> bool:
-    """Two rows, of a part and of the whole, would tell what came between."""
-    return any(label in one.models for one in judged.not_asked)
+    """Two rows, of a part and of the whole, would tell what came between. What got no reply is asked again."""
+    without_reply = judged.results.failed & rows_with(judged.results, label)
+    return bool(without_reply.any()) or any(label in one.models for one in judged.not_asked)
 
 
 def item_scores(judged: JudgedBattles, label: str) -> dict[str, float]:
@@ -137,14 +181,18 @@ def published_figures(ledger: Ledger, intake: Intake) -> list[PublishedFigure]:
 
 
 def _published(ledger: Ledger, intake: Intake, one: Submission, publications: int) -> Estimate:
+    """As its receipt found the record, whatever was judged or replaced since: of two figures that differ in one item
+    everybody would read its verdict."""
     judged = one.standing.judged
     receipt: Mapping[str, Json] = {} if judged is None else judged.receipt
     if not intake.terms.reserved:
         return _shown(receipt.get("row"))
+    if judged is None or judged.partial:
+        return Estimate(value=None, reason="not every battle that was wanted has been judged")
     placed = receipt.get("study")
     key = placed.get("key") if isinstance(placed, Mapping) else None
     chosen = [study for study in studies(ledger) if study.key == key]
-    scores = item_scores(judged_battles(ledger, chosen), one.label) if chosen else {}
+    scores = item_scores(judged_battles(ledger, chosen, as_of=_as_of(ledger, one)), one.label) if chosen else {}
     kept = [score for item, score in sorted(scores.items()) if item in intake.terms.reserved]
     if len(kept) < FEWEST:
         return Estimate(value=None, reason=f"fewer than {FEWEST} items of the reserve have a verdict")
@@ -157,14 +205,21 @@ def _published(ledger: Ledger, intake: Intake, one: Submission, publications: in
     )
 
 
+def _as_of(ledger: Ledger, one: Submission) -> AsOf:
+    """Of its last receipt."""
+    receipt = receipt_on_record(ledger, one.id)
+    record = None if receipt is None else receipt.get("record")
+    judgement, answer = (record.get(name) if isinstance(record, Mapping) else 0 for name in ("judgement", "answer"))
+    assert isinstance(judgement, int)
+    assert isinstance(answer, int)
+    return AsOf(judgement=judgement, answer=answer)
+
+
 def _shown(row: Json) -> Estimate:
-    shown = row.get("shown") if isinstance(row, Mapping) else None
-    if not isinstance(row, Mapping) or not isinstance(shown, float | int):
+    figure = figure_in(row)
+    if figure is None:
         return Estimate(value=None, reason="nothing is shown yet")
-    counted = row.get("shown_n")
-    return Estimate(
-        value=float(shown), n=counted if isinstance(counted, int) else 0, reason="nothing is held in reserve"
-    )
+    return Estimate(value=float(figure.share), n=figure.n, reason="nothing is held in reserve")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

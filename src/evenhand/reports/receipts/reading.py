@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar, cast
+from typing import Any, TypedDict, TypeVar, cast
 
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.identity import Json
@@ -154,9 +154,28 @@ def _subject(look: "_Looking") -> ReceiptSubject:
             battles=look.of(int, "approved", "battles"),
             reference_battles=look.of(int, "approved", "reference_battles"),
             seed=look.of(int, "approved", "seed"),
+            **_looks(look),
         ),
         counted=look.texts("counted"),
     )
+
+
+class _Looks(TypedDict, total=False):
+    until: str
+    looks: int
+    max_calls: int
+
+
+def _looks(look: "_Looking") -> _Looks:
+    """Where the model was placed among its nearest: until when, as it was approved."""
+    approved = look.document.get("approved")
+    if not isinstance(approved, Mapping) or "until" not in approved:
+        return {}
+    return {
+        "until": look.of(str, "approved", "until"),
+        "looks": look.of(int, "approved", "looks"),
+        "max_calls": look.of(int, "approved", "max_calls"),
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 
 from evenhand import __version__
@@ -34,7 +34,6 @@ from evenhand.ledger.upkeep.signing import sign
 from evenhand.reports.board.released import (
     ReleasedBoard,
     cells_of,
-    judged_as,
     open_items,
     released_with,
     withheld_rows,
@@ -59,7 +58,7 @@ class ReceiptSubject:
     entered: Entered
     board: BoardIdentity
     study: str
-    """Key of the study that places it."""
+    """Key of the study that places it, or of the first of several."""
     approved: Approved
     counted: tuple[str, ...] = ()
     """Labels of other submissions that count on the board; the receipt names none that does not."""
@@ -99,6 +98,8 @@ def said_of(subject: ReceiptSubject, unnamed: Collection[str]) -> dict[str, Json
     """What team and owner said, which the numbers of the record do not tell; without models that are `unnamed`."""
     approved = asdict(subject.approved)
     del approved["budget"], approved["despite"]  # nobody's business but the owner's
+    if not subject.approved.nearest:
+        del approved["until"], approved["looks"], approved["max_calls"]
     return {
         "submission": {"id": subject.submission, "label": subject.label, **asdict(subject.entered)},
         "file_sha256": subject.file,
@@ -114,18 +115,20 @@ def told_by_the_record(
     *,
     elo_rounds: int = ELO_ROUNDS,
     telling: Telling | None = None,
+    placings: bool = True,
 ) -> dict[str, Json]:
     """All that can be worked out again from the record as of these numbers. `chosen`: the studies of the board.
 
-    `elo_rounds`: resamples behind Elo's interval. `telling`: how of the reference, where it is withheld. Raises
-    LedgerError where the study is not on record.
+    `elo_rounds`: resamples behind Elo's interval. `telling`: how of the reference, where it is withheld. `placings`:
+    whether models placed at looks planned beforehand have the interval of those; receipts of earlier versions gave them
+    the usual one. Raises LedgerError where the study is not on record.
     """
     study = find_study(ledger, subject.study)
     if study is None or not chosen:
         raise LedgerError(f"The study {subject.study[:12]} that places {subject.label} is not on record.")
     items = {item.digest: item for item in items_of(ledger, subject.board.data)}
     without = uncounted(ledger, subject)
-    judged = judged_battles(ledger, chosen, without=without, as_of=as_of)
+    judged = _as_placed(judged_battles(ledger, chosen, without=without, as_of=as_of), placings=placings)
     said: dict[str, Json] = {
         "benchmark": {"name": chosen[0].benchmark, "data": subject.board.data},
         "judge": _rater(chosen[0].rater),
@@ -136,13 +139,14 @@ def told_by_the_record(
         "study": _study(study, without),
         "board_studies": sorted(one.key for one in chosen),
         "record": _record(ledger, judged, subject.label, as_of),
+        **({"placed": sorted(one.plan.new for one in judged.placings)} if judged.placings else {}),
     }
     if subject.ladder is not None:
         row = ladder_row(ledger, subject.label, subject.ladder, chosen, as_of)
         return {**said, "ranking": {}, "row": row, "moved": []}
-    others = judged_battles(ledger, chosen, without={*without, subject.label}, as_of=as_of)
+    others = judged.without([subject.label])
     after, before = (
-        placed(subject.label, one if telling is None else telling.told(ledger, one, _judge_of(subject.board)), items)
+        placed(subject.label, one if telling is None else telling.told(ledger, one, _released_as(subject)), items)
         for one in (judged, others)
     )
     return {
@@ -154,6 +158,10 @@ def told_by_the_record(
         },
         "moved": moved(before.board.models, after.board.models, withheld=telling is not None),
     }
+
+
+def _as_placed(judged: JudgedBattles, *, placings: bool) -> JudgedBattles:
+    return judged if placings else replace(judged, placings=())
 
 
 def _withholds(ledger: Ledger, subject: ReceiptSubject) -> bool:
@@ -170,16 +178,18 @@ def _telling(ledger: Ledger, subject: ReceiptSubject, as_of: AsOf, chosen: Seque
     if subject.ladder is not None or not chosen or not _withholds(ledger, subject):
         return None
     judged = judged_battles(ledger, chosen, without=uncounted(ledger, subject), as_of=as_of)
-    board = ReleasedBoard(board=f"receipt {subject.submission}", judge=_judge_of(subject.board))
-    free = open_items(ledger)
+    free = open_items(ledger, subject.board.data)
     cells = cells_of(ledger, subject.board.data)
-    version = released_with(ledger, board, judged, cells=cells, open_items=free)
+    version = released_with(ledger, _released_as(subject), judged, cells=cells, open_items=free)
     open_rows = withheld_rows(judged) & ~withheld_rows(judged, free)
     return Telling(released=AsReleased(version=version, open=frozenset(judged.results.seq[open_rows].tolist())))
 
 
-def _judge_of(board: BoardIdentity) -> str:
-    return judged_as(board.rater, board.condition, board.variant)
+def _released_as(subject: ReceiptSubject) -> ReleasedBoard:
+    board = subject.board
+    return ReleasedBoard.judged_by(
+        f"receipt {subject.submission}", judge=board.rater, condition=board.condition, variant=board.variant
+    )
 
 
 def seal(ledger: Ledger, document: Mapping[str, Json]) -> str:
@@ -265,7 +275,8 @@ def _condition(condition: Condition) -> dict[str, Json]:
 def _study(study: Study, unnamed: Collection[str]) -> dict[str, Json]:
     names = ("key", "pairing", "new", "battles", "reference_battles", "orders", "replicates", "seed", "answers")
     fields: dict[str, Json] = {name: getattr(study, name) for name in names}
-    return {**fields, "models": _named(study.models, unnamed), "items": len(study.items)}
+    looks = {} if study.looks is None else {"looks": study.looks.shared.as_json()}
+    return {**fields, "models": _named(study.models, unnamed), "items": len(study.items), **looks}
 
 
 def _utc(moment: datetime) -> str:

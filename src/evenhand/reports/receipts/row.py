@@ -20,7 +20,7 @@ from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.dealt import dealt
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import board
-from evenhand.reports.board.released import FEWEST, released_until, withheld_rows
+from evenhand.reports.board.released import FEWEST, ReleasedBoard, released_until, withheld_rows
 from evenhand.reports.board.win_rates_by import against_reference, by_category, categories_of
 from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, visit_score
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -63,9 +63,15 @@ def row_of(one: Placed, *, elo_rounds: int, telling: "Telling | None" = None) ->
         "votes": _counts(_rate(one.board.findings.shown, one.model)),
         "battles": _counts(_rate(one.board.findings.battles, one.model)),
         **_against_reference(one),
-        "categories": _by_category(one, without_reference=telling is not None),
-        "visit": _visit(one, elo_rounds),
     }
+    if standing is not None and standing.placed is not None:
+        # Whom it met and when it ended hung on what was said: of these the plain intervals would miss the truth.
+        row |= {"categories": [], "visit": None, "placed": rounded(standing.placed, SHARES)}
+    else:
+        row |= {
+            "categories": _by_category(one, without_reference=telling is not None),
+            "visit": _visit(one, elo_rounds),
+        }
     return row if telling is None else {**fields_supported(row), "withheld": True, **telling.as_json()}
 
 
@@ -98,11 +104,11 @@ class Telling:
         dealt_too: dict[str, Json] = {"dealt": True} if self.deal else {}
         return dealt_too if self.released is None else {**dealt_too, "released": self.released.as_json()}
 
-    def told(self, ledger: Ledger, judged: JudgedBattles, judge: str) -> JudgedBattles:
+    def told(self, ledger: Ledger, judged: JudgedBattles, board: ReleasedBoard) -> JudgedBattles:
         if self.released is None:
             return without_few_against_reference(judged, deal=self.deal)
         items = items_of_rows(judged, self.released.open)
-        return released_until(ledger, judge, self.released.version, open_items=items).shown(judged).judged
+        return released_until(ledger, board, self.released.version, open_items=items).shown(judged).judged
 
 
 def items_of_rows(judged: JudgedBattles, numbers: Collection[int]) -> frozenset[str]:

@@ -262,6 +262,8 @@ def people(ledger: Ledger) -> list[Person]:
 
 
 def find_person(ledger: Ledger, person: str) -> Person | None:
+    if "\x00" in person:  # PostgreSQL takes no question about such a name
+        return None
     with ledger.reading() as connection:
         return _person_by_id(connection, person)
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal, TypeAlias
 from urllib.parse import urlencode
 
@@ -200,6 +200,8 @@ def beside(
 def _played(ledger: Ledger, found: Standings, model: str, seen: Sight) -> _Played | None:
     """All that may be seen, in the order of the record."""
     index = found.index
+    # Of a board made while something was withheld, lots say on which items those verdicts lie.
+    seen = replace(seen, everything=seen.everything and not found.asked.withheld)
     if index is None or not seen.verdicts(human=found.on_record.human) or model not in index.rows.models:
         return None
     hidden = [other for other in index.rows.models if not seen.battle((model, other))]

@@ -14,7 +14,7 @@ from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import judged_as
+from evenhand.reports.board.released import ReleasedBoard
 from evenhand.site.http.visibility import bare_items
 
 PEOPLE = "people"
@@ -92,8 +92,13 @@ class BoardOnRecord:
         return PEOPLE if self.human else self._first.rater.name
 
     @property
+    def released_as(self) -> ReleasedBoard:
+        one = self._first
+        return ReleasedBoard.judged_by(self.id, judge=_judge(one), condition=one.condition.key, variant=one.variant)
+
+    @property
     def judged_as(self) -> str:
-        return judged_as(_judge(self._first), self._first.condition.key, self._first.variant)
+        return self.released_as.judge
 
     @property
     def raters(self) -> int:

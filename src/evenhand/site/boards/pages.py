@@ -41,7 +41,7 @@ from evenhand.site.http.pages import in_utf8
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.request_guard import policy
 from evenhand.site.http.service import Service, Serving, Visiting
-from evenhand.site.http.visibility import Sight, judges_in_sight, sight
+from evenhand.site.http.visibility import Sight, judges_in_sight, read_in_sight, sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.stats.reliability.summary import grounds
 
@@ -316,6 +316,21 @@ async def sight_of(serving: Service, visiting: Visiting, board: BoardOnRecord) -
     return await run_in_threadpool(sight, serving.ledger, visiting, data=board.data, sample=board.sample)
 
 
+async def battle_in_sight(
+    serving: Service, visiting: Visiting, board: BoardOnRecord, *, item: str, models: tuple[str, str]
+) -> tuple[BattleOnRecord, Sight]:
+    """With what this visitor sees of its benchmark. Raises Refusal where there is none."""
+
+    def read(seen: Sight) -> tuple[BattleOnRecord | None, Sight]:
+        return find_battle(serving.ledger, board, item=item, models=models, sight=seen, last=serving.last), seen
+
+    look = partial(sight, serving.ledger, visiting, data=board.data, sample=board.sample)
+    found, seen = await run_in_threadpool(read_in_sight, look, read)
+    if found is None:
+        raise not_found("such battle")
+    return found, seen
+
+
 @pages.get("/boards/{board}/battle")
 async def battle(
     request: Request,
@@ -328,12 +343,7 @@ async def battle(
     b: Name,
 ) -> Response:
     on_record = await serving.board(asked)
-    seen = await sight_of(serving, visiting, on_record)
-    found = await run_in_threadpool(
-        find_battle, serving.ledger, on_record, item=item, models=(a, b), sight=seen, last=serving.last
-    )
-    if found is None:
-        raise not_found("such battle")
+    found, seen = await battle_in_sight(serving, visiting, on_record, item=item, models=(a, b))
     context = {
         "board": on_record,
         "battle": found,

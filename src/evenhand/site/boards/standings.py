@@ -27,14 +27,14 @@ from evenhand.reports.board.released import (
     TOO_FEW,
     Release,
     Released,
-    ReleasedBoard,
     ShownFigures,
     cells_of,
+    numbered,
     open_items,
     release,
+    released_now,
     told_to_all,
     withheld_rows,
-    write_down,
 )
 from evenhand.reports.board.steering import steering_sentences
 from evenhand.reports.board.win_rates_by import (
@@ -164,7 +164,7 @@ def public_battles(
 
 def released_of(ledger: Ledger, on_record: BoardOnRecord) -> Released:
     """What everybody may count of its withheld verdicts, with what can be released now."""
-    return write_down(ledger, release_of(ledger, on_record))
+    return released_now(ledger, partial(release_of, ledger, on_record))
 
 
 def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
@@ -178,10 +178,10 @@ def release_of(ledger: Ledger, on_record: BoardOnRecord) -> Release:
     out = [[one for one in on_record.shares if one.key in part.out] for part in on_record.parts]
     return release(
         ledger,
-        ReleasedBoard(board=on_record.id, judge=on_record.judged_as),
+        on_record.released_as,
         [(public_battles(ledger, on_record, studies=some), shared) for some, shared in groups if some],
         cells=cells_of(ledger, on_record.data),
-        open_items=bare | open_items(ledger),
+        open_items=bare | open_items(ledger, on_record.data),
         left_out=[public_battles(ledger, on_record, studies=some) for some in out if some],
         together=[public_battles(ledger, on_record, studies=[*chain(*shared)])] if len(shared) > 1 else (),
     )
@@ -239,7 +239,7 @@ def _judged(
         shown = whole
     else:
         parts = given.shown(whole.judged, category_of).judged
-        every = public_battles(ledger, on_record, items=items)
+        every = numbered(public_battles(ledger, on_record, items=items))
         kept = np.isin(every.results.seq, parts.results.seq)
         left_out = int((withheld_rows(every, given.open_items) & ~kept).sum())
         parted = given.shown(replace(every, results=every.results.rows(kept)))
@@ -282,6 +282,7 @@ def standings(
     made, judged = found.board, found.judged
     items = items_of(ledger, on_record.data)
     entered = submitted_models(ledger)
+    names = board_names(ledger, entered)
     models, notes = made.models, made.notes
     if asked.equal_length:
         models, notes = at_equal_length(made)
@@ -305,7 +306,7 @@ def standings(
         items=made.items,
         coverage=made.coverage,
         reliability=made.reliability,
-        notes=tuple(one for one in notes if one not in found.left_out),
+        notes=tuple(_by_names(one, names) for one in notes if one not in found.left_out),
         left_out=found.left_out,
         categories=_categories(judged, items) if categories is None else categories,
         people=_agreement(judged, given) if on_record.human else None,
@@ -316,12 +317,19 @@ def standings(
         by_category=_by_category(made, parts.judged, items, rounded=given is not None) if asked.plain else {},
         index=None if shown is None else BoardBattles(rows=joined(shown, "visit"), items=named),
         pair_rates=_pair_rates(made, unpublished(entered), rounded=given is not None),
-        names=board_names(ledger, entered),
+        names=names,
         links={label: one.entered.link for label, one in entered.items() if one.standing.published},
         steering=made.steering,
         few=parts.left_out,
         version="" if given is None else given.sentence,
     )
+
+
+def _by_names(sentence: str, names: Mapping[str, str]) -> str:
+    """Submitted models as everybody calls them."""
+    for label in names:
+        sentence = sentence.replace(label, names[label])
+    return sentence
 
 
 _SET_AGAINST_EACH_OTHER = 25

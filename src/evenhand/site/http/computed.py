@@ -19,7 +19,11 @@ _MOST_WAITING = 32
 
 
 class StillWorking(Exception):
-    """The value is being worked out for the first time and is not ready yet."""
+    """The value is being worked out for the first time and is not ready yet; says which, as the beginning of a
+    sentence."""
+
+    def __init__(self, what: str = "This page") -> None:
+        super().__init__(f"{what} is being worked out")
 
 
 @dataclass(slots=True)

@@ -30,15 +30,22 @@ _noting: set["asyncio.Task[None]"] = set()
 class OpenConnections:
     """All there are, by the network that they come from; `most` in all, and `most_of_one` of one network."""
 
-    def __init__(self, *, most: int, most_of_one: int) -> None:
+    def __init__(self, *, most: int, most_of_one: int, told: Callable[[int], None] | None = None) -> None:
+        """`told`: hears how many there are whenever that changes."""
         self._most = most
         self._most_of_one = most_of_one
+        self._told = told
         self._of: dict[str, dict[_Connection, None]] = {}
         self._at_site: Counter[str] = Counter()
         self._count = 0
 
     def __len__(self) -> int:
         return self._count
+
+    def _counted(self, more: int) -> None:
+        self._count += more
+        if self._told is not None:
+            self._told(self._count)
 
     def add(self, connection: "_Connection", at: str) -> bool:
         """Takes it in, and lets another one go where there are too many; False where none can."""
@@ -49,7 +56,7 @@ class OpenConnections:
             return False
         self._of.setdefault(at, {})[connection] = None
         self._at_site[connection.at_site] += 1
-        self._count += 1
+        self._counted(1)
         return True
 
     def _gone(self, connections: "Iterable[_Connection]", now: float) -> bool:
@@ -67,7 +74,7 @@ class OpenConnections:
         theirs = self._of.get(at, {})
         if connection in theirs:
             del theirs[connection]
-            self._count -= 1
+            self._counted(-1)
             self._at_site[connection.at_site] -= 1
             if not self._at_site[connection.at_site]:
                 del self._at_site[connection.at_site]

@@ -8,13 +8,13 @@ from typing import Any, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 
-from evenhand.ledger.read.newest import JudgedLast, Newest, newest
+from evenhand.ledger.read.newest import JudgedLast, Newest, committed, newest
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import Released, write_down
+from evenhand.reports.board.released import Released, released_now
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.boards.standings import release_of
-from evenhand.site.http.computed import Computed
+from evenhand.site.http.computed import Computed, StillWorking
 from evenhand.site.http.figures_process import Figures
 
 _AT_ONCE = 2
@@ -33,7 +33,11 @@ class _Look:
     """Seconds it may still wait for newer values where there are earlier ones."""
     at: float = 0.0
     newest: Newest | None = None
+    committed: Hashable = ()
+    """With which transactions."""
     opened: frozenset[str] = frozenset()
+    relied_on: frozenset[str] = frozenset()
+    """All benchmarks that it found open, by which something of its page may be shown whole."""
     values: dict[Hashable, Any] = field(default_factory=dict[Hashable, Any])
     """By key, with what may be shown."""
 
@@ -70,16 +74,18 @@ class KeptFigures:
         work: Callable[[Ledger], T],
         patience: float,
         *,
+        what: str = "This board",
         of: Sequence[BoardOnRecord] | None = None,
         withheld: bool = False,
     ) -> T:
         """What is worked out from the record as it stands, or was lately: once for all who ask meanwhile.
 
-        `work` can be sent to another process: a function of a module with its arguments. `of`: the boards whose
-        verdicts alone it rests on. `withheld`: something of the first of them is, and `work` takes what is `given`,
-        which is worked out with the figures, so that none are made of an older release. Raises StillWorking, and
-        whatever `work` raises. What was made before somebody left the board, or before the owner hid a study, is never
-        shown again, however long the next takes.
+        `work` can be sent to another process: a function of a module with its arguments. `what` it is, for whoever
+        waits for it. `of`: the boards whose verdicts alone it rests on. `withheld`: something of the first of them is,
+        and `work` takes what is `given`, which is worked out with the figures, so that none are made of an older
+        release. Raises StillWorking, and whatever `work` raises. What was made before somebody left the board, or
+        before the owner hid a study, is never shown again, however long the next takes; nor is anything where a
+        benchmark was closed meanwhile, for it may tell what was judged since.
         """
         look = await self._look()
         shown, state = self._state(look, of)
@@ -93,7 +99,12 @@ class KeptFigures:
             return self.figures(partial(cast("Callable[..., T]", work), given=self.released(releasing)))
 
         begun = time.monotonic()
-        made = await self.computed.get((key, shown), make, state=state, patience=patience, moment=look.moment)
+        try:
+            made = await self.computed.get((key, shown), make, state=state, patience=patience, moment=look.moment)
+        except StillWorking as error:
+            raise StillWorking(what) from error
+        if look.relied_on and look.relied_on - await self.looked(partial(opened_benchmarks, self.ledger)):
+            raise StillWorking(what)
         look.moment = max(0.0, look.moment - (time.monotonic() - begun))
         look.values[key, shown] = made
         return made
@@ -106,14 +117,16 @@ class KeptFigures:
         """Of this request, or a new one."""
         look = self.look or _Look(moment=self.moment)
         if look.newest is None or time.monotonic() > look.at + _LASTS:
-            look.newest, look.opened = await self.looked(self._looked)
+            look.newest, look.committed, look.opened = await self.looked(self._looked)
+            look.relied_on |= look.opened
             look.at = time.monotonic()
         return look
 
-    def _looked(self) -> tuple[Newest, frozenset[str]]:
+    def _looked(self) -> tuple[Newest, Hashable, frozenset[str]]:
+        before = committed(self.ledger)  # what comes between is found by the next look
         now = newest(self.ledger)
-        self.judged.up_to(now.judgement)
-        return now, frozenset(opened_benchmarks(self.ledger))
+        self.judged.up_to(now, before)
+        return now, before, frozenset(opened_benchmarks(self.ledger))
 
     def _state(self, look: _Look, of: Sequence[BoardOnRecord] | None) -> tuple[Hashable, Hashable]:
         """What may not be shown any more, and how far the record has got."""
@@ -123,21 +136,22 @@ class KeptFigures:
         self.shown_once.update(open_now)
         shown = now.left, frozenset(self.shown_once - open_now)
         if of is None:
-            return shown, now
+            return shown, (now, look.committed)
         studies = [study for board in of for study in board.studies]
         judged = self.judged.of((one.rater.key, one.condition.key) for one in studies)
         # What is withheld of items that several benchmarks hold hangs on which are opened.
-        return shown, (judged, now.answer, now.said, tuple((one.key, one.reached) for one in studies), look.opened)
+        answers, reached = (now.answer, now.choices), tuple((one.key, one.reached) for one in studies)
+        return shown, (judged, answers, now.events, reached, look.opened)
 
     def released(self, on_record: BoardOnRecord) -> Released:
         """What everybody may count of a board of which something is withheld; takes as long as its figures."""
         # With its studies: who asks may still hold the board as it was a moment ago, and this is kept for the next.
         studies = tuple((one.key, one.reached) for one in on_record.studies)
-        state = (newest(self.ledger), frozenset(opened_benchmarks(self.ledger)), studies)
+        state = (committed(self.ledger), newest(self.ledger), frozenset(opened_benchmarks(self.ledger)), studies)
         key = (on_record.id, on_record.part)
         known = self.releases.get(key)
         if known is None or known[0] != state:
             # Worked out there and written down here, as that process only reads.
-            release = self.figures(partial(release_of, on_record=on_record))
-            known = self.releases[key] = (state, write_down(self.ledger, release))
+            look = partial(self.figures, partial(release_of, on_record=on_record))
+            known = self.releases[key] = (state, released_now(self.ledger, look))
         return known[1]

@@ -4,13 +4,18 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TextIO
+from functools import partial
+from pathlib import Path
+from typing import Literal, TextIO
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.multiprocess import MultiProcessCollector
+from prometheus_client.registry import Collector
 from sqlalchemy import text
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import PlainTextResponse, Response
@@ -25,28 +30,39 @@ _PROBE_SECONDS = 2.0
 """So long a probe waits for the ledger."""
 _PROBE_LASTS = 1.0
 """Seconds: who asks again sooner is told what was found before."""
+_ADDED_UP: Literal["livesum"] = "livesum"
+"""Of the processes that are there."""
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
 
 
 class Metrics:
-    """What Prometheus is told: counts and times by route, never by person, address, or what stands in an address."""
+    """What Prometheus is told: counts and times by route, never by person, address, or what stands in an address.
 
-    def __init__(self, ledger: Ledger) -> None:
-        self._ledger = ledger
-        self._registry = CollectorRegistry()
-        ProcessCollector(registry=self._registry)
-        self._requests = Counter(
-            "evenhand_requests", "Requests answered.", ("method", "route", "status"), registry=self._registry
-        )
+    `together`: a folder by which the processes of one server tell each other theirs, so that each tells of all.
+    """
+
+    def __init__(self, ledger: Ledger, *, together: str | None = None) -> None:
+        own = CollectorRegistry()
+        self._requests = Counter("evenhand_requests", "Requests answered.", ("method", "route", "status"), registry=own)
         self._seconds = Histogram(
-            "evenhand_request_seconds", "Until the answer's end.", ("route",), buckets=_BUCKETS, registry=self._registry
+            "evenhand_request_seconds", "Until the answer's end.", ("route",), buckets=_BUCKETS, registry=own
         )
-        self._under_way = Gauge("evenhand_requests_under_way", "Being answered now.", registry=self._registry)
-        self._connections = Gauge("evenhand_connections", "Open now.", registry=self._registry)
-        self._judgements = Gauge("evenhand_judgements", "On record.", registry=self._registry)
+        how = _ADDED_UP
+        self._under_way = Gauge(
+            "evenhand_requests_under_way", "Being answered now.", multiprocess_mode=how, registry=own
+        )
+        self._connections = Gauge("evenhand_connections", "Open now.", multiprocess_mode=how, registry=own)
+        self._told = own
+        if together is None:
+            ProcessCollector(registry=own)
+        else:
+            self._told = CollectorRegistry()
+            MultiProcessCollector(self._told, together)
+            self._told.register(_Processes(together))
+        self._told.register(_OnRecord(ledger))
 
-    def count_connections(self, count: Callable[[], int]) -> None:
-        self._connections.set_function(lambda: float(count()))
+    def connections(self, number: int) -> None:
+        self._connections.set(number)
 
     def begun(self) -> None:
         self._under_way.inc()
@@ -58,8 +74,37 @@ class Metrics:
 
     def written(self) -> Response:
         """Reads the ledger."""
-        self._judgements.set(newest(self._ledger).judgement)
-        return Response(generate_latest(self._registry), media_type=CONTENT_TYPE_LATEST)
+        return Response(generate_latest(self._told), media_type=CONTENT_TYPE_LATEST)
+
+
+class _OnRecord(Collector):
+    def __init__(self, ledger: Ledger) -> None:
+        self._ledger = ledger
+
+    def collect(self) -> Iterable[Metric]:
+        yield GaugeMetricFamily("evenhand_judgements", "On record.", value=newest(self._ledger).judgement)
+
+    def describe(self) -> Iterable[Metric]:
+        """Without a look, which the registry would have when it is told of this."""
+        return []
+
+
+class _Processes(Collector):
+    """Of all processes that answer: what they use, added up, and since when the first of them runs."""
+
+    def __init__(self, together: str) -> None:
+        self._together = Path(together)
+
+    def collect(self) -> Iterable[Metric]:
+        found: dict[str, Metric] = {}
+        for file in self._together.glob(f"gauge_{_ADDED_UP}_*.db"):
+            for one in ProcessCollector(pid=partial(str, file.stem.rpartition("_")[2]), registry=None).collect():
+                before = found.setdefault(one.name, one)
+                if before is not one:
+                    join = min if one.name == "process_start_time_seconds" else sum
+                    value = join([before.samples[0].value, one.samples[0].value])
+                    before.samples = [before.samples[0]._replace(value=value)]
+        return found.values()
 
 
 class Readiness:
@@ -153,7 +198,9 @@ def route_of(scope: Scope) -> str:
 
 def write_line(log: TextIO, event: str, **about: object) -> None:
     now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    print(json.dumps({"time": now, "event": event, **about}), file=log, flush=True)
+    # In one piece: several processes write to one log.
+    log.write(f"{json.dumps({'time': now, 'event': event, **about})}\n")
+    log.flush()
 
 
 class JsonLog(logging.Handler):

@@ -15,9 +15,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
 from evenhand.domain.estimate import Estimate
+from evenhand.domain.placing import Until, enough_words
 from evenhand.format.axis import SHARES, Axis
 from evenhand.format.html import commands
-from evenhand.format.supported import finest, in_whole_per_cents, share_words, supported
+from evenhand.format.supported import finest, share_interval, share_words, supported
 from evenhand.format.words import count, counted, per_cent
 from evenhand.reports.board.columns import interval, span
 from evenhand.reports.board.legend import legend
@@ -108,6 +109,7 @@ def _templates() -> Environment:
     filters = cast("dict[str, Any]", made.filters)
     filters.update(
         called=_called,
+        rule=_rule,
         when=_when,
         points=_points,
         finest=finest,
@@ -184,6 +186,11 @@ def _when(at: float) -> Markup:
     return words.format(moment.strftime("%Y-%m-%dT%H:%M:%SZ"), moment.strftime("%-d %B %Y, %H:%M UTC"))
 
 
+def _rule(until: Until | str) -> str:
+    """At which a placing ends, in words."""
+    return enough_words(Until.from_text(until) if isinstance(until, str) else until)
+
+
 def _called(model: str, names: Mapping[str, str]) -> str:
     """A model's name for readers: a submitted one is known to the record by a label only."""
     return names.get(model, model)
@@ -191,16 +198,14 @@ def _called(model: str, names: Mapping[str, str]) -> str:
 
 def _points(rating: Estimate, share: bool, unit: float | None = None) -> str:
     """`unit`: of a column, so that its figures stand in the order of their ranks."""
-    found = supported(rating, None if share else unit)
-    if found.value is None:
-        return "–"
-    return share_words(found) if share else f"{found.value:.0f}"
+    if share:
+        return share_words(rating)
+    found = supported(rating, unit)
+    return "–" if found.value is None else f"{found.value:.0f}"
 
 
 def _interval(rating: Estimate, *, share: bool = False, unit: float | None = None) -> str:
-    found = supported(rating, None if share else unit)
-    words = interval(found, share=share)
-    return words.replace(".0 %", " %") if share and in_whole_per_cents(found) else words
+    return share_interval(rating) if share else interval(supported(rating, unit))
 
 
 def _bar(estimate: Estimate, axis: Axis, words: str) -> Markup:

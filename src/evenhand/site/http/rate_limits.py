@@ -3,6 +3,7 @@
 import math
 import time
 from collections.abc import Callable
+from itertools import count
 
 from starlette.concurrency import run_in_threadpool
 
@@ -12,6 +13,7 @@ from evenhand.site.http.audit_log import LogEvent, write_down
 from evenhand.site.http.buckets import Buckets
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import VisitorLimits
+from evenhand.site.http.shared_limits import SharedLimits
 from evenhand.site.http.visitor import Visitor, site_network
 
 _ALL = "all"
@@ -21,21 +23,32 @@ _SITE = 4
 
 
 class RateLimits:
-    def __init__(self, ledger: Ledger, limits: VisitorLimits, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        limits: VisitorLimits,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        shared: SharedLimits | None = None,
+    ) -> None:
+        """`shared`: with the other processes of the server."""
         self._ledger = ledger
-        self._requests = Buckets(per_second=limits.requests_per_second, burst=limits.burst, clock=clock)
-        self._guesses = Buckets(per_second=limits.guesses_per_minute / 60, burst=limits.guesses_per_minute, clock=clock)
-        self._site_requests = Buckets(
-            per_second=_SITE * limits.requests_per_second, burst=_SITE * limits.burst, clock=clock
-        )
-        guesses = _SITE * limits.guesses_per_minute
-        self._site_guesses = Buckets(per_second=guesses / 60, burst=guesses, clock=clock)
-        self._uploads = Buckets(per_second=limits.uploads_per_minute / 60, burst=limits.uploads_per_minute, clock=clock)
-        self._answers = Buckets(per_second=limits.answers_per_hour / 3600, burst=limits.answers_per_hour, clock=clock)
-        self._letters = Buckets(per_second=limits.letters_per_hour / 3600, burst=limits.letters_per_hour, clock=clock)
-        self._passing = Buckets(per_second=limits.passing_per_second, burst=limits.passing_burst, clock=clock)
-        self._all_letters = Buckets(per_second=limits.letters_in_all / 3600, burst=limits.letters_in_all, clock=clock)
-        self._wrote = Buckets(per_second=1 / 3600, burst=1, clock=clock)
+        tables = count()
+
+        def buckets(per_second: float, burst: float) -> Buckets:
+            kept = None if shared is None else shared.table(next(tables))
+            return Buckets(per_second=per_second, burst=burst, clock=clock, kept=kept)
+
+        self._requests = buckets(limits.requests_per_second, limits.burst)
+        self._guesses = buckets(limits.guesses_per_minute / 60, limits.guesses_per_minute)
+        self._site_requests = buckets(_SITE * limits.requests_per_second, _SITE * limits.burst)
+        self._site_guesses = buckets(_SITE * limits.guesses_per_minute / 60, _SITE * limits.guesses_per_minute)
+        self._uploads = buckets(limits.uploads_per_minute / 60, limits.uploads_per_minute)
+        self._answers = buckets(limits.answers_per_hour / 3600, limits.answers_per_hour)
+        self._letters = buckets(limits.letters_per_hour / 3600, limits.letters_per_hour)
+        self._passing = buckets(limits.passing_per_second, limits.passing_burst)
+        self._all_letters = buckets(limits.letters_in_all / 3600, limits.letters_in_all)
+        self._wrote = buckets(1 / 3600, 1)
         self._kept_letters = limits.letters_in_all / 3
 
     async def admit(self, visitor: Visitor, *, harmless: bool = False) -> None:

@@ -4,7 +4,6 @@ import json
 import math
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any, TypeVar
@@ -49,6 +48,9 @@ TYPED = ("instruction", "licence", "licence_other", "url", "caption", *(f"captio
 _TYPED_SHOWN = 10_000
 _FORM_TOKEN = re.compile(r"[0-9a-f]{64}")
 _LONG_AT_ONCE = 2
+
+_LONG = 1e6
+"""Seconds."""
 
 T = TypeVar("T")
 
@@ -102,14 +104,24 @@ class Service:
 
     async def _boards(self, *, running: bool) -> tuple[BoardOnRecord, ...]:
         return await self.figures.kept(
-            ("boards", running), partial(boards_on_record, running=running), self.site.limits.patience
+            ("boards", running),
+            partial(boards_on_record, running=running),
+            self.site.limits.patience,
+            what="The list of boards",
         )
 
-    async def ahead(self) -> None:
+    async def ahead(self) -> tuple[BoardOnRecord, ...]:
         """Works out what whoever comes first will ask for: the boards, each in its plain view."""
-        with suppress(StillWorking):
-            for one in await self.boards():
-                await self.glance(one)
+        found = await self.boards()
+        for one in found:
+            await self.glance(one)
+        return found
+
+    @property
+    def patient(self) -> "Service":
+        """For what nobody waits for."""
+        limits = replace(self.site.limits, patience=_LONG, glance=_LONG)
+        return replace(self, site=replace(self.site, limits=limits))
 
     async def every_board(self) -> tuple[BoardOnRecord, ...]:
         """For the owner: with those too on which nothing counts."""
@@ -199,6 +211,7 @@ class Service:
             ("paper", on_record.id, on_record.part, on_record.running, withheld),
             partial(_scored, board=on_record, found=found),
             patience,
+            what="What its paper tells",
             of=(on_record, *(one for one in found if one.protocol == FACTUALITY)),
             withheld=withheld,
         )

@@ -1,7 +1,7 @@
 """How one served site is set up: its address, who may be addressed, and its limits."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Literal
 from urllib.parse import urlsplit
@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from evenhand.domain.errors import EvenhandError
 from evenhand.images.guard import is_public
 
+_FEWEST = 16
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
@@ -56,7 +57,7 @@ class VisitorLimits:
     under_way: int = 50
     """Requests of one person or address that are being answered."""
     connections: int = 1500
-    """In all; the server refuses from 2,000 on, whatever they do."""
+    """Of one process, in all; the server refuses from 2,000 on, whatever they do."""
     connections_of_one: int = 256
     """Of one address; behind a proxy all come from there."""
     addresses: Callable[[str], bool] = is_public
@@ -69,6 +70,16 @@ class VisitorLimits:
     """Seconds: a board that takes longer is shown as it was while it is worked out again."""
     glance: float = 0.5
     """Seconds a page waits for figures that were never worked out before, and without which it has enough to show."""
+
+    def of_each(self, processes: int) -> "VisitorLimits":
+        """For one of so many processes that answer at one address: what each counts of one visitor is divided among
+        them. A browser opens six connections, which may all come to one of them; and of many that come at one moment
+        one process may get nearly all, so each takes as many in all as one alone does."""
+        return replace(
+            self,
+            under_way=max(_FEWEST, -(-self.under_way // processes)),
+            connections_of_one=max(_FEWEST, -(-self.connections_of_one // processes)),
+        )
 
     def body_limit(self, path: str) -> int:
         return next((most for pattern, most in self.uploads if fnmatchcase(path, pattern)), self.body_bytes)

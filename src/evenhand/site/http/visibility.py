@@ -11,9 +11,9 @@ items can be looked through where everybody sees all of them, or a board that ev
 
 import json
 import re
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import select
 
@@ -25,8 +25,13 @@ from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
+from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.visitor import Visitor
 
+S = TypeVar("S")
+T = TypeVar("T")
+
+_TRIES = 5
 _OF_PEOPLE = re.compile(r"(?:\b|_)(?:people|persons?|humans?)(?:\b|_)")
 """Every measure that holds a judge against people says so in its name or its design, and every sentence on one."""
 
@@ -69,6 +74,18 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
         if one.ladder or (not one.standing.published and (one.person != person or not one.standing.on_the_board))
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
+
+
+def read_in_sight(look: Callable[[], S], read: Callable[[S], T]) -> T:
+    """What is read by what may be seen, where `look` finds the same once it was read: of what was closed, hidden or
+    set aside meanwhile something may have been said since. Raises StillWorking where it never stays."""
+    seen = look()
+    for _ in range(_TRIES):
+        found, now = read(seen), look()
+        if now == seen:
+            return found
+        seen = now
+    raise StillWorking
 
 
 def bare_items(ledger: Ledger, data: str) -> frozenset[str]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -24,6 +25,7 @@ from evenhand.reports.judges.sentinel_chart import sentinel_chart
 from evenhand.reports.judges.table import EXPLAINED, judges_sheets
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.documents import JudgesDocument
+from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service, Serving, Visiting
 from evenhand.site.http.visibility import judges_in_sight
@@ -32,6 +34,8 @@ from evenhand.site.openapi import PUBLIC, DocumentRouter
 
 pages = APIRouter(include_in_schema=False)
 routes = DocumentRouter(prefix="/api", tags=["Evenhand"])
+
+_ANYBODY = Visitor(address="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,11 +119,28 @@ async def _found(serving: Service, visiting: Visitor, data: str) -> tuple[BoardO
             "withheld.",
             code="EH-BOARD-WITHHELD",
         )
+    return judged[0], await _kept(serving, boards)
+
+
+async def _kept(serving: Service, boards: Sequence[BoardOnRecord]) -> tuple[_Compared, ...]:
+    """Of one benchmark's boards: the owner's are everybody's where nothing is theirs alone. Raises StillWorking."""
     studies = tuple(study for one in boards for study in one.studies)
-    compared = await serving.figures.kept(
-        ("judges", data, visiting.is_owner), partial(_compared, studies=studies), serving.site.limits.patience
+    return await serving.figures.kept(
+        ("judges", boards[0].data, any(one.running for one in boards)),
+        partial(_compared, studies=studies),
+        serving.site.limits.patience,
+        what="How these judges compare",
     )
-    return judged[0], compared
+
+
+async def ahead(serving: Service, boards: Sequence[BoardOnRecord]) -> None:
+    """Works out what everybody may see of them."""
+    opened = await serving.figures.opened()
+    for data in dict.fromkeys(one.data for one in boards if not one.human):
+        here = [one for one in boards if one.data == data]
+        if judges_in_sight(_ANYBODY, sample=here[0].sample, opened=data in opened):
+            with suppress(StillWorking):
+                await _kept(serving, here)
 
 
 @pages.get("/benchmarks/{data}/judges")

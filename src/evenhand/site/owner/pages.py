@@ -10,12 +10,12 @@ from fastapi import APIRouter, Query, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.ledger.read.board_versions import benchmarks_of_items
-from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks
+from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks, items_of
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submissions_on_record
 from evenhand.ledger.submissions.team_names import one_line
+from evenhand.reports.board.released import all_that_is_shown
 from evenhand.site.accounts.pages import NAME_LONGEST
 from evenhand.site.accounts.requests import requests_on_record
 from evenhand.site.accounts.store import (
@@ -309,14 +309,15 @@ async def _withheld(serving: Service, data: str) -> BenchmarkOnRecord:
 
 
 def _withheld_beside(ledger: Ledger, data: str) -> dict[str, int]:
-    """Other benchmarks of which a part is withheld, by name, with how many items of this one they hold."""
-    shared = Counter(other for those in benchmarks_of_items(ledger).values() if data in those for other in those)
+    """Other benchmarks of which a part is withheld, by name, with how many of their items open with it."""
     opened = opened_benchmarks(ledger) | {data}
-    return {
-        one.name: shared[one.data]
+    shown = {all_that_is_shown(one) for one in items_of(ledger, data)}
+    found = (
+        (one.name, sum(all_that_is_shown(item) in shown for item in items_of(ledger, one.data)))
         for one in benchmarks(ledger)
-        if shared[one.data] and not one.sample and one.data not in opened
-    }
+        if not one.sample and one.data not in opened
+    )
+    return {name: items for name, items in found if items}
 
 
 @pages.post("/benchmarks/{data}")

@@ -13,7 +13,7 @@ from evenhand.site.http.pages import AsciiJson
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import Changing, Serving, Visiting
 from evenhand.site.openapi import DocumentRouter, Versioned
-from evenhand.site.people.comparisons import ComparisonTask, Overtaken, PersonShare, ShownAnew, has_read, places_of
+from evenhand.site.people.comparisons import ComparisonTask, PersonShare, places_of
 from evenhand.site.people.forms import FLAGS, SKIP, SKIP_REASONS, FormName
 from evenhand.site.people.pages import (
     CHOICE_LONGEST,
@@ -34,6 +34,7 @@ from evenhand.site.people.pages import (
     started,
     undone,
 )
+from evenhand.site.people.saying import Overtaken, ShownAnew, has_read
 
 routes = DocumentRouter(prefix="/api", tags=["Comparing"])
 

@@ -20,7 +20,8 @@ from evenhand.site.accounts.store import Person
 from evenhand.site.people.comparisons import answered
 from evenhand.site.people.forms import conduct_of
 from evenhand.site.people.plan import PeopleStudyError
-from evenhand.site.people.studies import find_people_study, share_of
+from evenhand.site.people.saying import hold
+from evenhand.site.people.studies import PeopleStudy, hold_study, share_of
 
 Setting: TypeAlias = Literal["closed", "shown", "aside"]
 """Takes no more judgements; its board is shown while it runs; does not count on the shared board."""
@@ -63,28 +64,26 @@ def finished_studies(ledger: Ledger) -> set[str]:
 def give_back(ledger: Ledger, place: str, person: Person) -> int:
     """Frees what a person has not judged for somebody else, and returns how much; what they judged stays theirs.
 
-    Raises PeopleStudyError where the place is not this person's, nothing of it is left, or they judge at this moment.
+    Raises PeopleStudyError where the place is not this person's, or nothing of it is left.
     """
-    table, tasks = schema.people_places, schema.people_tasks
-    query = select(tasks, answered().label("judged")).where(tasks.c.place == place).order_by(tasks.c.number)
-    with ledger.reading() as connection:
-        row = connection.execute(select(table).where(table.c.id == place)).first()
-        before = connection.execute(query).all()
-    if row is None or row.person != person.id or row.record is None:
-        raise PeopleStudyError("This place is not that person's.")
-    kept = [one for one in before if one.judged]
-    counting = [one for one in kept if one.kind is None]
-    if len(kept) == len(before):
-        raise PeopleStudyError("Everything of this place is judged; nothing is left to give to somebody else.")
-    # On record before anything changes hands, so that a kill between the two loses no judgement.
-    record = _smaller_share(ledger, row, counting, person) if counting else None
+    table = schema.people_places
+    of_place = select(table).where(table.c.id == place)
     with ledger.writing() as connection:
-        if connection.execute(query).all() != before:
-            raise PeopleStudyError("This person judges at this moment; try again in a little while.")
+        found = connection.execute(of_place).first()
+        study = None if found is None else hold_study(connection, found.study)
+        hold(connection, place)
+        row = connection.execute(of_place).first()
+        if study is None or row is None or row.person != person.id or row.record is None:
+            raise PeopleStudyError("This place is not that person's.")
+        before = connection.execute(_TASKS, {"place_": place}).all()
+        kept = [one for one in before if one.judged]
+        if len(kept) == len(before):
+            raise PeopleStudyError("Everything of this place is judged; nothing is left to give to somebody else.")
         ledger.insert_new(connection, schema.given_back, [{"study": row.record, "at": time.time()}])
-        if record is None:
+        if not (counting := [one for one in kept if one.kind is None]):
             _leave(connection, place)
         else:
+            record = _smaller_share(ledger, connection, study, person, counting, replicate=row.replicate)
             _new_place(connection, row, before)
             _numbered(connection, place, kept)
             with changing(connection, table, table.c.id == place):
@@ -92,6 +91,33 @@ def give_back(ledger: Ledger, place: str, person: Person) -> int:
             outcome = canonical_json({"known": 0, "called": len(kept), "failed": {}})
             ledger.insert_new(connection, schema.run_ends, [{"run": row.run, "outcome": outcome, "at": time.time()}])
     return len(before) - len(kept)
+
+
+_one, _other = schema.responses.alias(), schema.responses.alias()
+_TASKS = (
+    select(schema.people_tasks, answered().label("judged"), _one.c.model, _other.c.model.label("other"))
+    .join(_one, _one.c.digest == schema.people_tasks.c.first)
+    .join(_other, _other.c.digest == schema.people_tasks.c.second)
+    .where(schema.people_tasks.c.place == bindparam("place_"))
+    .order_by(schema.people_tasks.c.number)
+)
+
+
+def _smaller_share(
+    ledger: Ledger,
+    connection: Connection,
+    study: PeopleStudy,
+    person: Person,
+    kept: Sequence[Row[Any]],
+    *,
+    replicate: int,
+) -> str:
+    """Key of what they judged as a Study of its own, so that nobody waits for what was given back."""
+    showings = tuple((one.item, one.model, one.other) for one in kept)
+    record, condition = share_of(study, person, showings, replicate=replicate), study.form.condition
+    ledger.register_study_within(connection, record, rater=person.rater, condition=condition, wanted=len(kept))
+    ledger.insert_new(connection, schema.study_trials, [{"study": record.key, "trial": one.trial} for one in kept])
+    return record.key
 
 
 def _leave(connection: Connection, place: str) -> None:
@@ -138,29 +164,6 @@ def _numbered(connection: Connection, place: str, kept: Iterable[Row[Any]]) -> N
     for number, one in enumerate(kept, start=1):
         where = (tasks.c.place == place, tasks.c.number == one.number)
         connection.execute(update(tasks).where(*where).values(number=number))
-
-
-def _smaller_share(ledger: Ledger, place: Row[Any], kept: Iterable[Row[Any]], person: Person) -> str:
-    """Key of what they judged as a Study of its own, so that nobody waits for what was given back."""
-    study = find_people_study(ledger, place.study)
-    assert study is not None
-    condition = study.form.condition
-    trials = [
-        Trial(
-            item=one.item,
-            responses=(one.first, one.second),
-            rater=person.rater.key,
-            condition=condition.key,
-            replicate=place.replicate,
-        )
-        for one in kept
-    ]
-    model_of = response_models(ledger, {digest for trial in trials for digest in trial.responses})
-    showings = tuple((trial.item, model_of[trial.responses[0]], model_of[trial.responses[1]]) for trial in trials)
-    record = share_of(study, person, showings, replicate=place.replicate)
-    ledger.register_study(record, rater=person.rater, condition=condition, wanted=len(trials))
-    ledger.link(record.key, sorted(ledger.asked(trial.key for trial in trials)))
-    return record.key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +226,7 @@ def _outdated(ledger: Ledger, study: str) -> list[Row[Any]]:
         .join(table, table.c.id == places.c.study)
         .outerjoin(schema.studies, schema.studies.c.key == places.c.record)
         .where(places.c.study == study, or_(tasks.c.kind.is_(None), tasks.c.kind == "repeat"))
+        .order_by(tasks.c.place, tasks.c.number)
     )
     with ledger.reading() as connection:
         found = connection.execute(query).all()

@@ -105,6 +105,10 @@ class QuestionForm:
     def mark(self, code: str) -> str:
         return next((one.mark for one in self.choices if one.code == code), "")
 
+    def words(self, code: str) -> str:
+        """What the button says."""
+        return next(one.words for one in self.choices if one.code == code)
+
     def code(self, preference: Preference, mark: str = "") -> str:
         return next(one.code for one in self.choices if (one.value, one.mark) == (preference.value, mark))
 

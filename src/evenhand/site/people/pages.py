@@ -28,22 +28,15 @@ from evenhand.site.people.comparisons import (
     ChosenAnswer,
     ComparisonTask,
     Decision,
-    NotRead,
-    Overtaken,
-    Paused,
     PersonShare,
-    ShownAnew,
     choices,
     find_place,
     find_task,
-    has_read,
     places_of,
-    remark,
-    say,
-    undo,
 )
 from evenhand.site.people.forms import FLAGS, SKIP, SKIP_REASONS
-from evenhand.site.people.plan import PeopleStudyError, example_texts, known_answers
+from evenhand.site.people.plan import guideline_examples
+from evenhand.site.people.saying import NotRead, Overtaken, Paused, ShownAnew, has_read, remark, say, undo
 from evenhand.site.people.studies import PeopleStudy, people_studies
 from evenhand.site.people.study_pages import place_for, study_of
 
@@ -159,18 +152,17 @@ class ShownExample:
 
 
 def _examples(ledger: Ledger, own: PersonShare) -> list[ShownExample]:
-    """Without those whose answers are not there any more."""
-    found: list[ShownExample] = []
-    for one in own.conduct.examples:
-        try:
-            (known,) = known_answers(ledger, own.data, [one])
-        except PeopleStudyError:
-            continue
-        item, better, worse = example_texts(ledger, known)
-        shown = {"better": shown_text(better), "worse": shown_text(worse)}
-        pictures = pictures_of(ledger, item, own.data)
-        found.append(ShownExample(item=as_compared(item), pictures=pictures, tie=one.tie, why=one.why, **shown))
-    return found
+    return [
+        ShownExample(
+            item=as_compared(one.item),
+            pictures=pictures_of(ledger, one.item, own.data),
+            better=shown_text(one.better),
+            worse=shown_text(one.worse),
+            tie=one.known.tie,
+            why=one.known.why,
+        )
+        for one in guideline_examples(ledger, own.data, own.conduct.examples, at=own.made)
+    ]
 
 
 @pages.post("/{place}/guideline")

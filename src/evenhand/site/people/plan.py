@@ -1,15 +1,17 @@
 """What a study for people would ask: worked out from the record, which it leaves as it is."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from sqlalchemy import exists, select
+from sqlalchemy import exists, func, select
 
 from evenhand.domain.errors import EvenhandError
 from evenhand.domain.identity import draw
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
+from evenhand.engine.tasks.people_sample import task_of
 from evenhand.format.near_names import hint
 from evenhand.ledger.read.projection import BenchmarkOnRecord, StudyOnRecord, benchmarks, items_of, studies
 from evenhand.ledger.read.results import results_of
@@ -75,7 +77,7 @@ def plan_people_study(ledger: Ledger, asked: AskedStudy) -> PlannedStudy:
     _each_once(conduct.known)
     if any(one.tie for one in (*conduct.training, *conduct.gold)) and not conduct.form(asked.form).ties:
         raise PeopleStudyError("A training or gold item is a tie, which people cannot choose: offer “Both are bad”.")
-    items = _items(ledger, asked, [item for item in there if item.label not in told])
+    items = _items(ledger, asked, there, given_away=told)
     answers, references = _answers(ledger, [one.thing for one in items], asked)
     known, more = _known_answers(ledger, told, conduct.known)
     wanted = _comparisons(asked, {one.thing.digest: one.probability for one in items}, answers)
@@ -134,19 +136,34 @@ def _each_once(known: Iterable[Known]) -> None:
         seen.add(pair)
 
 
-def known_answers(ledger: Ledger, data: str, known: Sequence[Known]) -> list[KnownAnswers]:
-    """As they stand now; raises PeopleStudyError."""
-    return _known_answers(ledger, _known_items(items_of(ledger, data), known), known)[0]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuidelineExample:
+    """A comparison that a guideline explains."""
+
+    known: Known
+    item: Item
+    better: str
+    worse: str
+    """Texts."""
 
 
-def example_texts(ledger: Ledger, known: KnownAnswers) -> tuple[Item, str, str]:
-    """The item, the better answer and the worse."""
-    answers, items = schema.responses, schema.items
+def guideline_examples(ledger: Ledger, data: str, known: Sequence[Known], *, at: float) -> list[GuidelineExample]:
+    """With the answers that stood for the models at that moment; without those that people may not be given."""
+    named = {one.item for one in known}
+    items = {item.label: item for item in items_of(ledger, data) if item.label in named}
+    choices = schema.response_choices.c
     with ledger.reading() as connection:
-        query = select(answers.c.digest, answers.c.text).where(answers.c.digest.in_((known.better, known.worse)))
-        texts = dict(connection.execute(query).all())
-        content = connection.execute(select(items.c.content).where(items.c.digest == known.item)).scalar_one()
-    return rows.item_from(content, ""), texts[known.better], texts[known.worse]
+        last = connection.execute(select(func.max(choices.seq)).where(choices.at <= at)).scalar()
+    held = answers_for_people(ledger, items.values(), until=last or 0)
+    texts = {(item.digest, REFERENCE): item.reference for item in items.values() if item.reference}
+    texts |= {(one.item, one.model): one.text for one in held}
+    return [
+        GuidelineExample(known=one, item=item, better=better, worse=worse)
+        for one in known
+        if (item := items.get(one.item)) is not None
+        if (better := texts.get((item.digest, one.better))) is not None
+        if (worse := texts.get((item.digest, one.worse))) is not None
+    ]
 
 
 def _known_answers(
@@ -209,24 +226,30 @@ def samples(ledger: Ledger, data: str) -> list[SampleOnRecord]:
     return [SampleOnRecord(key=one.key, items=one.items) for one in found if one.pairing != "given"]
 
 
-def answers_for_people(ledger: Ledger, items: Iterable[Item]) -> list[Response]:
-    """Those that stand, of models whose answers people may be given."""
-    held = ledger.responses_to(item.digest for item in items)
+def answers_for_people(ledger: Ledger, items: Iterable[Item], *, until: int | None = None) -> list[Response]:
+    """Those that stand, or stood by that choice of answers, of models whose answers people may be given."""
+    held = ledger.responses_to((item.digest for item in items), until=until)
     shown = may_be_shown(ledger, {one.model for one in held})
     return [one for one in held if one.model in shown and not one.empty]
 
 
-def _items(ledger: Ledger, asked: AskedStudy, items: list[Item]) -> list[Drawn[Item]]:
+def _items(
+    ledger: Ledger, asked: AskedStudy, there: Sequence[Item], *, given_away: Container[str]
+) -> list[Drawn[Item]]:
+    items, share = [item for item in there if item.label not in given_away], dict[str, float]()
     if asked.sample is not None:
         sample = next((one for one in samples(ledger, asked.data) if one.key == asked.sample), None)
         if sample is None:
             raise PeopleStudyError("There is no such sample of this benchmark on record.")
         among = set(sample.items)
+        every, sampled = Counter(map(task_of, there)), Counter(task_of(one) for one in there if one.digest in among)
+        share = {task: count / every[task] for task, count in sampled.items()}
         items = [item for item in items if item.digest in among]
     drawn = drawn_items(items, category=asked.category, most=asked.items, seed=asked.sharing.seed)
     if not drawn:
         raise PeopleStudyError("No item of this benchmark is of that category; choose another.")
-    return drawn
+    # What a sample took of small tasks it took more probably.
+    return [replace(one, probability=one.probability * share.get(task_of(one.thing), 1.0)) for one in drawn]
 
 
 def _answers(

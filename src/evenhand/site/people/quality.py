@@ -15,6 +15,7 @@ from sqlalchemy import Row, select
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.domain.vote import Vote
+from evenhand.format.words import of_hundred
 from evenhand.ledger.read.answers import response_models
 from evenhand.ledger.read.people_boards import decisions, people_left_out, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -160,6 +161,8 @@ class Rule:
     fewest: int
     """Cases below which the rule says nothing."""
     share: Callable[[PersonQuality], Estimate | None]
+    named: Callable[[PersonQuality], str] | None = None
+    """The words about one person, where they are others."""
 
     def broken(self, person: PersonQuality, limit: float | None = None) -> str | None:
         """The sentence with the figures; None where the rule is kept, or says nothing."""
@@ -169,7 +172,11 @@ class Rule:
         if (found.value >= limit) if self.below else (found.value < limit):
             return None
         how = "below" if self.below else "at least"
-        return f"{self.words} {how} {100 * limit:.0f} %: {100 * found.value:.0f} % of {found.n:g}"
+        words = self.words if self.named is None else self.named(person)
+        bound, share = (of_hundred(one, decimals=0) for one in (limit, found.value))
+        # What is just below must not look as if it met the bound.
+        told = share if share != bound or found.value == limit else of_hundred(found.value)
+        return f"{words} {how} {bound} %: {told} % of {found.n:g}"
 
 
 def _one_side(person: PersonQuality) -> Estimate | None:
@@ -190,9 +197,19 @@ def _judge_alone(person: PersonQuality) -> Estimate | None:
 RULES: tuple[Rule, ...] = (
     Rule(name="gold", words="Right on gold items", below=True, limit=0.7, fewest=4, share=lambda one: one.gold),
     Rule(name="repeats", words="The same on repeats", below=True, limit=0.6, fewest=4, share=lambda one: one.repeats),
-    Rule(name="others", words="With the others", below=True, limit=0.5, fewest=10, share=lambda one: one.others),
-    Rule(name="side", words="To one side", below=False, limit=0.9, fewest=10, share=_one_side),
-    Rule(name="judge", words="As one judge", below=False, limit=0.95, fewest=20, share=_judge_alone),
+    Rule(
+        name="others", words="Agreement with the others", below=True, limit=0.5, fewest=10, share=lambda one: one.others
+    ),
+    Rule(name="side", words="Choices on one side", below=False, limit=0.9, fewest=10, share=_one_side),
+    Rule(
+        name="judge",
+        words="Agreement with one judge",
+        below=False,
+        limit=0.95,
+        fewest=20,
+        share=_judge_alone,
+        named=lambda one: f"Agreement with {one.judge.judge if one.judge else 'one judge'}",
+    ),
 )
 
 
@@ -209,7 +226,7 @@ def remarkable(person: PersonQuality) -> tuple[str, list[str], list[str]]:
     """The person, the rules that they break at their usual limits, and what is only to be known of them."""
     notes: list[str] = []
     if person.slow is not None:
-        notes.append(f"slow: a verdict takes {person.slow:.1f} times as long as the others', which is no fault")
+        notes.append(f"Slow: a verdict takes {person.slow:.1f} times as long as the others', which is no fault")
     return person.person, [words for _, words in broken_rules(person)], notes
 
 

@@ -171,13 +171,20 @@ def remove_people_study(ledger: Ledger, study: str) -> bool:
     table, places, tasks = schema.people_studies, schema.people_places, schema.people_tasks
     in_study = select(places.c.id).where(places.c.study == study)
     with ledger.writing() as connection:
-        connection.execute(_TO_CHANGE, {"study_": study})
+        hold_study(connection, study)
         if connection.execute(in_study.where(places.c.person.is_not(None))).first() is not None:
             return False
         connection.execute(delete(tasks).where(tasks.c.place.in_(in_study)))
         with changing(connection, places, places.c.study == study), changing(connection, table, table.c.id == study):
             connection.execute(delete(places).where(places.c.study == study))
             return connection.execute(delete(table).where(table.c.id == study)).rowcount == 1
+
+
+def hold_study(connection: Connection, study: str) -> PeopleStudy | None:
+    """Until the end of the transaction nobody else takes, frees or adds a place, changes the question or removes it."""
+    connection.execute(_TO_CHANGE, {"study_": study})
+    row = connection.execute(_STUDY, {"study_": study}).first()
+    return None if row is None else _study(row)
 
 
 def take_place(ledger: Ledger, study: str, person: Person, *, log: LogEvent | None = None) -> str:
@@ -187,14 +194,13 @@ def take_place(ledger: Ledger, study: str, person: Person, *, log: LogEvent | No
     waits for the disk.
     """
     with ledger.writing() as connection:
-        connection.execute(_TO_CHANGE, {"study_": study})
-        row = connection.execute(_STUDY, {"study_": study}).first()
+        held = hold_study(connection, study)
         place = connection.execute(_THEIRS, {"study_": study, "person_": person.id}).first()
         found = place or connection.execute(_FREE, {"study_": study}).first()
-        if row is None or found is None:
+        if held is None or found is None:
             raise PeopleStudyError("Every place in this study is taken.")
         if found.record is None:  # also where an earlier version was killed when the place was theirs
-            _put_on_record(ledger, connection, found, person, of_study=_study(row))
+            _put_on_record(ledger, connection, found, person, of_study=held)
         if log is not None:
             write_down_within(connection, log)
     return found.id
@@ -207,7 +213,7 @@ _STUDIES = _studies()
 _STUDY = _STUDIES.where(_studies_.id == bindparam("study_"))
 _THEIRS = select(schema.people_places).where(_of_place, _places.person == bindparam("person_"))
 _FREE = select(schema.people_places).where(_of_place, _places.person.is_(None)).order_by(_places.number).limit(1)
-# On PostgreSQL several servers write at once: whoever takes a place, changes the question or removes the study waits.
+# On PostgreSQL several servers write at once.
 _TO_CHANGE = select(_studies_.id).where(_studies_.id == bindparam("study_")).with_for_update()
 _TAKE = (
     update(schema.people_places)

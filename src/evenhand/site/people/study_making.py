@@ -159,7 +159,9 @@ class Material:
     criteria: bool
     """Whether any of its items has criteria."""
     baseline: str | None
-    """Whom every other model met before a judging model; None where they met each other."""
+    """Whom every other model met before a judging model, or would meet; None where they met each other."""
+    judged: bool
+    """Whether a model has judged it."""
 
     def usual(self) -> Mapping[str, Any]:
         """The fields of a study that can be held against what models judged."""
@@ -253,6 +255,7 @@ def material(ledger: Ledger, data: str) -> Material | None:
         form="five-level" if creative else "forced",
         criteria=any(text.strip() for item in items for _, text in item.criteria),
         baseline=_baseline(known, references=creative and bool(answered[REFERENCE])),
+        judged=bool(known),
     )
 
 

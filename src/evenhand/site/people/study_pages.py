@@ -208,7 +208,9 @@ async def _more_of(serving: Service, study: str) -> tuple[str, ...] | None:
 async def _figures(serving: Service, name: str, work: Callable[..., T], study: str) -> T:
     """Of those who count now: whoever has just left somebody out is not shown what was before. Raises StillWorking."""
     out = frozenset(people_left_out(await run_in_threadpool(decisions, serving.ledger, study)))
-    return await serving.figures.kept((name, study, out), partial(work, study=study), serving.site.limits.patience)
+    return await serving.figures.kept(
+        (name, study, out), partial(work, study=study), serving.site.limits.patience, what="This study"
+    )
 
 
 async def _board_of(serving: Service, study: str) -> BoardOnRecord | None:
@@ -316,6 +318,8 @@ async def one_person(serving: Serving, owner: Owner, form: SentForm, study: str)
 async def decided_on(serving: Service, owner: Visitor, study: str, person: str, rule: str, *, out: bool = True) -> bool:
     """Whether it changed anything; raises Refusal."""
     await run_in_threadpool(study_of, serving.ledger, study)
+    if await run_in_threadpool(find_person, serving.ledger, person) is None:
+        raise not_found("such person")
     by = owner.must_be("owner").id
     said = partial(decide, serving.ledger, study, person, left_out=out, rule=rule, by=by)
     try:

@@ -18,7 +18,7 @@ from evenhand.files.kept_folder import Content
 from evenhand.ledger.read.newest import newest
 from evenhand.ledger.read.people_boards import people_parts
 from evenhand.ledger.store.record import Ledger
-from evenhand.site.app import make_app
+from evenhand.site.app import LATER, make_app
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.http.service import Service
 from evenhand.site.http.settings import Site, VisitorLimits
@@ -37,6 +37,8 @@ _LIMITS = VisitorLimits(
     moment=_LONG,
     glance=_LONG,
 )
+_AGAIN = 0.2
+"""Seconds."""
 _NOT_THERE = (404, 422, 503)
 """Statuses with which the site says that there is no such page to be seen, with the reason."""
 
@@ -97,17 +99,31 @@ class _Given:
     body: bytes
 
 
-def walked_boards(ledger: Ledger, *, battles: bool = True, told: Callable[[int], None]) -> Walked:
+def walked_boards(
+    ledger: Ledger,
+    *,
+    battles: bool = True,
+    told: Callable[[int], None],
+    patience: float = _LONG,
+    again: bool = False,
+) -> Walked:
     """All public pages of a ledger. `battles`: each on a page of its own. `told` hears how many files there are so
-    far. Raises PublishError where no board may be seen."""
-    if not any(one.studies for one in boards_on_record(ledger)):
-        raise _no_board(ledger)
+    far. `patience`: seconds before a page that is being worked out is asked for again. Where no board may be seen,
+    raises PublishError; `again`: pages were published before, and give place to some without a board."""
+    no_board = None if any(one.studies for one in boards_on_record(ledger)) else _no_board(ledger)
+    if no_board is not None and not again:
+        raise no_board
     before = newest(ledger)
-    walked = asyncio.run(_walked(ledger, _site("boards"), front="/", battles=battles, told=told))
-    if newest(ledger) == before:
-        return walked
-    changed = "The record changed while its pages were made, and some may tell of more than others; publish again."
-    return replace(walked, notes=(*walked.notes, changed))
+    site = _site("boards", patience=patience)
+    walked = asyncio.run(_walked(ledger, site, front="/", battles=battles, told=told))
+    notes = list(walked.notes)
+    if no_board is not None:
+        notes.append(f"{no_board} The boards that were published here before are removed.")
+    if newest(ledger) != before:
+        notes.append(
+            "The record changed while its pages were made, and some may tell of more than others; publish again."
+        )
+    return replace(walked, notes=tuple(notes))
 
 
 def walked_cases(ledger: Ledger, data: str, *, told: Callable[[int], None]) -> Walked:
@@ -115,8 +131,9 @@ def walked_cases(ledger: Ledger, data: str, *, told: Callable[[int], None]) -> W
     return asyncio.run(_walked(ledger, _site("cases"), front=f"/benchmarks/{data}", battles=False, told=told))
 
 
-def _site(published: Literal["boards", "cases"]) -> Site:
-    return Site(url=f"http://{_HOST}", hosts=frozenset({_HOST}), limits=_LIMITS, published=published)
+def _site(published: Literal["boards", "cases"], *, patience: float = _LONG) -> Site:
+    limits = replace(_LIMITS, patience=patience)
+    return Site(url=f"http://{_HOST}", hosts=frozenset({_HOST}), limits=limits, published=published)
 
 
 def _no_board(ledger: Ledger) -> PublishError:
@@ -176,6 +193,9 @@ async def _walked(ledger: Ledger, site: Site, *, front: str, battles: bool, told
 async def _kept_page(app: FastAPI, kept: _Kept, address: Address, *, front: bool) -> list[Link]:
     """Where it leads."""
     given = await _given(app, address)
+    while given.status == LATER:
+        await asyncio.sleep(_AGAIN)
+        given = await _given(app, address)
     if given.status in _NOT_THERE:
         kept.refused.append(address)
         return []

@@ -12,6 +12,8 @@
   const undo = form.querySelector("[data-undo]");
   const taught = document.querySelector("[data-taught]");
   form.querySelector("[data-keys]").hidden = false;
+  // A choice goes by what its button says.
+  const words = (code) => radios.find((one) => one.value === code)?.closest("label").querySelector(".words").textContent;
   let saving = Promise.resolve();
   let waiting = 0;
   let answered = form.dataset.answered === "yes";
@@ -70,7 +72,7 @@
   }
 
   async function save(choice) {
-    status.textContent = `Saving ${choice} …`;
+    status.textContent = `Saving ${words(choice)} …`;
     let answer, said;
     try {
       answer = await sent(choice);
@@ -81,7 +83,7 @@
     }
     if (answer.ok) {
       stands(said);
-      status.textContent = `Saved: ${said.choice}`;
+      status.textContent = `Saved: ${words(said.choice)}`;
       if (said.taught) teach(said.taught);
       else if (advance.checked && waiting === 1) setTimeout(() => go("next"));
       return;

@@ -6,7 +6,8 @@ for (const form of document.querySelectorAll("form[data-list]")) {
   const list = document.getElementById(form.dataset.list);
   if (!list) continue;
   const rows = [...list.children].filter((row) => !row.matches(".component"));
-  const words = rows.map((row) => (row.querySelector(".name") ?? row).textContent.toLowerCase());
+  // What is shown of a row, or what it stands for where that is longer.
+  const words = rows.map((row) => `${(row.querySelector(".name") ?? row).textContent} ${row.dataset.words ?? ""}`.toLowerCase());
   const per = Number(form.dataset.per ?? rows.length);
   const status = form.querySelector("[role=status]");
   const turning = document.createElement("nav");
@@ -19,7 +20,7 @@ for (const form of document.querySelectorAll("form[data-list]")) {
 
   function fits(row, number, asked) {
     return asked.every(([name, value]) =>
-      name === "find" ? words[number].includes(value.toLowerCase()) : row.dataset[name].split("\n").includes(value));
+      name === "find" ? words[number].includes(value.trim().toLowerCase()) : row.dataset[name].split("\n").includes(value));
   }
 
   function show() {
@@ -108,6 +109,9 @@ function sort(ranked, value, way) {
 function valueOf(cell) {
   const shown = (cell.querySelector("b") ?? cell).textContent.trim();
   if (cell.matches(".name")) return shown.toLowerCase();
-  const number = Number.parseFloat(shown.replace(/[,\s]/g, "").replace("\u2212", "-"));
-  return Number.isNaN(number) ? null : number;
+  const number = Number.parseFloat(shown.replace(/[<>,\s]/g, "").replace("\u2212", "-"));
+  if (Number.isNaN(number)) return null;
+  // A share that would be rounded to 0 or 100 per cent is told as `<1` and `>99`: between those and what is exact.
+  if (shown.startsWith("<")) return number / 2;
+  return shown.startsWith(">") ? (number + 100) / 2 : number;
 }

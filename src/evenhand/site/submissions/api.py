@@ -1,7 +1,7 @@
 """Submissions for scripts: a team does here what it does on the pages."""
 
 import tempfile
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any, BinaryIO, NotRequired
 
 from fastapi import Query, Request
 from pydantic import BaseModel, Field
@@ -9,7 +9,8 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from evenhand.domain.submission import Feedback, Stage
+from evenhand.domain.submission import Feedback, Pairs, Stage
+from evenhand.ledger.submissions.placements import PlacementProgress
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
 from evenhand.ledger.upkeep.signing import public_keys
 from evenhand.site.api import Id
@@ -76,6 +77,11 @@ class IntakeListed(TypedDict):
     missing_allowed: int
     feedback: Feedback
     reserve: float
+    pairs: Pairs
+    until: str | None
+    """Of `nearest`, with the next two: the rule at which a placing ends."""
+    looks: int | None
+    max_calls: int | None
     published: list[dict[str, Any]]
     """Of a ladder: what was published, the best first."""
     board: str | None
@@ -111,12 +117,23 @@ class UploadShown(TypedDict):
     faults: int
 
 
+class LooksShown(TypedDict):
+    """Of a submission that is placed among its nearest: `wanted` is at most then."""
+
+    until: str
+    planned: int
+    taken: int
+    next_after: int | None
+    """Calls; null after the last."""
+
+
 class SubmissionShown(SubmissionListed):
     upload: UploadShown | None
     confirmed_at: float | None
     place: int | None
     wanted: int | None
     done: int | None
+    looks: LooksShown | None
     judged_at: float | None
     partial: bool | None
     row: Any
@@ -161,6 +178,8 @@ class ReceiptDocument(Versioned):
     study: dict[str, Any]
     board_studies: list[str]
     record: dict[str, Any]
+    placed: NotRequired[list[str]]
+    """Models of the board that were placed at looks planned beforehand, where there are some."""
     ranking: dict[str, Any]
     row: dict[str, Any]
     moved: list[Any]
@@ -190,6 +209,10 @@ def _intake(offer: IntakeOffer) -> IntakeListed:
         "missing_allowed": terms.missing_allowed,
         "feedback": terms.feedback,
         "reserve": terms.reserve,
+        "pairs": terms.pairs,
+        "until": terms.until if terms.nearest else None,
+        "looks": terms.looks if terms.nearest else None,
+        "max_calls": terms.max_calls if terms.nearest else None,
         "published": [dict(one.as_json()) for one in offer.published],
         "board": None if offer.board is None else offer.board.id,
     }
@@ -277,10 +300,22 @@ def _document(seen: Followed) -> SubmissionShown:
         "place": seen.place,
         "wanted": None if seen.progress is None else seen.progress.wanted,
         "done": seen.done,
+        "looks": _looks(seen.progress),
         "judged_at": stands.judged_at,
         "partial": None if judged is None else judged.partial,
         "row": None if judged is None else judged.receipt.get("row"),
         "moved": None if judged is None else judged.receipt.get("moved"),
+    }
+
+
+def _looks(progress: PlacementProgress | None) -> LooksShown | None:
+    if progress is None or progress.looks is None:
+        return None
+    return {
+        "until": str(progress.looks.until),
+        "planned": progress.looks.looks,
+        "taken": progress.look,
+        "next_after": progress.next_look,
     }
 
 

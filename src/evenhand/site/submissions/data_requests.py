@@ -9,14 +9,15 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.exchange.tables import ExchangeTable
-from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.projection import items_of, studies
 from evenhand.ledger.submissions.intakes import Intake, find_intake
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.site.accounts.request_pages import ABOUT_LONGEST
 from evenhand.site.accounts.requests import TooManyWait, ask_for_data, find_request, requests_on_record
+from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
-from evenhand.site.http.visibility import sight
+from evenhand.site.http.visibility import read_in_sight, sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.proposed import plain
 from evenhand.site.submissions.offers import offer_of
@@ -116,15 +117,21 @@ async def released_items(serving: Service, visitor: Visitor, request_id: str) ->
 
 async def released_ratings(serving: Service, visitor: Visitor, request_id: str) -> Response:
     """People's judgements on the items, likewise; without studies that still run, and models that are not published."""
-    grant = await _grant(serving, visitor, request_id)
-    boards = [one for one in await serving.boards() if one.human and one.data == grant.data]
-    chosen = [study for one in boards for study in one.studies]
+    grant, ledger = await _grant(serving, visitor, request_id), serving.ledger
 
-    def rated() -> ExchangeTable:
-        hidden = sight(serving.ledger, visitor, data=grant.data, sample=False).hidden
-        return ratings_table(serving.ledger, chosen, grant.recipient, hidden=hidden, names=board_names(serving.ledger))
+    def look() -> tuple[frozenset[str], frozenset[str]]:
+        """The keys of people's shares that count, and the models that are not to be seen."""
+        boards = [one for one in boards_on_record(ledger) if one.human and one.data == grant.data]
+        hidden = sight(ledger, visitor, data=grant.data, sample=False).hidden
+        return frozenset(study.key for one in boards for study in one.studies), hidden
 
-    return await _given(serving, visitor, await serving.at_length(rated), f"ratings-{request_id}.jsonl")
+    def rated(seen: tuple[frozenset[str], frozenset[str]]) -> ExchangeTable:
+        shares, hidden = seen
+        chosen = [one for one in studies(ledger) if one.key in shares]
+        return ratings_table(ledger, chosen, grant.recipient, hidden=hidden, names=board_names(ledger))
+
+    made = await serving.at_length(partial(read_in_sight, look, rated))
+    return await _given(serving, visitor, made, f"ratings-{request_id}.jsonl")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

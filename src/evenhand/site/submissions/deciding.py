@@ -6,6 +6,7 @@ from functools import partial
 
 from starlette.concurrency import run_in_threadpool
 
+from evenhand.domain.errors import Misuse
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import (
     Approved,
@@ -18,13 +19,16 @@ from evenhand.domain.submission import (
     SubmissionState,
     SubmissionTerms,
 )
+from evenhand.format.words import counted
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import Intake, IntakeTaken, find_intake, open_intake
+from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, IntakeTaken, find_intake, open_intake, set_terms
 from evenhand.ledger.submissions.placements import studies_of
 from evenhand.ledger.submissions.store import Submission, find_submission, spent, tell
 from evenhand.ledger.submissions.team_names import NameRefused
+from evenhand.reports.board.placement import refuse_placing
 from evenhand.reports.board.released import FEWEST
+from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.reports.receipts.ladder import drawn_reserve
 from evenhand.site.accounts.requests import decide
@@ -59,6 +63,7 @@ def decided_terms(terms: SubmissionTerms) -> SubmissionTerms:
     """Raises Refusal on terms that cannot be kept."""
     if not terms.battles:
         raise Refusal(422, "At least one battle is needed to place a model.")
+    _refuse_looks(terms)
     if terms.reference_battles > terms.battles:
         raise Refusal(422, "The battles against the reference are among the battles; there cannot be more of them.")
     if not 0 <= terms.reserve <= RESERVE_MOST:
@@ -68,6 +73,43 @@ def decided_terms(terms: SubmissionTerms) -> SubmissionTerms:
     if not terms.per_team or not terms.days:
         raise Refusal(422, "A team may submit at least once, in a time of at least one day.")
     return terms
+
+
+def _refuse_looks(terms: SubmissionTerms) -> None:
+    """Raises Refusal where models cannot be placed among their nearest so, whatever the board."""
+    if not terms.nearest:
+        return
+    if terms.ladder:
+        raise Refusal(
+            422,
+            "A ladder compares submissions item by item, so each plays all items; among its nearest a model plays no "
+            "more than is needed to place it. Choose opponents at random, or the feedback `paper`.",
+        )
+    try:
+        terms.newcomer(_NEWCOMER)
+    except Misuse as error:
+        raise Refusal(422, _without_flag(error), code="EH-INVALID") from error
+    if terms.max_calls < terms.looks:
+        raise Refusal(422, f"{counted(terms.max_calls, 'call')} at most are too few for {terms.looks} looks.")
+
+
+def possible_terms(ledger: Ledger, board: BoardIdentity, terms: SubmissionTerms) -> SubmissionTerms:
+    """Raises Refusal where nobody can be placed among their nearest on this board, with the reason."""
+    if terms.nearest:
+        try:
+            refuse_placing(ledger, board, terms.newcomer(_NEWCOMER))
+        except (Misuse, RankError) as error:
+            raise Refusal(422, _without_flag(error)) from error
+    return terms
+
+
+_NEWCOMER = "A submission"
+"""Whoever is to be placed, in a sentence that says why that cannot be."""
+
+
+def _without_flag(error: Exception) -> str:
+    """As a page says it, which has no flags."""
+    return str(error).replace("--until", "The rule", 1)
 
 
 async def open_for(serving: Service, owner: Visitor, board: str, terms: SubmissionTerms) -> str:
@@ -82,8 +124,10 @@ async def open_for(serving: Service, owner: Visitor, board: str, terms: Submissi
 
 def open_board(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms, *, by: str) -> str:
     """The new intake's id. Raises Refusal."""
+    identity = identity_of(board)
+    terms = possible_terms(ledger, identity, _with_reserve(ledger, board, terms))
     try:
-        return open_intake(ledger, board.benchmark, identity_of(board), _with_reserve(ledger, board, terms), by=by)
+        return open_intake(ledger, board.benchmark, identity, terms, by=by)
     except IntakeTaken as error:
         raise Refusal(409, str(error)) from error
 
@@ -92,8 +136,7 @@ def _with_reserve(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms) 
     """Raises Refusal where a ladder would have too few items, or not play them all."""
     if not terms.ladder:
         return terms
-    identity = identity_of(board)
-    items = sorted({item for study in studies_of(ledger, identity) for item in study.items})
+    items = _refuse_unplayed(ledger, identity_of(board), terms)
     reserved = drawn_reserve(items, share=terms.reserve, seed=terms.seed, secret=ledger.fence_secret())
     if terms.reserve and min(len(reserved), len(items) - len(reserved)) < FEWEST:
         raise Refusal(
@@ -101,19 +144,29 @@ def _with_reserve(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms) 
             f"Of {len(items)} items {len(reserved)} would be held in reserve; {FEWEST} at least are needed in it, and "
             "as many beside it.",
         )
+    return replace(terms, reserved=reserved)
+
+
+def _refuse_unplayed(ledger: Ledger, board: BoardIdentity, terms: SubmissionTerms) -> list[str]:
+    """The items of a ladder. Raises Refusal where a submission would not play them all."""
+    items = sorted({item for study in studies_of(ledger, board) for item in study.items})
     if terms.battles - terms.reference_battles < len(items):
         raise Refusal(
             422,
             f"A ladder compares submissions item by item, so each item is played: {len(items)} battles at least beside "
             "those against the reference.",
         )
-    return replace(terms, reserved=reserved)
+    return items
 
 
-def changed_terms(intake: Intake, terms: SubmissionTerms) -> SubmissionTerms:
-    """With what was settled when it was opened."""
+def change_terms(ledger: Ledger, intake: Intake, terms: SubmissionTerms, *, by: str) -> None:
+    """But for what was settled when it was opened. Raises Refusal."""
     before = intake.terms
-    return replace(terms, feedback=before.feedback, reserve=before.reserve, reserved=before.reserved)
+    kept = replace(terms, feedback=before.feedback, reserve=before.reserve, reserved=before.reserved)
+    decided = possible_terms(ledger, intake.board, decided_terms(kept))
+    if decided.ladder and decided.drawn != before.drawn:
+        _refuse_unplayed(ledger, intake.board, decided)
+    set_terms(ledger, intake.id, decided, by=by)
 
 
 async def answer_request(serving: Service, owner: Visitor, request: str, *, accepted: bool, reason: str) -> None:
@@ -194,6 +247,9 @@ def _approval(plan: Estimated, budget: float | None, despite: Despite) -> Approv
         reference_battles=plan.reference_battles,
         seed=plan.seed,
         despite=despite if plan.held else "",
+        until=plan.until,
+        looks=plan.looks,
+        max_calls=plan.max_calls,
     )
     if said.despite != "without_reference":
         return said

@@ -37,6 +37,16 @@ class IntakeOffer:
         return self.benchmark.items
 
     @property
+    def references(self) -> bool:
+        return any(item.reference for item in self.items)
+
+    @property
+    def kept_texts(self) -> list[str]:
+        """What its items have that a judge sees and a team does not, unless all of it is public."""
+        captions = any(item.caption for item in self.items)
+        return [*(["captions"] if captions else []), *(["references"] if self.references else [])]
+
+    @property
     def images(self) -> int:
         return len({name for item in self.items for name in item.images})
 

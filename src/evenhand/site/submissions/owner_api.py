@@ -7,9 +7,9 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from typing_extensions import TypedDict
 
-from evenhand.domain.submission import Despite, Failed, Feedback, Stage, SubmissionState, SubmissionTerms
+from evenhand.domain.placing import LOOKS, MOST_CALLS, MOST_LOOKS
+from evenhand.domain.submission import Despite, Failed, Feedback, Pairs, Stage, SubmissionState, SubmissionTerms
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import Submission, spent, submissions_on_record
 from evenhand.site.accounts.request_pages import ABOUT_LONGEST
 from evenhand.site.accounts.requests import AccessRequest, Kind, requests_on_record
@@ -25,14 +25,14 @@ from evenhand.site.submissions.deciding import (
     RESERVE_MOST,
     answer_request,
     approve,
-    changed_terms,
+    change_terms,
     close,
     decided_terms,
     open_for,
     raise_budget,
     refuse,
 )
-from evenhand.site.submissions.owner_pages import intake_of
+from evenhand.site.submissions.owner_pages import UNTIL_LONGEST, intake_of
 
 routes = DocumentRouter(prefix="/api", tags=["Submissions"])
 
@@ -48,6 +48,18 @@ class IntakeTerms(BaseModel):
     days: int = Field(default=30, ge=1, le=_MOST)
     missing_allowed: int = Field(default=0, ge=0, le=_MOST)
     open: bool = True
+    pairs: Pairs = Field(
+        default="random",
+        description="Whom a model meets. `random`: opponents by lot, `battles` in both orders. `nearest`: those of "
+        "the founding models it is hardest to tell from, a call each, until a rule is met.",
+    )
+    until: str = Field(
+        default="rank=3",
+        max_length=UNTIL_LONGEST,
+        description="Of `nearest`: `rank=3`, `tier`, `above=NAME` or `width=50`.",
+    )
+    looks: int = Field(default=LOOKS, ge=2, le=MOST_LOOKS, description="Of `nearest`: looks planned beforehand.")
+    max_calls: int = Field(default=MOST_CALLS, ge=2, le=_MOST, description="Of `nearest`: calls at most.")
 
     def terms(self) -> SubmissionTerms:
         return decided_terms(SubmissionTerms(**self.model_dump()))
@@ -155,6 +167,11 @@ class EstimateShown(TypedDict):
     same: int
     changed: int
     within: str
+    until: str
+    looks: int
+    max_calls: int
+    expected_calls: float | None
+    expected_by: str
 
 
 class SubmissionForOwner(StageShown):
@@ -210,8 +227,8 @@ async def put_terms(
     serving: Serving, owner: FreshOwner, changing: Changing, intake: Id, asked: IntakeTerms
 ) -> Response:
     found = await intake_of(serving, intake)
-    by, terms = owner.must_be("owner").id, changed_terms(found, asked.terms())
-    await run_in_threadpool(set_terms, serving.ledger, intake, terms, by=by)
+    by, terms = owner.must_be("owner").id, asked.terms()
+    await run_in_threadpool(change_terms, serving.ledger, found, terms, by=by)
     await serving.watch.note(changing, "changed the terms of submissions", intake)
     return Response(status_code=204)
 
@@ -268,6 +285,11 @@ def _submission(one: Submission, spent_usd: float) -> SubmissionForOwner:
             "same": plan.same,
             "changed": plan.changed,
             "within": plan.within,
+            "until": plan.until,
+            "looks": plan.looks,
+            "max_calls": plan.max_calls,
+            "expected_calls": plan.expected_calls,
+            "expected_by": plan.expected_by,
         },
     }
 

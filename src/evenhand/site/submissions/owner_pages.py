@@ -2,16 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast, get_args
+from typing import Any, TypedDict, cast, get_args
 
 from fastapi import APIRouter, Request
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
-from evenhand.domain.submission import Despite, Estimated, Feedback, SubmissionTerms
+from evenhand.domain.placing import MOST_LOOKS
+from evenhand.domain.submission import Despite, Estimated, Feedback, Pairs, SubmissionTerms
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
-from evenhand.ledger.submissions.intakes import Intake, find_intake, intakes_on_record, set_terms
+from evenhand.ledger.submissions.intakes import Intake, find_intake, intakes_on_record
 from evenhand.ledger.submissions.store import Submission, find_submission, spent, submissions_on_record
 from evenhand.reports.receipts.ladder import asked_of
 from evenhand.site.accounts.requests import requests_on_record
@@ -28,7 +29,7 @@ from evenhand.site.submissions.deciding import (
     RESERVE_MOST,
     answer_request,
     approve,
-    changed_terms,
+    change_terms,
     close,
     decided_terms,
     open_for,
@@ -37,7 +38,7 @@ from evenhand.site.submissions.deciding import (
     submittable,
 )
 from evenhand.site.submissions.offers import identity_of
-from evenhand.site.submissions.team_progress import Followed, followed
+from evenhand.site.submissions.team_progress import Followed, estimate_in, followed
 from evenhand.site.submissions.words import STAGES, asked_told, chosen_told, history, steering_told
 
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
@@ -45,6 +46,8 @@ pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
 _ESTIMATES_MOST = 999_999_999
 DESPITE: tuple[str, ...] = get_args(Despite)
 FEEDBACK: tuple[str, ...] = get_args(Feedback)
+PAIRS: tuple[str, ...] = get_args(Pairs)
+UNTIL_LONGEST = 200
 _NUMBERS = ("battles", "reference_battles", "seed", "per_team", "days", "missing_allowed")
 
 
@@ -129,7 +132,26 @@ def _terms(form: SentFields) -> SubmissionTerms:
     numbers = {name: form.number(name, least=0, most=1_000_000) for name in _NUMBERS}
     policy = plain(form.text("policy", most=POLICY_LONGEST, required="the policy"))
     given: dict[str, Any] = {"policy": policy, "open": form.text("open", most=10) == "yes", **numbers}
-    return decided_terms(SubmissionTerms(**given))
+    return decided_terms(SubmissionTerms(**given, **_looks(form)))
+
+
+class _Looks(TypedDict, total=False):
+    pairs: Pairs
+    until: str
+    looks: int
+    max_calls: int
+
+
+def _looks(form: SentFields) -> _Looks:
+    """Raises Refusal."""
+    if form.text("pairs", most=10) in ("", "random"):
+        return {}
+    return {
+        "pairs": cast("Pairs", form.choice("pairs", PAIRS)),
+        "until": form.text("until", most=UNTIL_LONGEST, required="the rule"),
+        "looks": form.number("looks", least=2, most=MOST_LOOKS, called="The number of looks"),
+        "max_calls": form.number("max_calls", least=2, most=1_000_000, called="The number of calls"),
+    }
 
 
 def _opening_terms(form: SentFields) -> SubmissionTerms:
@@ -163,7 +185,7 @@ async def intake(request: Request, serving: Serving, owner: Owner, intake: str) 
 async def change_intake(serving: Serving, owner: FreshOwner, form: SentForm, intake: str) -> Response:
     found = await intake_of(serving, intake)
     by = owner.must_be("owner").id
-    await run_in_threadpool(set_terms, serving.ledger, intake, changed_terms(found, _terms(form)), by=by)
+    await run_in_threadpool(change_terms, serving.ledger, found, _terms(form), by=by)
     await serving.watch.note(owner, "changed the terms of submissions", intake)
     return RedirectResponse(f"/admin/submissions/intakes/{intake}", 303)
 
@@ -192,6 +214,7 @@ def _one(ledger: Ledger, submission: str) -> dict[str, Any]:
         "progress": seen.progress,
         "place": seen.place,
         "receipt": seen.receipt,
+        "estimate": estimate_in,
         "spent": spent(ledger, found.id),
         "same": _same_file(ledger, found),
         "told": _told(found.standing.estimated),

@@ -54,7 +54,7 @@ async def mine(request: Request, serving: Serving, visiting: Visiting) -> Respon
     person = visiting.must_be("team")
     found = await run_in_threadpool(submissions_on_record, serving.ledger, person=person.id)
     intakes = {one.id: one for one in await run_in_threadpool(intakes_on_record, serving.ledger)}
-    context = {"submissions": found[::-1], "intakes": intakes, "stages": STAGES}
+    context = {"submissions": found[::-1], "intakes": intakes, "stages": STAGES, "estimate": estimate_in}
     return serving.pages.page(request, "submissions.html", context)
 
 

@@ -13,7 +13,7 @@ from evenhand.domain.submission import labelled
 from evenhand.exchange.tables import ExchangeTable
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import find_intake
+from evenhand.ledger.submissions.intakes import Intake, find_intake
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import (
     Submission,
@@ -25,7 +25,7 @@ from evenhand.ledger.submissions.store import (
 from evenhand.ledger.submissions.submitted_models import board_names, may_be_shown
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
-from evenhand.site.http.visibility import sight
+from evenhand.site.http.visibility import Sight, read_in_sight, sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.submissions.team_battles import Reader, team_battles
 
@@ -59,9 +59,16 @@ def followed(ledger: Ledger, one: Submission) -> Followed:
     return Followed(
         submission=one,
         place=place_in_line(submissions_on_record(ledger), one.id) if waits else None,
-        progress=None if one.standing.approved is None else placing_progress(ledger, intake.board, one.label),
+        progress=None if one.standing.approved is None else _progress(ledger, intake, one),
         gone=_gone(ledger, one),
     )
+
+
+def _progress(ledger: Ledger, intake: Intake, one: Submission) -> PlacementProgress | None:
+    found, judged = placing_progress(ledger, intake.board, one.label), one.standing.judged
+    if found is None or found.looks is None or judged is None or judged.partial:
+        return found
+    return replace(found, wanted=found.decided + found.no_verdict)  # it has ended, and nothing more is wanted
 
 
 def _gone(ledger: Ledger, one: Submission) -> int:
@@ -102,7 +109,11 @@ async def battles_of(serving: Service, visitor: Visitor, one: Submission) -> Exc
     """Its battles as far as its team may see them. Raises Refusal before it is judged."""
     if one.standing.judged is None:
         raise _no_receipt()
-    intake = await run_in_threadpool(find_intake, serving.ledger, one.intake)
+    return await serving.at_length(partial(_battles, serving.ledger, visitor, one.standing.judged.receipt, one))
+
+
+def _refuse_of_a_ladder(ledger: Ledger, visitor: Visitor, one: Submission) -> None:
+    intake = find_intake(ledger, one.intake)
     if not visitor.is_owner and intake is not None and intake.terms.ladder:
         raise Refusal(
             409,
@@ -110,30 +121,46 @@ async def battles_of(serving: Service, visitor: Visitor, one: Submission) -> Exc
             "a submission is better than the one shown by more than its standard error.",
             code="EH-LADDER",
         )
-    return await serving.at_length(partial(_battles, serving.ledger, visitor, one.standing.judged.receipt, one))
 
 
 def _no_receipt() -> Refusal:
     return not_found("receipt yet: it comes when the submission is judged")
 
 
-def _study(ledger: Ledger, receipt: Mapping[str, Json]) -> StudyOnRecord:
-    """On record, and not on a board as it was a moment ago."""
+def _studies(ledger: Ledger, receipt: Mapping[str, Json], label: str) -> list[StudyOnRecord]:
+    """That hold its battles: on record, and not on a board as it was a moment ago. One, or of a model that was placed
+    among its nearest every batch."""
     placed = receipt.get("study")
     key = placed.get("key") if isinstance(placed, dict) else None
-    found = next((study for study in studies(ledger) if study.key == key), None)
+    every = studies(ledger)
+    found = next((study for study in every if study.key == key), None)
     if found is None:
         raise Refusal(409, "No battle of this submission has a verdict.")
-    return found
+    if found.batch is None:
+        return [found]
+    board = (found.data, found.rater.key, found.condition.key, found.variant)
+    return [
+        one
+        for one in every
+        if one.batch is not None
+        and one.batch.plan.new == label
+        and (one.data, one.rater.key, one.condition.key, one.variant) == board
+    ]
 
 
 def _battles(ledger: Ledger, visitor: Visitor, receipt: Mapping[str, Json], one: Submission) -> ExchangeTable:
-    study = _study(ledger, receipt)
-    seen = sight(ledger, visitor, data=study.data, sample=study.sample)
-    # One's own battles are one's own, on the board or not.
-    own = replace(seen, hidden=seen.hidden - {one.label})
-    reader = Reader(battle=own.battle, everything=own.words_of_judges)
-    return team_battles(ledger, [study], one.label, reader=reader, names=names_for_team(ledger, one))
+    _refuse_of_a_ladder(ledger, visitor, one)
+    found = _studies(ledger, receipt, one.label)
+
+    def read(seen: Sight) -> ExchangeTable:
+        # One's own battles are one's own, on the board or not.
+        own = replace(seen, hidden=seen.hidden - {one.label})
+        reader = Reader(battle=own.battle, everything=own.words_of_judges)
+        made = team_battles(ledger, found, one.label, reader=reader, names=names_for_team(ledger, one))
+        _refuse_of_a_ladder(ledger, visitor, one)  # it may have become one meanwhile
+        return made
+
+    return read_in_sight(partial(sight, ledger, visitor, data=found[0].data, sample=found[0].sample), read)
 
 
 def names_for_team(ledger: Ledger, one: Submission) -> dict[str, str]:

@@ -57,6 +57,10 @@ def in_words(said: Said) -> str:  # noqa: C901  one line for each kind
             return "confirmed it"
         case Estimated(battles=battles, calls_at_most=calls, cost_usd=cost, likely_usd=likely):
             money = _money(cost) if likely is None else f"likely ${likely:.2f}, {_money(cost)}"
+            if said.until:
+                about = "" if said.expected_calls is None else f"about {round(said.expected_calls):,}, "
+                compared = f"{about}at most {counted(said.max_calls, 'comparison')} until {said.until} is met"
+                return f"estimated {compared}, at most {counted(calls, 'call')}, {money}{_held(said)}"
             return f"estimated {counted(battles, 'battle')}, at most {counted(calls, 'call')}, {money}{_held(said)}"
         case Approved(budget=budget, despite=despite):
             return f"approved it with {limit(budget)}{_DESPITE[despite]}"

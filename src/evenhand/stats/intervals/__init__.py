@@ -3,7 +3,7 @@
 from evenhand.stats.intervals.amounts import amount_mean, median
 from evenhand.stats.intervals.mean import Range, clustered_mean, joined_means
 from evenhand.stats.intervals.quantile import FEW_CLUSTERS, LEVEL, MANY, ONE_SIDED, error_of, reach, reaches
-from evenhand.stats.intervals.share import clustered_share, share_of_sums
+from evenhand.stats.intervals.share import clustered_share, share_of_clusters, share_of_sums
 from evenhand.stats.intervals.wilson import UNSEEN, Basis, left_out, wilson
 
 __all__ = [
@@ -23,6 +23,7 @@ __all__ = [
     "median",
     "reach",
     "reaches",
+    "share_of_clusters",
     "share_of_sums",
     "wilson",
 ]

@@ -1,6 +1,7 @@
 """A share with an interval that counts clusters of like cases, not rows."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -29,19 +30,51 @@ def clustered_share(successes: Numbers, weights: Numbers, clusters: Labels, *, l
         return Estimate(value=None, reason="no cases")
     share = min(max(float(weight @ won) / n, 0.0), 1.0)
     size, hits, faults = (_sums(cluster, each) for each in (weight, weight * won, weight * (1 - won)))
-    basis = Basis.of(size)
     residuals = _sums(cluster, weight * (won - share)) / n * left_out(size / n)
     rows = weight / n
-    # Of each share that the record might have had, the variance of so many cases that have nothing in common.
-    one_by_one = float(rows @ rows)
-    cases = float(basis.cases(np.array([share]), np.array([residuals @ residuals]), one_by_one)[0])
+    found = _Clustered(size=size, hits=hits, faults=faults, residuals=residuals, one_by_one=float(rows @ rows))
+    return found.estimate(share, n, level)
 
-    def bounds(at: float) -> Bounds:
-        lower, upper = basis.bounds(share, cases, at)
-        better, worse = (_lowest_lower(some, size, basis, one_by_one, at) for some in (faults, hits))
-        return min(lower, better), max(upper, 1 - worse)
 
-    return estimated(share, bounds, basis, cases=cases, n=n, level=level)
+def share_of_clusters(size: FloatArray, hits: FloatArray, squares: float, *, level: float = LEVEL) -> Estimate:
+    """What `clustered_share` gives, from each cluster's weight and the weight of its successes.
+
+    `squares`: of the weights of all rows, summed.
+    """
+    there = size > 0
+    size, hits = size[there], hits[there]
+    n = float(size.sum())
+    if n == 0:
+        return Estimate(value=None, reason="no cases")
+    share = min(max(float(hits.sum()) / n, 0.0), 1.0)
+    residuals = (hits - share * size) / n * left_out(size / n)
+    faults = np.maximum(size - hits, 0.0)
+    found = _Clustered(size=size, hits=hits, faults=faults, residuals=residuals, one_by_one=squares / n**2)
+    return found.estimate(share, n, level)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Clustered:
+    """Of each cluster; `one_by_one` is the variance of so many cases that have nothing in common, of each share that
+    the record might have had."""
+
+    size: FloatArray
+    hits: FloatArray
+    faults: FloatArray
+    residuals: FloatArray
+    one_by_one: float
+
+    def estimate(self, share: float, n: float, level: float) -> Estimate:
+        basis, one_by_one = Basis.of(self.size), self.one_by_one
+        variance = np.array([self.residuals @ self.residuals])
+        cases = float(basis.cases(np.array([share]), variance, one_by_one)[0])
+
+        def bounds(at: float) -> Bounds:
+            lower, upper = basis.bounds(share, cases, at)
+            better, worse = (_lowest_lower(some, self.size, basis, one_by_one, at) for some in (self.faults, self.hits))
+            return min(lower, better), max(upper, 1 - worse)
+
+        return estimated(share, bounds, basis, cases=cases, n=n, level=level)
 
 
 def share_of_sums(

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.domain.vote import Joining
+from evenhand.stats.ratings.codes import dense, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
 
 _ROUNDING = 1e-9
@@ -26,8 +27,8 @@ def joined(comparisons: Comparisons, rule: Joining) -> Comparisons:
     high = np.maximum(comparisons.model_a, comparisons.model_b).astype(np.int64)
     rater = np.zeros(len(low), dtype=np.int64) if comparisons.rater is None else comparisons.rater
     seen = comparisons.item.astype(np.int64) * (int(rater.max(initial=0)) + 1) + rater
-    seen = np.unique(seen, return_inverse=True)[1]
-    _, first_row, battle = np.unique((seen * models + low) * models + high, return_index=True, return_inverse=True)
+    battle = dense((dense(seen).astype(np.int64) * models + low) * models + high)
+    first_row = first_rows(battle)
     facing = np.where(comparisons.model_a == low, comparisons.sign, -comparisons.sign)
     weight = np.ones(len(low)) if comparisons.weight is None else comparisons.weight
     total = np.bincount(battle, weights=facing * weight, minlength=len(first_row))

@@ -189,6 +189,13 @@ def dense(numbers: npt.NDArray[Any]) -> Codes:
     return compact if seen.all() else (np.cumsum(seen, dtype=np.int32) - 1).take(compact)
 
 
+def first_rows(codes: Codes) -> npt.NDArray[np.intp]:
+    """Of each number, where all below the largest occur, the first row that has it."""
+    found = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.intp)
+    found[codes[::-1]] = np.arange(len(codes))[::-1]  # of several the last stays
+    return found
+
+
 def _compact(numbers: npt.NDArray[Any]) -> Codes:
     """Renumbered from 0, with gaps if they are not too wide."""
     if not numbers.size:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.domain.identity import Json
+from evenhand.format.words import per_cent
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian, spread_over_models
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
@@ -226,7 +227,8 @@ def _striking(
     far = np.divide(np.abs(observed), np.sqrt(usual), out=np.zeros_like(observed), where=usual > 0)
     return tuple(
         f"{names[table.first[row]]} against {names[table.second[row]]}: won "
-        f"{100 * (chance[row] + observed[row] / played[row]):.0f} %, the ratings say {100 * chance[row]:.0f} %"
+        f"{per_cent(float(chance[row] + observed[row] / played[row]), decimals=0)}, the ratings say "
+        f"{per_cent(float(chance[row]), decimals=0)}"
         for row in np.argsort(-far)[:_TOLD].tolist()
         if far[row] > _STRIKING
     )

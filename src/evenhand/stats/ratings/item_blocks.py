@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.stats.intervals import Basis
-from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.ratings.codes import Codes, dense
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray, summed
 
@@ -121,7 +121,7 @@ def count_of(codes: Codes) -> int:
 def crossing(one: Codes, other: Codes) -> Codes:
     """A number for each pair of numbers that occurs."""
     keys = one.astype(np.int64) * (int(other.max(initial=-1)) + 1) + other
-    return np.unique(keys, return_inverse=True)[1].ravel().astype(np.int32)
+    return dense(keys)
 
 
 def items_met(

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.intervals import Range, clustered_mean
+from evenhand.stats.intervals import LEVEL, Range, clustered_mean
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.soft import soft_rows
@@ -53,6 +53,12 @@ class Bench:
     @property
     def asked(self) -> npt.NDArray[np.bool_]:
         return ~np.isnan(self.people)
+
+    def without(self, judge: int) -> "Bench":
+        """As if this one had not sat."""
+        others = [place for place in range(len(self.judges)) if place != judge]
+        names = tuple(self.judges[place] for place in others)
+        return replace(self, judges=names, said=self.said[others], order=self.order[others])
 
     def cases(self, kept: npt.NDArray[np.bool_]) -> "Bench":
         return replace(
@@ -335,3 +341,71 @@ def shared_errors(bench: Bench) -> FloatArray | None:
     if int(known.sum()) < GROUPS:
         return None
     return np.atleast_2d(np.corrcoef(bench.said[:, known] - bench.people[known]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooAlike:
+    """Two judges who agree more than their own rates of being right, and what all judges have in common, explain."""
+
+    judges: tuple[str, str]
+    agree: float
+    """Share of the cases that both decide."""
+    expected: float
+    """If each erred for itself."""
+
+
+_COPIES = 0.98
+"""Agreement beyond which two of three judges are taken for one: with no fourth their rates cannot be told."""
+_LITTLE = 0.05
+"""Of agreement beyond the others': with less, counting it twice changes little."""
+
+
+def too_alike(bench: Bench) -> list[TooAlike]:
+    """Pairs of judges that weights learned without people count twice, the most alike first. One of each is set aside
+    before the others are looked at: by a judge that counts twice all others seem wrong together."""
+    told: list[TooAlike] = []
+    while len(bench.judges) >= FEWEST and (found := _most_alike(bench)) is not None:
+        told.append(found)
+        bench = bench.without(bench.judges.index(found.judges[1]))
+    return told
+
+
+def _most_alike(bench: Bench) -> TooAlike | None:
+    """Of the pairs that agree more than they should. Items of which some are easy make all judges agree more than if
+    each erred for itself; so a pair must be well beyond what the other pairs are, at 95 % for all pairs together."""
+    signs = np.sign(np.nan_to_num(bench.said))
+    pairs = [(one, other) for one in range(len(signs)) for other in range(one + 1, len(signs))]
+    known = {pair: one for pair in pairs if (one := _alike(bench, signs, *pair)) is not None}
+    told: list[TooAlike] = []
+    for at, (pair, items, same) in known.items():
+        rest = [own.agree - own.expected for other, (own, _, _) in known.items() if other != at]
+        if len(bench.judges) == FEWEST:
+            apart = pair.agree >= _COPIES
+        else:
+            more = _at_least(same - pair.expected, items, level=1 - (1 - LEVEL) / len(pairs))
+            apart = more > max(float(np.median(rest)) if rest else 0.0, 0.0) + _LITTLE
+        if apart:
+            told.append(pair)
+    return max(told, key=lambda one: one.agree, default=None)
+
+
+def _at_least(more: FloatArray, items: IntArray, *, level: float) -> float:
+    """The lower end of the mean's interval; where there is no spread to go by, of the widest that it might have."""
+    lower = clustered_mean(more, items, level=level, within=Range(low=-1.0, high=1.0)).lower
+    return lower if lower is not None and more.std() > 0 else float(more.mean()) - 1 / len(more) ** 0.5
+
+
+def _alike(bench: Bench, signs: FloatArray, one: int, other: int) -> tuple[TooAlike, IntArray, FloatArray] | None:
+    """With the items of the cases that both decide, and whether they agree there; None of too few items."""
+    both = (signs[one] != 0) & (signs[other] != 0)
+    items = bench.item[both]
+    if len(np.unique(items)) < GROUPS:
+        return None
+    same = (signs[one, both] == signs[other, both]).astype(np.float64)
+    expected = 1.0
+    if len(signs) > FEWEST:
+        # Each by those others that are not its double.
+        right = [rates(bench.without(away))[at - (at > away)] for at, away in ((one, other), (other, one))]
+        expected = float(right[0] * right[1] + (1 - right[0]) * (1 - right[1]))
+    names = (bench.judges[one], bench.judges[other])
+    return TooAlike(judges=names, agree=float(same.mean()), expected=expected), items, same

@@ -26,7 +26,7 @@ from evenhand.stats.multiplicity import holm
 from evenhand.stats.ratings.bradley_terry.components import IntArray, structure
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian
 from evenhand.stats.ratings.bradley_terry.solution import solve
-from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.ratings.codes import Codes, dense, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing
 from evenhand.stats.ratings.ranks import RankRanges
@@ -54,6 +54,8 @@ _UNDECIDED, _SEVERAL = 0.2, 20
 _FOLLOWED = 0.95
 """Of an item, the most that a fit is taken to follow it."""
 _HAIR = 1e-9
+_SCORES = np.array([0.0, 0.5, 1.0])
+"""Of a loss, a tie and a win, as a table of counts has them."""
 _NOUNS = {"item": "items", "rater": "raters"}
 
 
@@ -98,7 +100,7 @@ def neighbour_tests(
     """`listed`: the models of each component, the best first. No tests beyond `TESTED` models."""
     code = {name: number for number, name in enumerate(comparisons.models)}
     pairs = [(code[one], code[other]) for names in listed for one, other in itertools.pairwise(names)]
-    if not pairs or len(code) > TESTED or len(pairs) * len(comparisons) > _ROWS:
+    if not pairs or too_many(len(code), len(pairs), len(comparisons)):
         return ()
     if comparisons.weight is not None and not comparisons.weight.all():
         comparisons = comparisons.rows(comparisons.weight > 0)
@@ -124,6 +126,11 @@ def neighbour_tests(
             )
         )
     return tuple(found)
+
+
+def too_many(models: int, pairs: int, rows: int) -> bool:
+    """Whether neighbours are not tested because there are so many."""
+    return models > TESTED or pairs * rows > _ROWS
 
 
 def with_neighbours(ranges: RankRanges, tests: Sequence[NeighbourTest]) -> RankRanges:
@@ -173,7 +180,7 @@ class Grouping:
         group, models = code.astype(np.int64), len(comparisons.models)
         groups = int(group.max(initial=-1)) + 1
         sides = np.concatenate((group * models + comparisons.model_a, group * models + comparisons.model_b))
-        met = np.bincount(np.unique(sides) // models, minlength=groups)
+        met = np.bincount(sides[first_rows(dense(sides))] // models, minlength=groups)
         return cls(what=what, code=group, groups=groups, ways=np.maximum(met - 1, 1))
 
     def net(self, value: FloatArray, followed: FloatArray | None = None) -> NetScores:
@@ -226,9 +233,9 @@ class _Board:
     def __init__(self, comparisons: Comparisons) -> None:
         self._rows = comparisons
         grouped = pair_table(comparisons)
-        self._table, self._row = grouped.table, grouped.row
+        self._table, self._row = grouped.table, grouped.row.astype(np.intp)
+        self._cell = grouped.cell.astype(np.intp)
         self._groupings = Groupings.of(comparisons)
-        self._score = (comparisons.sign + 1) / 2
         self._weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
         self._gauge = _joined(self._table)
         solution = solve(_cells(self._table, comparisons.models))
@@ -263,15 +270,17 @@ class _Board:
 
     def _nets(self, strength: FloatArray, inverse: FloatArray, one: int, other: int) -> tuple[NetScores, ...]:
         """Of each item: its share in the difference of the two, and what that would be had the item had no say."""
-        along = inverse[one] - inverse[other]
-        a, b = self._rows.model_a, self._rows.model_b
-        expected = 1 / (1 + np.exp(np.clip(strength[b] - strength[a], -50, 50)))
+        along, own = inverse[one] - inverse[other], np.diagonal(inverse)
+        first, second = self._table.first, self._table.second
+        apart = along[first] - along[second]
+        expected = 1 / (1 + np.exp(np.clip(strength[second] - strength[first], -50, 50)))
         # How much the strengths of all but the difference follow the item: that much of it they have taken away.
-        first, second, own = self._table.first, self._table.second, np.diagonal(inverse)
-        loose = own[first] + own[second] - 2 * inverse[first, second]
-        loose -= (along[first] - along[second]) ** 2 / (along[one] - along[other])
-        followed = self._weight * expected * (1 - expected) * np.maximum(loose, 0.0)[self._row]
-        return self._groupings.nets((along[a] - along[b]) * self._weight * (self._score - expected), followed)
+        loose = own[first] + own[second] - 2 * inverse[first, second] - apart**2 / (along[one] - along[other])
+        followed = expected * (1 - expected) * np.maximum(loose, 0.0)
+        value = apart[:, None] * (_SCORES - expected[:, None])
+        return self._groupings.nets(
+            self._weight * value.ravel().take(self._cell), self._weight * followed.take(self._row)
+        )
 
     def _met(self, one: int, other: int) -> tuple[NetScores, ...]:
         """By their own battles alone, where the others' strengths have no finite fit."""

@@ -39,7 +39,7 @@ class Meetings:
     first: npt.NDArray[np.int8]
     """1 where the newcomer was shown first, -1 where second."""
     score: FloatArray
-    """1 where it won, 0 where it lost, 1/2 for a tie."""
+    """1 where it won, 0 where it lost, 1/2 for a tie; between them where verdicts are soft."""
 
     def __len__(self) -> int:
         return len(self.score)

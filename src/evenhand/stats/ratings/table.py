@@ -53,12 +53,13 @@ class PairTable:
         np.add.at(dense, (self.second, self.first), self.counts[:, ::-1])
         return dense
 
-    def of_models(self) -> FloatArray:
-        """M x 3: each model's weight of losses, ties and wins."""
-        mirrored = self.counts[:, ::-1]
+    def of_models(self, counts: FloatArray | None = None) -> FloatArray:
+        """M x 3: each model's weight of losses, ties and wins, or of what else stands in the place of `counts`."""
+        counts = self.counts if counts is None else counts
+        mirrored = counts[:, ::-1]
         return np.stack(
             [
-                summed(self.first, self.counts[:, column], self.models)
+                summed(self.first, counts[:, column], self.models)
                 + summed(self.second, mirrored[:, column], self.models)
                 for column in (LOSS, TIE, WIN)
             ],

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evenhand.domain.identity import Json
+from evenhand.format.words import per_cent
 from evenhand.stats.ratings.bradley_terry.components import IntArray, structure
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.placement import estimated_ranks
@@ -47,7 +48,7 @@ class TippingPoint:
             return "Several models share the lead, so no missing verdict can take it from one."
         read = ""
         if self.against is not None:
-            read = f"; of {self.leader}'s verdicts that were read, {100 * self.against:.0f} % went against it"
+            read = f"; of {self.leader}'s verdicts that were read, {per_cent(self.against, decimals=0)} went against it"
         if self.share is None:
             who = f"{self.missing:,} missing verdict{'' if self.missing == 1 else 's'} of its own"
             return f"{self.leader} stays first even if all went against it: {who}, and those of any one other model."

@@ -45,6 +45,34 @@ class WinRate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ShareSums:
+    """Of each model: its share, and all that the share's interval needs."""
+
+    share: FloatArray
+    n: FloatArray
+    items: IntArray
+    variance: FloatArray
+    """Of the share, between clusters."""
+    squares: FloatArray
+    """Of the clusters' weights, summed."""
+    rows: FloatArray
+    """The same of the rows' weights."""
+
+    def estimates(self, level: float) -> tuple[Estimate, ...]:
+        return tuple(
+            share_of_sums(
+                float(share),
+                float(self.variance[code]),
+                Basis(clusters=int(items), effective=_like(n, self.squares[code])),
+                float(self.rows[code] / n**2) if n > 0 else 0.0,
+                n=float(n),
+                level=level,
+            )
+            for code, (share, n, items) in enumerate(zip(self.share, self.n, self.items, strict=True))
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WinTally:
     """Of each model: its share, and the sums that the share's interval needs."""
 
@@ -63,17 +91,9 @@ class WinTally:
         models, sides = len(self.share), (self.rows.model_a, self.rows.model_b)
         variance, squares = self._squares()
         rows = sum((summed(who, w**2, models) for who, w in zip(sides, self.weights, strict=True)), np.zeros(models))
-        return tuple(
-            share_of_sums(
-                float(share),
-                float(variance[code]),
-                Basis(clusters=int(items), effective=_like(n, squares[code])),
-                float(rows[code] / n**2) if n > 0 else 0.0,
-                n=float(n),
-                level=level,
-            )
-            for code, (share, n, items) in enumerate(zip(self.share, self.n, self.items, strict=True))
-        )
+        return ShareSums(
+            share=self.share, n=self.n, items=self.items, variance=variance, squares=squares, rows=rows
+        ).estimates(level)
 
     def spread(self) -> _Sides:
         """Of each model: the variance of its share, and how many clusters of equal weight would tell as much."""
@@ -163,7 +183,7 @@ def win_rates(comparisons: Comparisons, *, policy: Policy = "average", level: fl
     Every comparison counts alike, so that an opponent met often weighs more: see `mean_win_rates`.
     """
     comparisons = _with_weight(comparisons)
-    return _named(pair_table(comparisons).table, comparisons.models, tally(comparisons, policy).estimates(level))
+    return named_rates(pair_table(comparisons).table, comparisons.models, tally(comparisons, policy).estimates(level))
 
 
 def win_rates_against(
@@ -196,7 +216,9 @@ def mean_win_rates(comparisons: Comparisons, *, level: float = LEVEL) -> tuple[W
     of_row = weight / met[grouped.row]
     per_opponent = played / np.maximum(opponents, 1)
     weights = of_row * per_opponent[comparisons.model_a], of_row * per_opponent[comparisons.model_b]
-    return _named(table, comparisons.models, _tallied(comparisons, _scores(comparisons, 0.5), weights).estimates(level))
+    return named_rates(
+        table, comparisons.models, _tallied(comparisons, _scores(comparisons, 0.5), weights).estimates(level)
+    )
 
 
 def tally(comparisons: Comparisons, policy: Policy) -> WinTally:
@@ -245,7 +267,8 @@ def _cluster_sums(comparisons: Comparisons, by: Codes, residuals: _Sides) -> Ite
         yield sums.reshape(block.items, models)
 
 
-def _named(table: PairTable, models: Sequence[str], estimates: Sequence[Estimate]) -> tuple[WinRate, ...]:
+def named_rates(table: PairTable, models: Sequence[str], estimates: Sequence[Estimate]) -> tuple[WinRate, ...]:
+    """Under the models' names, with the counts of the table."""
     counts = table.of_models()
     return tuple(
         WinRate(

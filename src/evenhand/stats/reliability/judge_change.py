@@ -138,13 +138,16 @@ class Moves:
     @cached_property
     def worth(self) -> FloatArray:
         """After each row: the mean of three wagers, on positions, on length, and on models, which is itself the mean
-        over the models. A mean of wagers is one too, so that asking three questions raises no more false alarms."""
+        over the models of that look and of those before. A mean of wagers is one too, so that asking three questions
+        raises no more false alarms. Models that come later change nothing of what was told."""
         if not len(self):
             return np.zeros(0)
         each = {one: wagers(self.toward(one)) for one in self.directions}
-        models = [path for one, path in each.items() if one.toward == "model"]
-        parts = [path for one, path in each.items() if one.toward != "model"]
-        return np.mean([*parts, np.mean(models, axis=0)], axis=0)
+        models = [one for one in each if one.toward == "model"]
+        began = np.array([self.look[np.argmax(self.telling(one))] for one in models])
+        there = began[:, None] <= self.look[None, :]
+        of_models = np.average([each[one] for one in models], axis=0, weights=there)
+        return np.mean([*(path for one, path in each.items() if one.toward != "model"), of_models], axis=0)
 
     @property
     def alarm(self) -> int | None:

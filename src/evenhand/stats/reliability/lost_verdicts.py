@@ -3,16 +3,18 @@
 An answer that silences a judge does so in every comparison it is in, so answers are exchanged and not comparisons.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from math import comb, exp, lgamma
+from math import comb
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from evenhand.stats.multiplicity import holm
+from evenhand.stats.ratings.codes import dense, first_rows
 
 LEVEL = 0.05
 """How often any model of a board is named by chance, at most."""
@@ -65,8 +67,7 @@ def lost_verdicts(shown: Replied, models: int) -> list[Lost]:
     """
     lost, of = _counts(shown, models)
     alone, rest = _battles(shown, models).split(_baseline(of, len(shown.lost)))
-    within = _within(rest, models)
-    p_values = [_p_value(within[model], _alone(alone, model)) for model in range(models)]
+    p_values = list(map(_p_value, _within(rest, models), _alone(alone, models)))
     tested = [model for model, p in enumerate(p_values) if p is not None]
     adjusted = dict(zip(tested, holm([p for p in p_values if p is not None]), strict=True))
     return [
@@ -131,7 +132,12 @@ class _Battles:
 
 def _battles(shown: Replied, models: int) -> _Battles:
     low, high = np.minimum(shown.first, shown.second), np.maximum(shown.first, shown.second)
-    battles, of = np.unique((shown.item.astype(np.int64) * models + low) * models + high, return_inverse=True)
+    if np.bincount(shown.item, minlength=1).max() <= 1:
+        lost, one_each = shown.lost.astype(np.int64), np.ones(len(low), dtype=np.int64)
+        return _Battles(item=shown.item.astype(np.int64), one=low, other=high, lost=lost, shown=one_each)
+    battle = (shown.item.astype(np.int64) * models + low) * models + high
+    of = dense(battle)
+    battles = battle[first_rows(of)]
     pair, other = np.divmod(battles, models)
     item, one = np.divmod(pair, models)
     return _Battles(
@@ -152,29 +158,44 @@ class _Sum:
     """Of each the probabilities of 0, 1, 2 … lost."""
 
 
-def _alone(battles: _Battles, model: int) -> _Sum:
-    """Of battles that are alone on their items: how many of the model's lost a verdict."""
-    plays, lost = (battles.one == model) | (battles.other == model), battles.lost > 0
-    terms: list[FloatArray] = []
-    for shown in np.unique(battles.shown[plays]).tolist():
-        alike = battles.shown == shown
-        drawn, there, losing = (int(np.count_nonzero(alike & part)) for part in (plays, alike, lost))
-        terms.append(_hypergeometric(there, losing, drawn))
-    return _Sum(observed=int(np.count_nonzero(plays & lost)), terms=terms)
+def _alone(battles: _Battles, models: int) -> list[_Sum]:
+    """Of each model, of battles that are alone on their items: how many of its own lost a verdict."""
+    lost = battles.lost > 0
+    size = dense(battles.shown).astype(np.int64)
+    there = np.bincount(size)
+    losing = np.bincount(size[lost], minlength=len(there))
+    drawn = _by_player(battles, size, len(there), models)
+    observed = _by_player(battles.rows(lost), size[lost], len(there), models).sum(axis=0)
+    return [
+        _Sum(
+            observed=int(observed[model]),
+            terms=[
+                _hypergeometric(int(there[one]), int(losing[one]), int(drawn[one, model]))
+                for one in np.flatnonzero(drawn[:, model]).tolist()
+            ],
+        )
+        for model in range(models)
+    ]
+
+
+def _by_player(battles: _Battles, group: Integers, groups: int, models: int) -> Integers:
+    """Groups x models: how many battles of the group each model plays."""
+    found = np.zeros(groups * models, dtype=np.int64)
+    for who in (battles.one, battles.other):
+        found += np.bincount((group * models + who)[who >= 0], minlength=len(found))
+    return found.reshape(groups, models)
 
 
 def _hypergeometric(there: int, losing: int, drawn: int) -> FloatArray:
     """Probabilities of 0, 1, 2 … losing ones among those drawn."""
     least, most = max(0, drawn + losing - there), min(drawn, losing)
+    each = np.arange(least, most)
+    # By how much each is less likely than the one after it.
+    steps = np.log((losing - each) * (drawn - each) / ((each + 1) * (there - losing - drawn + each + 1)))
+    logs = np.cumsum([0.0, *steps])
     found = np.zeros(most + 1)
-    for each in range(least, most + 1):
-        ways = _log_comb(losing, each) + _log_comb(there - losing, drawn - each)
-        found[each] = exp(ways - _log_comb(there, drawn))
-    return found
-
-
-def _log_comb(of: int, number: int) -> float:
-    return lgamma(of + 1) - lgamma(number + 1) - lgamma(of - number + 1)
+    found[least:] = np.exp(logs - logs.max())
+    return found / found.sum()
 
 
 def _within(battles: _Battles, models: int) -> list[_Sum]:
@@ -182,46 +203,61 @@ def _within(battles: _Battles, models: int) -> list[_Sum]:
     lossy = np.flatnonzero(np.bincount(battles.item, weights=battles.lost, minlength=1))
     if len(lossy) > _SUMMED:
         lossy = lossy[np.linspace(0, len(lossy) - 1, _SUMMED).astype(np.intp)]
-    losing = battles.rows(np.isin(battles.item, lossy))
-    rows = zip(*(column.tolist() for column in (losing.item, losing.one, losing.other, losing.lost)), strict=True)
-    items: dict[int, dict[int, list[int]]] = {}
+    summed = battles.rows(np.isin(battles.item, lossy))
+    played: list[list[int]] = _by_player(summed, np.searchsorted(lossy, summed.item), len(lossy), models).tolist()
+    losing = summed.rows(summed.lost > 0)
+    items: list[dict[int, list[int]]] = [{} for _ in lossy]
+    columns = (np.searchsorted(lossy, losing.item), losing.one, losing.other, losing.lost)
+    rows: list[list[int]] = np.column_stack(columns).tolist()
     for item, one, other, lost in rows:
         for model in (one, other):
             if model >= 0:
-                items.setdefault(item, {}).setdefault(model, []).append(lost)
+                items[item].setdefault(model, []).append(lost)
     observed = [0] * models
     terms: list[list[FloatArray]] = [[] for _ in range(models)]
-    for players in items.values():
+    for numbers, losses in zip(played, items, strict=True):
         # Usually all players have as many battles, and one distribution serves all.
-        drawn = {number: _drawn(players, number) for number in {len(lost) for lost in players.values()}}
-        for model, lost in players.items():
-            observed[model] += sum(lost)
-            terms[model].append(drawn[len(lost)])
+        players = Counter(filter(None, numbers))
+        drawn = {
+            number: _drawn(sum(players[more] for more in players if more >= number), numbers, losses, number)
+            for number in players
+        }
+        for model, number in enumerate(numbers):
+            if number:
+                observed[model] += sum(losses.get(model, ()))
+                terms[model].append(drawn[number])
     return [_Sum(observed=seen, terms=those) for seen, those in zip(observed, terms, strict=True)]
 
 
-def _drawn(players: Mapping[int, list[int]], number: int) -> FloatArray:
-    """Of what a player with at least so many battles, each as likely, loses in so many of its own."""
-    able = [lost for lost in players.values() if len(lost) >= number]
-    drawn = np.zeros(1 + max(sum(lost) for lost in able))
-    for lost in able:
-        part = _some_of(tuple(sorted(lost)), number)
-        drawn[: len(part)] += part / len(able)
+def _drawn(able: int, played: Sequence[int], losses: Mapping[int, list[int]], number: int) -> FloatArray:
+    """Of what a player with at least so many battles, each as likely, loses in so many of its own. `able`: how many
+    such players there are."""
+    parts = [
+        _some_of(tuple(sorted(lost)), played[model], number)
+        for model, lost in losses.items()
+        if played[model] >= number
+    ]
+    drawn = np.zeros(max(map(len, parts), default=1))
+    drawn[0] = (able - len(parts)) / able
+    for part in parts:
+        drawn[: len(part)] += part / able
     return drawn
 
 
-@lru_cache(maxsize=4096)  # most players lose nothing, or one
-def _some_of(lost: tuple[int, ...], number: int) -> FloatArray:
-    """What so many of these battles lose together, every choice of them as likely."""
+@lru_cache(maxsize=4096)  # most players lose in one battle, or two
+def _some_of(lost: tuple[int, ...], played: int, number: int) -> FloatArray:
+    """What so many of the battles played lose together, every choice of them as likely. `lost`: of those that lose."""
     most = sum(lost)
-    if number == len(lost):
+    if number == played:
         return np.eye(1, most + 1, most)[0]
-    ways = np.zeros((number + 1, most + 1))
+    ways = np.zeros((len(lost) + 1, most + 1))
     ways[0, 0] = 1
     for value in lost:
-        for taken in range(number, 0, -1):
+        for taken in range(len(lost), 0, -1):
             ways[taken, value:] += ways[taken - 1, : most + 1 - value]
-    return ways[number] / comb(len(lost), number)
+    every, nothing = comb(played, number), played - len(lost)
+    rest = [comb(nothing, number - taken) / every if taken <= number else 0.0 for taken in range(len(lost) + 1)]
+    return np.array(rest) @ ways
 
 
 def _p_value(within: _Sum, alone: _Sum) -> float | None:

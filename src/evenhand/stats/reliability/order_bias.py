@@ -1,6 +1,6 @@
 """Whether a judge's verdict stays when the two answers change places, and whether it favours the place shown first."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -10,12 +10,20 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Vote
-from evenhand.stats.intervals import clustered_share
-from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.intervals import clustered_share, share_of_clusters
+from evenhand.stats.ratings.codes import Codes, dense, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.item_blocks import item_blocks
+from evenhand.stats.ratings.row_parts import RowsInParts
+from evenhand.stats.ratings.sums import summed
 
 _Integers: TypeAlias = npt.NDArray[np.int64]
+_Floats: TypeAlias = npt.NDArray[np.float64]
 _WIDEST = 2**62
+_CELLS_A_ROW = 32
+"""Cells of items and ordered pairs up to which they are counted in a table and not sorted."""
+_NUMBERS = 500_000
+"""Of those held at once."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +81,7 @@ class _Pairs:
     tie: npt.NDArray[np.float64]
     second: npt.NDArray[np.float64]
     one_order_only: int
-    raters: int
+    rater: Codes
 
     @property
     def same_winner(self) -> npt.NDArray[np.float64]:
@@ -103,16 +111,87 @@ def order_bias(shown: Iterable[Vote] | Comparisons) -> OrderBias:
     nowhere.
     """
     pairs = _pairs(shown if isinstance(shown, Comparisons) else Comparisons.of_votes(list(shown)))
-    kept = pairs.same_winner
-    decided = pairs.first + pairs.second
-    twice = np.repeat(pairs.item, 2)
     return OrderBias(
-        swap_consistency=_share(kept + pairs.tie.prod(axis=1), np.ones(len(kept)), pairs.item),
-        swap_consistency_without_ties=_share(kept, decided.prod(axis=1), pairs.item),
-        first_position_share=_share((pairs.first + pairs.tie / 2).ravel(), np.ones(len(twice)), twice),
-        first_position_share_without_ties=_share(pairs.first.ravel(), decided.ravel(), twice),
+        **{name: _share(*of) for name, of in _cases(pairs).items()},
         one_order_only=pairs.one_order_only,
-        raters=pairs.raters,
+        raters=len(np.unique(pairs.rater)),
+    )
+
+
+def order_bias_in_parts(rows: RowsInParts) -> OrderBias:
+    """What `order_bias` gives of all rows, from sums by item."""
+    sums: dict[str, list[tuple[_Floats, _Floats, float]]] = {}
+    one_order_only, raters = 0, set[int]()
+    for pairs in (pairs for part in rows for pairs in _pairs_of(part)):
+        one_order_only += pairs.one_order_only
+        raters.update(np.unique(pairs.rater).tolist())
+        for name, (successes, cases, items) in _cases(pairs).items():
+            many = int(items.max(initial=-1)) + 1
+            size, won = (summed(items, each, many) for each in (cases, np.minimum(successes, cases)))
+            sums.setdefault(name, []).append((size, won, float(np.square(cases).sum())))
+    shares = {
+        name: share_of_clusters(
+            np.concatenate([size for size, _, _ in of]),
+            np.concatenate([won for _, won, _ in of]),
+            sum(squares for _, _, squares in of),
+        )
+        for name, of in sums.items()
+    }
+    return OrderBias(**shares, one_order_only=one_order_only, raters=len(raters))
+
+
+def _cases(pairs: "_Pairs") -> dict[str, tuple[_Floats, _Floats, Codes]]:
+    """Of each share: successes, cases and the items they are of."""
+    kept, decided = pairs.same_winner, pairs.first + pairs.second
+    twice = np.repeat(pairs.item, 2)
+    return {
+        "swap_consistency": (kept + pairs.tie.prod(axis=1), np.ones(len(kept)), pairs.item),
+        "swap_consistency_without_ties": (kept, decided.prod(axis=1), pairs.item),
+        "first_position_share": ((pairs.first + pairs.tie / 2).ravel(), np.ones(len(twice)), twice),
+        "first_position_share_without_ties": (pairs.first.ravel(), decided.ravel(), twice),
+    }
+
+
+def _pairs_of(shown: Comparisons) -> "Iterator[_Pairs]":
+    """Some items at a time, without sorting where all rows weigh the same and are one rater's."""
+    one_rater = shown.rater is None or not len(shown) or bool((shown.rater == shown.rater[0]).all())
+    models, item = len(shown.models), shown.item
+    items = 0 if item is None else int(item.max(initial=-1)) + 1
+    told = shown.first is not None and bool((shown.first > 0).all())
+    if (
+        item is None
+        or not told
+        or not one_rater
+        or shown.weight is not None
+        or items * models * models * 3 > _CELLS_A_ROW * len(shown)
+    ):
+        yield _pairs(shown)
+    else:
+        rater = 0 if shown.rater is None else int(shown.rater[0])
+        for block in item_blocks(item, items, models * models * 3, numbers=_NUMBERS):
+            rows = block.rows
+            pair = (block.item * np.int64(models) + shown.model_a[rows]) * models + shown.model_b[rows]
+            yield _counted_pairs(pair * 3 + (1 - shown.sign[rows]), block.items, models, rater)
+
+
+def _counted_pairs(key: _Integers, items: int, models: int, rater: int) -> "_Pairs":
+    """`key`: of each row its item, the model shown first, the other, and what became of the first."""
+    cells = items * models * models
+    tally = np.bincount(key, minlength=3 * cells).reshape(cells, 3)
+    total = tally[:, 0] + tally[:, 1] + tally[:, 2]
+    square = (total > 0).reshape(items, models, models)
+    # A pair in its two orders are two cells that mirror each other.
+    low = np.flatnonzero(square & square.transpose(0, 2, 1) & np.tri(models, k=-1, dtype=np.bool_).T)
+    item, one, other = np.unravel_index(low, square.shape)
+    both = np.stack((low, (item * models + other) * models + one), axis=1)
+    share = tally[both] / total[both][:, :, None]
+    return _Pairs(
+        item=item.astype(np.int32),
+        first=share[:, :, 0],
+        tie=share[:, :, 1],
+        second=share[:, :, 2],
+        one_order_only=int(np.count_nonzero(square)) - 2 * len(low),
+        rater=np.full(len(item), rater, dtype=np.int32),
     )
 
 
@@ -126,7 +205,8 @@ def _pairs(shown: Comparisons) -> _Pairs:
     first = shown_first[counted].astype(np.int64)
     a, b = shown.model_a[counted].astype(np.int64), shown.model_b[counted].astype(np.int64)
     low, high = np.minimum(a, b), np.maximum(a, b)
-    _, one_row, pair = np.unique(_keys(item, rater, low, high), return_index=True, return_inverse=True)
+    pair = dense(_keys(item, rater, low, high))
+    one_row = first_rows(pair)
     low_first = (np.where(first > 0, a, b) == low).astype(np.int64)
     cell = (pair * 2 + low_first) * 3 + 1 - shown.sign[counted] * first
     tally = np.bincount(cell, weights=weight[counted], minlength=6 * len(one_row)).reshape(-1, 2, 3)
@@ -139,7 +219,7 @@ def _pairs(shown: Comparisons) -> _Pairs:
         tie=share[:, :, 1],
         second=share[:, :, 2],
         one_order_only=len(one_row) - int(np.count_nonzero(both)),
-        raters=len(np.unique(rater[one_row[both]])),
+        rater=rater[one_row[both]],
     )
 
 
@@ -148,7 +228,7 @@ def _keys(item: Codes, rater: Codes, low: _Integers, high: _Integers) -> npt.NDA
     raters, models = int(rater.max(initial=0)) + 1, int(high.max(initial=0)) + 1
     seen = item.astype(np.int64) * raters + rater
     if (int(item.max(initial=0)) + 1) * raters * models * models > _WIDEST:
-        seen = np.unique(seen, return_inverse=True)[1].astype(np.int64)
+        seen = dense(seen).astype(np.int64)
     return (seen * models + low) * models + high
 
 

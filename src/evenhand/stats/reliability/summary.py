@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Vote
+from evenhand.format.supported import share_interval, share_words
 from evenhand.format.words import counted
 from evenhand.stats.intervals import FEW_CLUSTERS, LEVEL
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -75,7 +76,10 @@ def trust(
     shown: Iterable[Vote] | Comparisons, coverage: Coverage, *, human: bool = False, images: bool = True
 ) -> Summary:
     """How far the judge behind these verdicts can be relied on, as far as they alone can tell."""
-    order = order_bias(shown)
+    return summary_of(order_bias(shown), coverage, human=human, images=images)
+
+
+def summary_of(order: OrderBias, coverage: Coverage, *, human: bool = False, images: bool = True) -> Summary:
     conclusion = _conclusion(order, coverage)
     reading = (
         _headline(conclusion, order),
@@ -151,7 +155,7 @@ def _why_undecided(order: OrderBias) -> str:
                 f"at least {100 * CONSISTENT_ENOUGH:.0f} % of its verdicts should stay when the answers swap "
                 f"positions. "
                 f"It kept {_count(share.value * share.n)} of {_count(share.n)}{apart}, and with "
-                f"{counted(share.clusters, 'item')} that can mean anything from {_bounds(share)}."
+                f"{counted(share.clusters, 'item')} that can mean anything from {share_interval(share)}."
             )
     if order.swap_consistency.value is None:
         return "no pair of answers has a verdict in both orders, so nothing tells whether its verdicts would stay."
@@ -215,7 +219,7 @@ def position_shortly(order: OrderBias) -> str:
         share, apart = order.first_position_share_without_ties, ", ties aside"
     if share.value is None or share.lower is None:
         return ""
-    won = f"{_per_cent(share.value)} % of verdicts{apart} ({100 * LEVEL:.0f} % interval {_bounds(share)})"
+    won = f"{share_words(share)} of verdicts{apart} ({100 * LEVEL:.0f} % interval {share_interval(share)})"
     if not _tells_leaning(share):
         return f"The answer shown first won {won}."
     if share.lower > COIN:
@@ -271,26 +275,11 @@ def _items(count: int) -> str:
 def _share_of(share: Estimate, noun: str) -> str:
     """`9 of 32 pairs (28 %, 95 % interval 15 to 46 %)`."""
     assert share.value is not None
-    interval = f"{100 * LEVEL:.0f} % interval {_bounds(share)}"
+    interval = f"{100 * LEVEL:.0f} % interval {share_interval(share)}"
     nouns = noun.removesuffix("s") if share.n == 1 else noun
-    return f"{_count(share.value * share.n)} of {_count(share.n)} {nouns} ({_per_cent(share.value)} %, {interval})"
-
-
-def _bounds(share: Estimate) -> str:
-    """`15 to 46 %`."""
-    assert share.lower is not None
-    assert share.upper is not None
-    return f"{_per_cent(share.lower)} to {_per_cent(share.upper)} %"
+    return f"{_count(share.value * share.n)} of {_count(share.n)} {nouns} ({share_words(share)}, {interval})"
 
 
 def _count(number: float) -> str:
     """Whole where it is whole; replicates make tenths."""
     return f"{round(number, 1):,.10g}"
-
-
-def _per_cent(share: float) -> str:
-    """Whole per cent; 0 and 100 only where they are exact."""
-    whole = f"{100 * share:.0f}"
-    if whole not in ("0", "100") or share in (0.0, 1.0):
-        return whole
-    return f"{min(max(100 * share, 0.1), 99.9):.1f}"

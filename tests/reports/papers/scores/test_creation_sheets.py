@@ -77,7 +77,7 @@ def test_a_model_without_a_rank_is_marked_for_people_and_keeps_its_name_for_prog
 def test_tables_on_paper_say_how_far_the_judge_can_be_trusted(two_models: Ledger):
     told = score(two_models, "--json").document["reliability"]
     counted = "Wanted and read: 9 of 10 preferences and 8 of 8 grades."
-    shares = f"The judge's swap consistency {100 * told['swap_consistency']:.1f} % ("
+    shares = f"The judge's swap consistency {100 * told['swap_consistency']:.0f} % ("
     for form, mark in (("md", "- "), ("latex", "% ")):
         lines = score(two_models, "--format", form).out.splitlines()
         assert f"{mark}{counted}" in lines
@@ -98,7 +98,7 @@ def test_the_second_says_how_sure_and_gives_no_rank_to_who_answered_little(two_m
     told = score(two_models, "--json").document["models"][0]
     assert good[3:6] == [
         f"{told['reward_lower']:.2f} to {told['reward_upper']:.2f}",
-        f"{100 * told['win_rate_lower']:.1f} to {100 * told['win_rate_upper']:.1f} %",
+        f"{100 * told['win_rate_lower']:.0f} to {100 * told['win_rate_upper']:.0f} %",
         f"{told['vfs_lower']:.2f} to {told['vfs_upper']:.2f}",
     ]
     printed = score(two_models).out.replace("\u00a0", " ")

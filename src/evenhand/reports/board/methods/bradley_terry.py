@@ -1,5 +1,6 @@
 """Bradley-Terry: strengths that explain all verdicts best, whatever their order."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from evenhand.format.near_names import hint
@@ -28,10 +29,15 @@ _SANDWICH = (
 )
 
 
-def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+def refuse_unknown_anchor(scoring: Scoring, models: Sequence[str]) -> None:
+    """Raises ValueError."""
     anchor = scoring.scale.anchor
-    if anchor is not None and anchor not in comparisons.models:
-        raise ValueError(f"No model is named '{anchor}'; {hint(anchor, comparisons.models)}")
+    if anchor is not None and anchor not in models:
+        raise ValueError(f"No model is named '{anchor}'; {hint(anchor, models)}")
+
+
+def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:
+    refuse_unknown_anchor(scoring, comparisons.models)
     if scoring.shrink:
         return _shrunk(comparisons, scoring, resampling)
     if resampling is not None:
@@ -39,7 +45,11 @@ def _rate(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | N
 
         fitted = bradley_terry_bootstrap(comparisons, resampling, ties=scoring.ties, scale=scoring.scale)
         return _of_fit(fitted, fitted.notes, scoring, resampling)
-    fitted = bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale)
+    return rate_fitted(bradley_terry(comparisons, ties=scoring.ties, scale=scoring.scale), scoring)
+
+
+def rate_fitted(fitted: BradleyTerry, scoring: Scoring) -> Ratings:
+    """With the intervals of the sandwich."""
     bounded = any(one.rating.lower is not None for one in fitted.models)
     notes = (_SANDWICH.format(100 * fitted.level), *fitted.notes) if bounded else fitted.notes
     return _of_fit(fitted, notes, scoring)
@@ -52,9 +62,7 @@ def rate_jury(comparisons: Comparisons, scoring: Scoring, added: FloatArray) -> 
     covariance = around.covariance.copy()
     covariance[: len(added), : len(added)] += added
     fitted = sandwich_board(solution, replace(around, covariance=covariance), scale=scoring.scale, level=LEVEL)
-    bounded = any(one.rating.lower is not None for one in fitted.models)
-    notes = (_SANDWICH.format(100 * fitted.level), *fitted.notes) if bounded else fitted.notes
-    return _of_fit(fitted, notes, scoring)
+    return rate_fitted(fitted, scoring)
 
 
 def _shrunk(comparisons: Comparisons, scoring: Scoring, resampling: Resampling | None) -> Ratings:

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 from evenhand.benchmarks.creation_mmbench.tasks import categories
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.supported import share_interval
 from evenhand.format.words import wide_notes
 from evenhand.reports.papers.scores.creation_figures import CreationFigures, CreationVerdicts
 from evenhand.reports.papers.scores.creation_score import CreationScore, ModelScore, ScoredPart
@@ -123,7 +124,7 @@ def _sure(one: ModelScore) -> tuple[str, ...]:
         MISSING if one.rank is None else str(one.rank),
         f"{figures.answered}/{figures.items}",
         _interval(dual.preference.reward),
-        _share_interval(dual.preference.win_rate),
+        share_interval(dual.preference.win_rate),
         _interval(dual.vfs),
         two_decimals(dual.baseline_vfs.value),
         _covered(figures.preference),
@@ -187,12 +188,6 @@ def _interval(estimate: Estimate) -> str:
     if estimate.lower is None or estimate.upper is None:
         return MISSING
     return f"{two_decimals(estimate.lower)} to {two_decimals(estimate.upper)}"
-
-
-def _share_interval(share: Estimate) -> str:
-    if share.lower is None or share.upper is None:
-        return MISSING
-    return f"{100 * share.lower:.1f} to {100 * share.upper:.1f} %"
 
 
 def _covered(coverage: Coverage) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Preference
-from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.sheet import Sheet
 from evenhand.format.words import counted
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
 from evenhand.reports.board.soft import refuse_hard
@@ -58,7 +58,7 @@ class SoftScores:
     def _cells(self, one: SoftFigures) -> list[str]:
         cells: list[str] = []
         for figure, soft, hard in zip(self.figures, one.soft, one.hard, strict=True):
-            cells += [figure.shown(soft.value), figure.shown_interval(soft), figure.shown(hard.value) or MISSING]
+            cells += [figure.shown(soft), figure.shown_interval(soft), figure.shown(hard)]
         return cells
 
     def as_json(self) -> dict[str, Json]:

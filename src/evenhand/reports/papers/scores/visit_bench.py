@@ -66,7 +66,8 @@ class VisitRow:
     models."""
     elo: Estimate
     """One pass over the battles in a fixed order; bounds only where it was resampled."""
-    elo_median: float | None
+    elo_median: Estimate | None
+    """Of the resamples, with the same bounds; None where there are none."""
     provisional: bool
     """Too few battles for Elo to have left its start."""
     answered: int | None
@@ -87,7 +88,7 @@ class VisitRow:
             "rank": self.rank,
             "answered": self.answered,
             **self.elo.as_json("elo"),
-            "elo_median": self.elo_median,
+            "elo_median": None if self.elo_median is None else self.elo_median.value,
             "provisional": self.provisional,
             "note": PROVISIONAL if self.provisional else None,
             "matches": self.matches,
@@ -115,6 +116,11 @@ class ItemGroup:
     """Best first, by the median of Elo where it was resampled."""
     notes: tuple[str, ...] = ()
     """Sentences about its ratings."""
+
+    @property
+    def ranked_by(self) -> str:
+        """The figure that its ranks go by."""
+        return "Elo" if all(one.elo_median is None for one in self.standings) else "median Elo"
 
     def of(self, model: str) -> VisitRow | None:
         return next((one for one in self.standings if one.model == model), None)
@@ -352,10 +358,11 @@ def _against_reference(battles: Comparisons) -> dict[str, WinRate]:
 def _standing(rated: EloRating, count: WinRate, against: Mapping[str, WinRate], strength: Estimate | None) -> VisitRow:
     met = against.get(rated.model)
     played = count.wins + count.losses + count.ties
+    elo = replace(rated.rating, n=played)
     return VisitRow(
         model=rated.model,
-        elo=replace(rated.rating, n=played),
-        elo_median=rated.median,
+        elo=elo,
+        elo_median=None if rated.median is None else replace(elo, value=rated.median),
         provisional=rated.provisional,
         rank=None,
         answered=None,

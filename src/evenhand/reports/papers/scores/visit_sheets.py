@@ -6,6 +6,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
 from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.supported import share_interval
 from evenhand.format.words import counted
 from evenhand.reports.papers.scores.raw_sheet import flat, raw_sheet
 from evenhand.reports.papers.scores.visit_bench import PART_WORDS, By, ItemGroup, VisitRow, VisitScore
@@ -93,9 +94,11 @@ def _rate_of(part: ItemGroup, one: VisitRow) -> float | None:
 
 def _board(score: VisitScore, part: ItemGroup) -> Sheet:
     columns = [column for column in (_column(name, part) for name in _COLUMNS) if column is not None]
+    of = PART_WORDS[part.name]
+    named = {"rank": f"rank by {part.ranked_by}", "Elo": f"Elo, {of}", "median": f"median Elo, {of}"}
     return Sheet(
-        title=f"{score.benchmark}, {PART_WORDS[part.name]} ({counted(part.items, 'item')})",
-        headings=("model", *(heading for heading, _ in columns)),
+        title=f"{score.benchmark}, {of} ({counted(part.items, 'item')})",
+        headings=(f"model, {of}", *(named.get(heading, heading) for heading, _ in columns)),
         rows=tuple((one.model, *(cells[place] for _, cells in columns)) for place, one in enumerate(part.standings)),
     )
 
@@ -130,25 +133,19 @@ def _ties(one: VisitRow, _: ItemGroup) -> str:
 
 
 _COLUMNS: Mapping[str, Callable[[VisitRow, ItemGroup], str]] = {
-    "#": _rank,
+    "rank": _rank,
     "Elo": lambda one, _: _points(one.elo.value) + ("*" if one.provisional else ""),
-    "median": lambda one, _: _points(one.elo_median),
+    "median": lambda one, _: MISSING if one.elo_median is None else _points(one.elo_median.value),
     "95 % interval": lambda one, _: _interval(one.elo),
     "matches": lambda one, _: f"{one.matches:,}",
     "answered": _answered,
     "win vs reference": _rate,
-    "its interval": lambda one, _: _share_interval(one.win_vs_reference),
-    "n": lambda one, _: f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.n else MISSING,
+    "its interval": lambda one, _: share_interval(one.win_vs_reference),
+    "n vs reference": lambda one, _: f"{one.win_vs_reference.n:,.0f}" if one.win_vs_reference.n else MISSING,
     "ties": _ties,
     "Bradley-Terry": lambda one, _: MISSING if one.bradley_terry is None else _points(one.bradley_terry.value),
     "Bradley-Terry interval": lambda one, _: MISSING if one.bradley_terry is None else _interval(one.bradley_terry),
 }
-
-
-def _share_interval(rate: Estimate) -> str:
-    if rate.lower is None or rate.upper is None:
-        return MISSING
-    return f"{100 * rate.lower:.0f} to {100 * rate.upper:.0f} %"
 
 
 def _points(value: float | None) -> str:

@@ -9,10 +9,10 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.sheet import MISSING, Sheet
+from evenhand.format.supported import share_interval, share_words
 from evenhand.format.words import counted, per_cent
 from evenhand.ledger.read.vote_columns import Votes
 from evenhand.ledger.read.votes import JudgedBattles
-from evenhand.reports.board.columns import interval
 from evenhand.reports.board.evidence import asked_in_vain
 from evenhand.reports.board.people import UNMATCHED
 from evenhand.reports.errors import RankError
@@ -38,7 +38,10 @@ class Figure:
     within: Range
     of: Callable[[Signs], FloatArray]
 
-    def shown(self, value: float | None) -> str:
+    def shown(self, one: Estimate) -> str:
+        return share_words(one) if self.within is UNIT else self.shown_difference(one.value)
+
+    def shown_difference(self, value: float | None) -> str:
         if value is None:
             return MISSING
         return per_cent(value) if self.within is UNIT else f"{round(value, 2) + 0.0:.2f}"
@@ -46,7 +49,7 @@ class Figure:
     def shown_interval(self, one: Estimate) -> str:
         if one.lower is None or one.upper is None:
             return MISSING
-        return interval(one, share=True) if self.within is UNIT else f"{one.lower:.2f} to {one.upper:.2f}"
+        return share_interval(one) if self.within is UNIT else f"{one.lower:.2f} to {one.upper:.2f}"
 
 
 REWARD = Figure(name="reward", heading="Reward", within=RANGE, of=lambda value: POINTS * value.astype(np.float64))
@@ -111,8 +114,8 @@ class ScoresWithPeople:
         cells: list[str] = []
         for figure, found in zip(self.figures, one.found, strict=True):
             known = found.mean.value is not None
-            bias = figure.shown(found.judge_minus_people) if known else MISSING
-            cells += [figure.shown(found.mean.value), figure.shown_interval(found.mean), bias]
+            bias = figure.shown_difference(found.judge_minus_people) if known else MISSING
+            cells += [figure.shown(found.mean), figure.shown_interval(found.mean), bias]
         worth = f"{one.verdicts * one.found[0].gain:,.0f}" if one.found[0].mean.lower is not None else MISSING
         return (one.model, *((one.part or MISSING,) if by else ()), *cells, f"{one.verdicts:,}", worth)
 
@@ -235,7 +238,9 @@ def _figures(
     rows = list(theirs.rows(within, known))
     said_items = {theirs.item[row] for row in rows}
     found = tuple(_joined(own, theirs, rows, known, one) if len(said_items) >= _FEWEST else _NONE for one in figures)
-    return JoinedFigures(model=model, part=part, verdicts=len(rows), items=len(said_items), found=found)
+    # What somebody said again of the same showing is a part of one verdict.
+    verdicts = round(float((theirs.weight[rows] / theirs.drawn[rows]).sum()))
+    return JoinedFigures(model=model, part=part, verdicts=verdicts, items=len(said_items), found=found)
 
 
 def _joined(own: _Said, theirs: _Said, rows: list[int], known: Mapping[str, int], figure: Figure) -> JoinedMean:

@@ -22,6 +22,9 @@ _FLAT = 1e-9
 _SURELY = 1 - 1e-6
 """Of two numbers that may come out alike, and then a hair apart."""
 
+_EVEN = 0.1
+"""Of a vote told as a win and a loss: where the two are no further apart, by its weight, it decided nothing."""
+
 _IMPLAUSIBLE = 3.09
 """Standard errors below: clusters of independent rows are so alike once in a thousand times."""
 
@@ -72,9 +75,10 @@ def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
     table, seen = solution.grouped.table, solution.comparisons
     slopes = slopes_at(table, solution.fit)
     bread = centred_inverse(solution.fit.information, solution.structure.group)
-    independent = _of_votes(solution, slopes.by_difference)
-    if independent is None:
-        independent = _by_model(table, np.einsum("ro,ro->r", table.squares, slopes.by_difference**2))
+    if seen.vote is None:
+        independent = by_model(table, np.einsum("ro,ro->r", table.squares, slopes.by_difference**2))
+    else:
+        independent = _of_votes(solution, _by_vote(seen, slopes.by_difference.ravel().take(solution.grouped.cell)) ** 2)
     if clustered and seen.grouped_by is not None:
         scores = cluster_scores(likelihood_cells(table, slopes), solution.grouped.cell, seen, bread)
     else:
@@ -82,18 +86,22 @@ def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
     return spread_of(solution, bread, scores, clustered=clustered, independent=independent)
 
 
-def _of_votes(solution: Solution, slopes: FloatArray) -> FloatArray | None:
-    """Of each model: its squared scores vote by vote, where a vote is told as several rows. None: each row is one."""
-    seen, grouped = solution.comparisons, solution.grouped
-    if seen.vote is None or seen.weight is None:
-        return None
-    votes = int(seen.vote.max(initial=-1)) + 1
-    squares = summed(seen.vote, seen.weight * slopes.ravel().take(grouped.cell), votes) ** 2
+def _by_vote(seen: Comparisons, of_rows: FloatArray) -> FloatArray:
+    """Summed over the rows that tell one vote, by their weights."""
+    assert seen.vote is not None
+    assert seen.weight is not None
+    return summed(seen.vote, seen.weight * of_rows, int(seen.vote.max(initial=-1)) + 1)
+
+
+def _of_votes(solution: Solution, of_votes: FloatArray) -> FloatArray:
+    """Of each model, the sum over its votes."""
+    seen = solution.comparisons
+    assert seen.vote is not None
     of_model = np.zeros(len(seen.models))
     for side in (seen.model_a, seen.model_b):
-        who = np.zeros(votes, dtype=np.int64)
+        who = np.zeros(len(of_votes), dtype=np.int64)
         who[seen.vote] = side
-        of_model += summed(who, squares, len(seen.models))
+        of_model += summed(who, of_votes, len(seen.models))
     return of_model
 
 
@@ -111,10 +119,14 @@ def spread_of(
     *,
     clustered: bool = True,
     independent: FloatArray | None = None,
+    clusters_by_group: IntArray | None = None,
 ) -> Covariance:
-    """`independent`: of each model, its squared scores row by row; without it, what the fit expects them to be."""
+    """`independent`: of each model, its squared scores row by row; without it, what the fit expects them to be.
+
+    `clusters_by_group`: on how many each group's fit rests, where the solution's own rows do not tell it.
+    """
     group = solution.structure.group
-    clusters = _clusters_by_group(solution, clustered)[group]
+    clusters = (_clusters_by_group(solution, clustered) if clusters_by_group is None else clusters_by_group)[group]
     covariance = bread @ scores.product @ bread
     covariance[: len(group), : len(group)] *= group[:, None] == group[None, :]
     determined = np.bincount(group, minlength=1)[group] - 1 + (len(bread) - len(group)) < clusters
@@ -182,18 +194,31 @@ def _missing_of_models(
     models, table, information = len(clusters_of), solution.grouped.table, solution.fit.information
     shown = np.einsum("ij,ji->i", information @ covariance, information)[:models]
     own = np.diagonal(information)[:models]
-    weight = _by_model(table, table.counts.sum(axis=1))
+    weight = by_model(table, table.counts.sum(axis=1))
     clusters = np.maximum(clusters_of, 1)
     one_way = own * weight / clusters**2
     plausible = _least_plausible(clusters) * independent
     unseen = clusters * UNSEEN / (clusters + UNSEEN)
-    usual = _by_model(table, table.squares.sum(axis=1)) / np.where(weight > 0, weight, 1.0)
-    # Ties counted as halves: hardly a row was decided.
-    undecided = independent * weight < _SURELY * UNSEEN * own * usual**2
+    undecided = _undecided(solution, weight, independent)
     still = (shown < _SURELY * one_way) & (undecided | (shown < plausible))
     least = np.where(still, clusters * one_way, np.minimum(unseen * one_way, plausible))
     known = own > 0
     return np.where(known, np.maximum(least - shown, 0.0) / np.where(known, own, 1.0) ** 2, 0.0), still & known
+
+
+def _undecided(solution: Solution, weight: FloatArray, independent: FloatArray) -> BoolArray:
+    """Of each model: whether hardly a verdict of it decided anything. Ties count as halves.
+
+    A soft verdict far from even decided, however little it varies: a judge that is never sure is none that mostly ties.
+    """
+    table, seen = solution.grouped.table, solution.comparisons
+    own = np.diagonal(solution.fit.information)[: len(weight)]
+    usual = by_model(table, table.squares.sum(axis=1)) / np.where(weight > 0, weight, 1.0)
+    little = independent * weight < _SURELY * UNSEEN * own * usual**2
+    if seen.vote is None:
+        return little
+    whole, lead = _by_vote(seen, np.ones(len(seen))), _by_vote(seen, seen.sign.astype(np.float64))
+    return little & (_of_votes(solution, np.where(np.abs(lead) > _EVEN * whole, whole, 0.0)) < UNSEEN)
 
 
 def _least_plausible(clusters: IntArray) -> FloatArray:
@@ -202,7 +227,8 @@ def _least_plausible(clusters: IntArray) -> FloatArray:
     return np.maximum(1 - part - _IMPLAUSIBLE * np.sqrt(part), 0.2) ** 3
 
 
-def _by_model(table: PairTable, of_rows: FloatArray) -> FloatArray:
+def by_model(table: PairTable, of_rows: FloatArray) -> FloatArray:
+    """Of each model: the sum over the table's rows that it is in."""
     return summed(table.first, of_rows, table.models) + summed(table.second, of_rows, table.models)
 
 

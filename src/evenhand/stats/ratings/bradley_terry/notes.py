@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from evenhand.format.words import counted, listed, plural
+from evenhand.format.words import counted, listed, per_cent, plural
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.placement import Placement
 from evenhand.stats.ratings.bradley_terry.solution import Solution
@@ -80,7 +80,9 @@ def _data_notes(solution: Solution) -> list[str]:
         notes.append("Davidson's model has no finite fit to these battles: a tie counts as half a win instead.")
     if solution.fit.log_tie is not None:
         nu = math.exp(solution.fit.log_tie)
-        notes.append(f"Two equal models tie {100 * nu / (2 + nu):.0f} % of the time (Davidson's nu {nu:.2f}).")
+        notes.append(
+            f"Two equal models tie {per_cent(nu / (2 + nu), decimals=0)} of the time (Davidson's nu {nu:.2f})."
+        )
     return notes
 
 

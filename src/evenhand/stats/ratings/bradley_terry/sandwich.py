@@ -48,7 +48,7 @@ _MOST = 0.5
 """Parameters' worth up to which it is worked out step by step, for all such clusters at once."""
 
 _STEPS = 40
-_SETTLED = 1e-5
+_SETTLED = 1e-11
 """Of the largest score: a step this small ends it."""
 
 

@@ -39,7 +39,7 @@ def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArr
         counted = comparisons.weight > 0
         comparisons = comparisons.rows(counted)
         covariates = None if covariates is None else covariates[counted]
-    _refuse_lost(comparisons.weight)
+    refuse_lost(comparisons.weight)
     everything, known = comparisons, covariates
     grouped = pair_table(comparisons, covariates)
     whole, found = grouped.table, structure(grouped.table)
@@ -65,7 +65,8 @@ class WeightsTooFarApart(ValueError):
     """In a fit the light rows would be lost among the heavy ones' rounding; the message says what to do."""
 
 
-def _refuse_lost(weight: FloatArray | None) -> None:
+def refuse_lost(weight: FloatArray | None) -> None:
+    """Raises WeightsTooFarApart."""
     if weight is None or not weight.size:
         return
     least, most = float(weight.min()), float(weight.max())

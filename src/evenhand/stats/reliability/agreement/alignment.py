@@ -132,10 +132,22 @@ class BesidePeople:
     people: Together
     agreement_difference: Estimate
     """The judge's agreement less the person's, place by place, from -1 to 1; clustered by item."""
+    judge_side: Estimate
+    """How often it takes the others' side, "equal" counted as half, as if a coin were tossed: else who never says
+    "equal" would stand above who often does, however little it knows."""
+    people_side: Estimate
+    side_difference: Estimate
+    """Of the two, as above."""
     cases: int
     fewest: int
     """People that both are held against on a case, at the least."""
     most: int
+
+    @property
+    def ties(self) -> bool:
+        """Whether the judge or a person said "equal" where the others take a side."""
+        both = (self.judge.agreement.value, self.people.agreement.value)
+        return both != (self.judge_side.value, self.people_side.value)
 
     @property
     def number(self) -> str:
@@ -148,6 +160,9 @@ class BesidePeople:
             "judge": _together_json(self.judge),
             "people": _together_json(self.people),
             **self.agreement_difference.as_json("agreement_difference"),
+            **self.judge_side.as_json("judge_side"),
+            **self.people_side.as_json("people_side"),
+            **self.side_difference.as_json("side_difference"),
             "cases": self.cases,
             "against_fewest": self.fewest,
             "against_most": self.most,
@@ -243,21 +258,35 @@ def beside_people(judge: RaterMatrix, people: RaterMatrix) -> BesidePeople | Non
     others = count[compared.case] - 1
     levels = compared.levels if judge.levels == people.levels else None
     placed = replace(compared, judged=verdict[compared.case], levels=levels)
+    one, other = _sided(placed), _sided(compared)  # beside the same others, so in the same places
+    signs = _same_sign(one, one.people), _same_sign(other, other.people)
+    hits = side_hits(one.judged, one.people), side_hits(other.judged, other.people)
     return BesidePeople(
         judge=_together(placed, crossed=False),
         people=_together(compared, crossed=False),
-        agreement_difference=_difference(placed, compared),
+        agreement_difference=_difference(signs[0].astype(np.float64) - signs[1], one.item),
+        judge_side=side_taken(placed),
+        people_side=side_taken(compared),
+        side_difference=_difference(hits[0] - hits[1], one.item),
         cases=len(np.unique(compared.case)),
         fewest=int(others.min()),
         most=int(others.max()),
     )
 
 
-def _difference(placed: ComparedVerdicts, people: ComparedVerdicts) -> Estimate:
-    """Both stand beside the same others, so they have a side in the same places."""
-    judge, person = _sided(placed), _sided(people)
-    hits = _same_sign(judge, judge.people).astype(np.float64) - _same_sign(person, person.people)
-    return clustered_mean(hits, judge.item, within=Range(low=-1.0))
+def side_taken(compared: ComparedVerdicts) -> Estimate:
+    """How often it takes the side of the people's mean where that takes one, "equal" counted as half."""
+    sides = _sided(compared)
+    return clustered_share(side_hits(sides.judged, sides.people), np.ones(len(sides.judged)), sides.item)
+
+
+def side_hits(judged: FloatArray, people: FloatArray) -> FloatArray:
+    """1 on the people's side, 1/2 on neither, 0 on the other; of people who take one."""
+    return (1 + np.sign(judged) * np.sign(people)) / 2
+
+
+def _difference(apart: FloatArray, item: IntArray) -> Estimate:
+    return clustered_mean(apart, item, within=Range(low=-1.0))
 
 
 def _together(compared: ComparedVerdicts, *, crossed: bool) -> Together:

@@ -1,0 +1,265 @@
+"""Parquet files that are parts of one table: those of a folder, or those that a pattern names."""
+
+import glob
+import hashlib
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evenhand.benchmarks.data_error import CELL, COLUMN, EMPTY, FORMAT, TWICE, TYPE, FilePlace, quoted
+from evenhand.exchange.battles.column_source import ColumnSource
+from evenhand.exchange.errors import ExchangeError
+from evenhand.exchange.table_file import TableFile, table_file
+from evenhand.format.words import counted
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_PATTERN = frozenset("*?[")
+_PARQUET = ".parquet"
+_ONLY = "Parts of one table are Parquet files"
+
+
+def is_parted(path: Path) -> bool:
+    """Whether it is a folder, or a pattern and no file's name."""
+    try:
+        return path.is_dir() or (bool(_PATTERN & set(str(path))) and not path.exists())
+    except OSError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Part:
+    file: TableFile
+    rows: int
+    schema: "Mapping[str, pl.DataType]"
+    stamp: tuple[int, ...]
+
+    @property
+    def path(self) -> Path:
+        return self.file.path
+
+    def read(self, columns: "Mapping[str, pl.DataType]", begin: int, rows: int) -> "pl.DataFrame":
+        import polars as pl
+
+        # Errors of what cannot be decoded reach Python in two kinds, and the second is no Exception.
+        try:
+            scanned = pl.scan_parquet(self.path, glob=False).slice(begin, rows)
+            found = scanned.select([pl.col(name).cast(kind) for name, kind in columns.items()]).collect()
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+            self.refuse_changed()
+            raise ExchangeError(f"{self.path}: {quoted(columns)} cannot be read: {error}.", code=FORMAT) from error
+        if found.height != rows:
+            self.refuse_changed()
+            raise ExchangeError(f"{self.path}: {rows:,} rows were expected, and {found.height:,} read.", code=FORMAT)
+        return found
+
+    def refuse_changed(self) -> None:
+        """Raises ExchangeError where the file is not what it was when it was opened."""
+        if _stamp(self.path) != self.stamp:
+            raise ExchangeError(f"{self.path}: The file changed while it was read; rank it when it is whole.")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class PartedSource(ColumnSource):
+    """All parts as one table; a row that does not fit is told by its part and its row in that."""
+
+    parts: "tuple[_Part, ...]"
+
+    def fault(self, sentence: str, *, row: int | None = None, code: str | None = None) -> ExchangeError:
+        if row is None:
+            # Of a method of a class with slots, `super()` without arguments is of the class that was made before it.
+            return ColumnSource.fault(self, sentence, code=code)
+        left = (row if self.places is None else self.places[row - 1]) - 1
+        for part in self.parts:
+            if left < part.rows:
+                place = FilePlace(path=part.path, row=left + 1)
+                return ExchangeError(f"{place}: {sentence}", code=code or CELL)
+            left -= part.rows
+        return ColumnSource.fault(self, sentence, code=code)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Parts:
+    """In the order of their names; all have the same columns."""
+
+    path: Path
+    """The folder or the pattern, as it was given."""
+    each: tuple[_Part, ...]
+
+    @property
+    def rows(self) -> int:
+        return sum(part.rows for part in self.each)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(self.each[0].schema)
+
+    @property
+    def file(self) -> TableFile:
+        """The whole: its digest is of a list of the parts' digests and names, as `sha256sum` writes it."""
+        listed = "".join(f"{part.file.digest}  {part.path.name}\n" for part in self.each)
+        digest = hashlib.sha256(listed.encode()).hexdigest()
+        return TableFile(path=self.path, held=None, kind=_PARQUET, separator=",", digest=digest)
+
+    def refuse_changed(self) -> None:
+        for part in self.each:
+            part.refuse_changed()
+
+    def whole(self) -> ColumnSource:
+        import polars as pl
+
+        def take(name: str) -> pl.Series:
+            kind = {name: self.type_of(name)}
+            return pl.concat([part.read(kind, 0, part.rows) for part in self.each]).to_series()
+
+        return PartedSource(names=self.names, file=self.file, take=take, parts=self.each)
+
+    def beginning(self, most: int) -> "Parts":
+        """Itself, or where it has more rows than that the first of them, of as many parts."""
+        if self.rows <= most:
+            return self
+        left, each = most, list[_Part]()
+        for part in self.each:
+            each.append(replace(part, rows=min(part.rows, left)))
+            left -= each[-1].rows
+            if not left:
+                break
+        return replace(self, each=tuple(each))
+
+    def unread(self) -> ColumnSource:
+        """The names of the columns alone."""
+
+        def take(name: str) -> "pl.Series":
+            raise ExchangeError(f"{self.path}: The column `{name}` cannot be read yet.")
+
+        return ColumnSource(names=self.names, file=self.file, take=take)
+
+    def slices(self, columns: Sequence[str], rows: int) -> "Iterator[tuple[int, ColumnSource]]":
+        """So many rows of a part at a time, with the number of the part; parts without a row give none."""
+        kinds = {name: self.type_of(name) for name in columns}
+        for number, part in enumerate(self.each):
+            for begin in range(0, part.rows, rows):
+                many = min(rows, part.rows - begin)
+                frame = part.read(kinds, begin, many)
+                places = range(begin + 1, begin + many + 1)
+                yield number, ColumnSource(names=self.names, file=part.file, take=frame.get_column, places=places)
+            part.refuse_changed()
+
+    def type_of(self, name: str) -> "pl.DataType":
+        """Of a column in all parts. Raises ExchangeError where they do not agree."""
+        import polars as pl
+
+        found: pl.DataType = pl.Null()
+        first = self.each[0]
+        for part in self.each:
+            kind = part.schema[name]
+            kind = pl.String() if isinstance(kind, (pl.Categorical, pl.Enum)) else kind
+            if kind in (pl.Null, found):
+                continue
+            if found == pl.Null:
+                found, first = kind, part
+            elif found.is_numeric() and kind.is_numeric():
+                found = pl.Int64() if found.is_integer() and kind.is_integer() else pl.Float64()
+            else:
+                raise ExchangeError(
+                    f"{part.path}: The column `{name}` holds {kind} here and {found} in {first.path.name}; write it in "
+                    "one type.",
+                    code=TYPE,
+                )
+        return found
+
+
+def open_parts(path: Path) -> Parts:
+    """Of a folder, or of a pattern. Raises ExchangeError where a file of it is no part of one table."""
+    paths = _in_folder(path) if path.is_dir() else _of_pattern(path)
+    each = tuple(map(_opened, paths))
+    _refuse_twice(each)
+    for part in each[1:]:
+        _refuse_other_columns(each[0], part)
+    return Parts(path=path, each=each)
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    try:
+        # What other tools leave beside the parts of a table begins so.
+        found = sorted(one for one in folder.iterdir() if not one.name.startswith((".", "_")))
+    except OSError as error:
+        raise ExchangeError(f"{folder}: The folder cannot be read ({error.strerror}).") from error
+    for one in found:
+        if one.is_dir():
+            raise ExchangeError(
+                f"{one}: This is a folder among the parts; a pattern names the parts of several folders, such as "
+                f"'{folder}/**/*{_PARQUET}'."
+            )
+    if not found:
+        raise ExchangeError(f"{folder}: The folder holds no part; {_ONLY}.", code=EMPTY)
+    return found
+
+
+def _of_pattern(pattern: Path) -> list[Path]:
+    found = sorted(Path(one) for one in glob.glob(str(pattern), recursive=True))
+    files = [one for one in found if not one.is_dir()]
+    for one in found:
+        if one.is_dir() and one.suffix == _PARQUET:
+            raise ExchangeError(f"{one}: This is a folder; the pattern '{one}/*{_PARQUET}' names the parts in it.")
+    if not files:
+        raise ExchangeError(f"{pattern}: No file's name fits this pattern.", code="EH-FILE-MISSING")
+    return files
+
+
+def _opened(path: Path) -> _Part:
+    import polars as pl
+
+    stamp = _stamp(path)
+    file = table_file(path)
+    if file.kind != _PARQUET:
+        raise ExchangeError(
+            f"{path}: {_ONLY}, and this is {file.kind.removeprefix('.').upper()}; name the parts with a pattern, such "
+            f"as '{path.parent}/*{_PARQUET}', or this file itself.",
+            code=FORMAT,
+        )
+    if file.held is not None:
+        raise ExchangeError(f"{path}: {_ONLY} that are not packed with gzip; unpack this one.", code=FORMAT)
+    try:
+        scanned = pl.scan_parquet(path, glob=False)
+        schema = dict(scanned.collect_schema())
+        rows = int(scanned.select(pl.len()).collect().item())
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise ExchangeError(f"{path}: This is not Parquet that can be read: {error}.", code=FORMAT) from error
+    return _Part(file=file, rows=rows, schema=schema, stamp=stamp)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        told = os.stat(path)
+    except OSError:
+        return ()
+    return told.st_dev, told.st_ino, told.st_size, told.st_mtime_ns
+
+
+def _refuse_twice(parts: Sequence[_Part]) -> None:
+    """Two names of one file would count its rows twice."""
+    seen: dict[tuple[int, ...], _Part] = {}
+    for part in parts:
+        other = seen.setdefault(part.stamp[:2], part)
+        if other is not part:
+            raise ExchangeError(
+                f"{part.path}: This is the same file as {other.path.name}, and its rows would count twice.", code=TWICE
+            )
+
+
+def _refuse_other_columns(first: _Part, part: _Part) -> None:
+    lacking = [name for name in first.schema if name not in part.schema]
+    beyond = [name for name in part.schema if name not in first.schema]
+    if not lacking and not beyond:
+        return
+    told = [f"{counted(len(names), 'column')} {words} ({quoted(names)})"
+            for names, words in ((lacking, "missing"), (beyond, "more")) if names]  # fmt: skip
+    raise ExchangeError(
+        f"{part.path}: The columns are not those of {first.path.name}: {' and '.join(told)}. Parts of one table have "
+        "the same.",
+        code=COLUMN,
+    )

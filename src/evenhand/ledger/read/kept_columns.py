@@ -1,0 +1,488 @@
+"""What boards need of the record, kept as columns in the user's cache and brought up to date at each reading.
+
+Never the truth: where a file is damaged, of another ledger or of another version, all of it is made anew. What was read
+must be a beginning of the ledger's chain, and how many judgements and links there are is counted at each reading.
+"""
+
+import hashlib
+import logging
+import os
+import secrets
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import orjson
+from sqlalchemy import Connection, Select, and_, case, func, or_, select
+
+from evenhand.files.private_files import write_whole
+from evenhand.ledger.read.scan import FIRST, REST, SECOND, SOFT, TELLING, Judgements, Scan, Trials, soft_in
+from evenhand.ledger.store import links as chain
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.columns import Coded, Interning, fetched
+from evenhand.ledger.store.opening import of_one_moment
+from evenhand.ledger.store.record import Ledger, chunks
+from evenhand.stats.ratings.codes import Codes
+
+Keys: TypeAlias = npt.NDArray[np.uint64]
+"""The first 16 bytes of each trial's key, as two numbers."""
+
+_log = logging.getLogger(__name__)
+
+FEWEST = 20_000
+"""Trials of some studies below which they are read from the record."""
+_VERSION = 1
+_LIST = "columns.json"
+_MANY = 8
+"""Files from which on they are written as one."""
+_WORTH = 1000
+"""Rows that are worth a file; fewer are read again by the next."""
+_FEW = 20_000
+"""Trials whose links are looked up one by one."""
+_OUT_OF_ORDER = 10_000
+"""Numbers of judgements below the newest that may come later: writers of a server commit side by side."""
+_LEFT_BEHIND_SECONDS = 3600.0
+_UNUSED_SECONDS = 60 * 86400.0
+
+_NUMBERS = {
+    "key": "<u8", "item": "<i4", "first": "<i4", "second": "<i4", "rest": "<i4", "rater": "<i4", "condition": "<i4",
+    "replicate": "<i4", "attempt": "<i4", "seq": "<i8", "at": "<f8", "trial": "<i4", "ending": "<i4", "note": "<i4",
+    "soft": "<f8", "link_study": "<i4", "link_trial": "<i4",
+}  # fmt: skip
+_OF_TRIALS = ("item", "first", "second", "rest", "rater", "condition", "replicate", "attempt")
+_NAMES = {
+    "item": "items", "first": "responses", "second": "responses", "rest": "rests", "rater": "raters",
+    "condition": "conditions", "ending": "endings", "note": "notes", "link_study": "studies",
+}  # fmt: skip
+_LISTS = tuple(dict.fromkeys(_NAMES.values()))
+
+
+class _Unfit(Exception):
+    """What is kept cannot be used; says why."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Columns:
+    """Each trial that was judged, each judgement, and which study wants which of the trials."""
+
+    numbers: Mapping[str, npt.NDArray[Any]]
+    names: Mapping[str, tuple[str, ...]]
+    unjudged: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Of each study, how many of its links lead to trials that nobody has judged."""
+
+    @classmethod
+    def empty(cls) -> "Columns":
+        return cls(numbers=_rows_of(*_NUMBERS), names=dict.fromkeys(_LISTS, ()))
+
+    def with_more(self, more: "Columns") -> "Columns":
+        """`more` has the names that are new, and numbers that count on from ours."""
+        numbers = {name: np.concatenate([self.numbers[name], more.numbers[name]]) for name in _NUMBERS}
+        names = {name: (*self.names[name], *more.names[name]) for name in _LISTS}
+        return Columns(numbers=numbers, names=names, unjudged=more.unjudged)
+
+    @property
+    def judgements(self) -> int:
+        return len(self.numbers["seq"])
+
+    @cached_property
+    def links_by_study(self) -> dict[str, int]:
+        """Those to trials that nobody has judged too."""
+        counts: list[int] = np.bincount(self.numbers["link_study"], minlength=len(self.names["studies"])).tolist()
+        found = Counter(dict(zip(self.names["studies"], counts, strict=True)))
+        found.update(self.unjudged)
+        return {study: number for study, number in found.items() if number}
+
+    def unknown_links(self, rows: Sequence[tuple[str, str]], names: "_Names") -> tuple[Codes, Codes]:
+        """Of these links to judged trials those that are not here: study and trial."""
+        if not rows:
+            return _NONE, _NONE
+        studies, keys = zip(*rows, strict=True)
+        study, trial = names.codes("link_study", studies), _numbered(self.numbers["key"], _keys(keys))[0]
+        number = len(self.numbers["key"])
+        link, known = study.astype(np.int64) * number + trial, self.numbers["link_study"].astype(np.int64) * number
+        new = (trial < number) & ~np.isin(link, known + self.numbers["link_trial"])
+        return study[new], trial[new]
+
+    def of_studies(self, studies: Iterable[str]) -> Scan:
+        """As if it were read from the record."""
+        numbers, wanted = self.numbers, set(studies)
+        ours = np.array([name in wanted for name in self.names["studies"]], dtype=np.bool_)
+        linked = np.zeros(len(numbers["key"]), dtype=np.bool_)
+        linked[numbers["link_trial"][ours[numbers["link_study"]]]] = True
+        place = np.cumsum(linked, dtype=np.int32) - 1
+        kept = {name: numbers[name][linked] for name in _OF_TRIALS}
+        responses = _used(self.names["responses"], np.concatenate([kept["first"], kept["second"]]))
+        trials = Trials(
+            item=_used(self.names["items"], kept["item"]),
+            first=replace(responses, code=responses.code[: len(kept["first"])]),
+            second=replace(responses, code=responses.code[len(kept["first"]) :]),
+            rest=_used(self.names["rests"], kept["rest"]),
+            rater=_used(self.names["raters"], kept["rater"]),
+            condition=_used(self.names["conditions"], kept["condition"]),
+            replicate=kept["replicate"],
+            attempt=kept["attempt"],
+        )
+        rows = np.flatnonzero(linked[numbers["trial"]])
+        rows = rows[np.argsort(numbers["seq"][rows], kind="stable")]
+        judgements = Judgements(
+            seq=numbers["seq"][rows],
+            at=numbers["at"][rows],
+            trial=place[numbers["trial"][rows]],
+            ending=_used(self.names["endings"], numbers["ending"][rows]),
+            note=_used(self.names["notes"], numbers["note"][rows]),
+            soft=numbers["soft"][rows],
+        )
+        return Scan(trials=trials, judgements=judgements)
+
+
+def _used(names: Sequence[str], code: Codes) -> Coded:
+    """Without the names that stand in no row."""
+    there = np.zeros(len(names), dtype=np.bool_)
+    there[code] = True
+    place = np.cumsum(there, dtype=np.int32) - 1
+    return Coded(names=tuple(names[at] for at in np.flatnonzero(there).tolist()), code=place[code])
+
+
+def columns_of(ledger: Ledger, studies: Sequence[str], *, fewest: int = FEWEST) -> Columns | None:
+    """Up to date; None where these studies hold fewer trials, which are read as fast from the record."""
+    with ledger.reading() as connection:
+        of_one_moment(connection)
+        some = select(_links.trial).where(_links.study.in_(studies)).limit(fewest).subquery()
+        if connection.execute(select(func.count()).select_from(some)).scalar_one() < fewest:
+            return None
+        root = chain.root(connection)
+        kept = _Kept(_folder(ledger, root), root)
+        try:
+            before = kept.read(connection)
+            more = _since(connection, before)
+        except _Unfit as unfit:
+            if unfit.args:
+                _log.warning("The columns kept in %s %s; they are made anew from the record.", kept.folder, unfit)
+            kept.forget()
+            before = Columns.empty()
+            more = _since(connection, before)
+        if more is None:
+            return before
+        found = before.with_more(more)
+        with suppress(OSError):  # a full disk is no reason not to show a board
+            kept.keep(found, more, chain.tips(connection))
+        return found
+
+
+def _folder(ledger: Ledger, root: str) -> Path:
+    """In what EVENHAND_COLUMN_CACHE names, else in the user's cache. Not beside the ledger: whoever is given a ledger's
+    folder is not given figures with it that its record does not hold."""
+    from platformdirs import user_cache_path
+
+    given = os.environ.get("EVENHAND_COLUMN_CACHE")
+    name = hashlib.sha256(f"{root}\n{ledger.where}".encode()).hexdigest()[:32]
+    return (Path(given) if given else user_cache_path("evenhand") / "columns") / name
+
+
+class _Kept:
+    """The files, and the list of those that count: it is written last, and replaces the one before at once."""
+
+    def __init__(self, folder: Path, root: str) -> None:
+        self.folder = folder
+        self._root = root
+        self._parts: list[dict[str, Any]] = []
+
+    def read(self, connection: Connection) -> Columns:
+        """Raises _Unfit, without a word where nothing is kept."""
+        try:
+            stored = (self.folder / _LIST).read_bytes()
+        except FileNotFoundError:
+            raise _Unfit from None
+        except OSError as error:
+            raise _Unfit(f"cannot be read ({error.strerror})") from None
+        try:
+            digest, body = stored.split(b"\n", 1)
+            if hashlib.sha256(body).hexdigest().encode() != digest:
+                raise _Unfit("are damaged")
+            said = orjson.loads(body)
+        except ValueError:
+            raise _Unfit("are damaged") from None
+        if said["version"] != _VERSION:
+            raise _Unfit(f"are of another version ({said['version']})")
+        if said["root"] != self._root:
+            raise _Unfit("are of another ledger")
+        for writer, number, name in said["tips"]:
+            table = schema.links
+            query = select(table.c.hash).where(table.c.writer == writer, table.c.number == number)
+            if connection.execute(query).scalar() != name:
+                raise _Unfit("tell of what this ledger does not hold")
+        found = Columns.empty()
+        for part in said["parts"]:
+            found = found.with_more(_opened(self.folder / part["file"], part["sha256"]))
+        self._parts = said["parts"]
+        with suppress(OSError):
+            os.utime(self.folder / _LIST)  # as long as it is used it stays
+        return replace(found, unjudged=said["unjudged"])
+
+    def forget(self) -> None:
+        self._parts = []
+
+    def keep(self, found: Columns, more: Columns, tips: Sequence[chain.Tip]) -> None:
+        """Raises OSError."""
+        fresh = len(more.numbers["seq"]) + len(more.numbers["link_study"])
+        if self._parts and fresh < _WORTH:
+            return
+        whole = len(self._parts) + 1 >= _MANY
+        written = _packed(found if whole else more)
+        name = f"{secrets.token_hex(8)}.columns"
+        write_whole(self.folder / name, written, within=self.folder.parent)
+        part = {"file": name, "sha256": hashlib.sha256(written).hexdigest()}
+        body = orjson.dumps(
+            {
+                "version": _VERSION,
+                "root": self._root,
+                "tips": [tip.as_json() for tip in tips],
+                "unjudged": found.unjudged,
+                "parts": [part] if whole else [*self._parts, part],
+            }
+        )
+        digest = hashlib.sha256(body).hexdigest().encode()
+        write_whole(self.folder / _LIST, digest + b"\n" + body, within=self.folder.parent)
+        self._sweep({part["file"] for part in ([part] if whole else [*self._parts, part])})
+
+    def _sweep(self, named: set[str]) -> None:
+        """Files that no list names, once whoever may still read or name them is done; and of ledgers that nobody has
+        looked at for long all."""
+        now = time.time()
+        with suppress(OSError):
+            for path in self.folder.glob("*.columns"):
+                if path.name not in named and path.stat().st_mtime < now - _LEFT_BEHIND_SECONDS:
+                    path.unlink()
+        for path in self.folder.parent.glob("[0-9a-f]" * len(self.folder.name) + f"/{_LIST}"):
+            with suppress(OSError):  # whatever else lies there is somebody's, and stays
+                if path.stat().st_mtime < now - _UNUSED_SECONDS:
+                    for ours in (*path.parent.glob("*.columns"), path):
+                        ours.unlink()
+                    path.parent.rmdir()
+
+
+def _packed(columns: Columns) -> bytes:
+    """The names and how many numbers there are of each in one line, then the numbers."""
+    arrays = {name: np.ascontiguousarray(columns.numbers[name], dtype=kind) for name, kind in _NUMBERS.items()}
+    head = {"rows": {name: len(array) for name, array in arrays.items()}, "names": columns.names}
+    return b"".join([orjson.dumps(head), b"\n", *(array.tobytes() for array in arrays.values())])
+
+
+def _opened(path: Path, digest: str) -> Columns:
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _Unfit(f"lack a file ({error.strerror})") from None
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise _Unfit("are damaged")
+    at = data.index(b"\n") + 1
+    head = orjson.loads(data[:at])
+    numbers: dict[str, npt.NDArray[Any]] = {}
+    for name, kind in _NUMBERS.items():
+        size = head["rows"][name] * (2 if name == "key" else 1)
+        numbers[name] = np.frombuffer(data, dtype=kind, count=size, offset=at)
+        at += numbers[name].nbytes
+    numbers["key"] = numbers["key"].reshape(-1, 2)
+    return Columns(numbers=numbers, names={name: tuple(head["names"][name]) for name in _LISTS})
+
+
+def _since(connection: Connection, before: Columns) -> Columns | None:
+    """What the record holds beyond it; None where that is nothing. Raises _Unfit where the record holds less."""
+    judged = schema.judgements
+    total = connection.execute(select(func.count()).select_from(judged)).scalar_one()
+    links = dict(connection.execute(_LINKS_BY_STUDY).all())
+    if total == before.judgements and links == before.links_by_study:
+        return None
+    known = before.numbers["seq"]
+    last = int(known.max(initial=0))
+    if connection.dialect.name != "sqlite":
+        last = max(0, last - _OUT_OF_ORDER)
+    names = _Names(before)
+    new, asked = _judged_after(connection, last, names)
+    fresh = ~np.isin(new["seq"], known[known > last])
+    new = {name: column[fresh] for name, column in new.items()}
+    if before.judgements + len(new["seq"]) != total:
+        raise _Unfit("do not hold the judgements that the record holds")
+    keys = new.pop("on")
+    new["trial"], first = _numbered(before.numbers["key"], keys)
+    new["key"] = keys[first]
+    new |= _trials(connection, new["key"], asked, names)
+    more = Columns(numbers=new | dict.fromkeys(("link_study", "link_trial"), _NONE), names=dict.fromkeys(_LISTS, ()))
+    study, trial, unjudged = _new_links(connection, before.with_more(more), links, asked, names)
+    return Columns(numbers=new | {"link_study": study, "link_trial": trial}, names=names.fresh(), unjudged=unjudged)
+
+
+_NONE = np.zeros(0, dtype=np.int32)
+_links = schema.study_trials.c
+_LINKS_BY_STUDY = select(_links.study, func.count()).group_by(_links.study)
+_told = schema.judgements.c.notes
+_JUDGED: Select[*tuple[Any, ...]] = select(
+    schema.judgements.c.seq,
+    schema.judgements.c.at,
+    func.coalesce(schema.judgements.c.verdict, schema.judgements.c.reason),
+    case((and_(_told != "{}", or_(*(_told.contains(word, autoescape=True) for word in TELLING))), _told), else_=""),
+    case((_told.contains(SOFT, autoescape=True), _told), else_=""),
+    schema.judgements.c.trial,
+)
+
+
+class _Names:
+    """Those known before and those that come."""
+
+    def __init__(self, before: Columns) -> None:
+        self._known = {name: len(values) for name, values in before.names.items()}
+        self._lists = {name: Interning() for name in _LISTS}
+        for name, values in before.names.items():
+            self._lists[name].codes(values)
+
+    def codes(self, column: str, values: Sequence[str]) -> Codes:
+        return self._lists[_NAMES[column]].codes(values)
+
+    def fresh(self) -> dict[str, tuple[str, ...]]:
+        return {name: self._lists[name].values[known:] for name, known in self._known.items()}
+
+
+def _judged_after(
+    connection: Connection, last: int, names: _Names
+) -> tuple[dict[str, npt.NDArray[Any]], list[str] | None]:
+    """Each judgement after this number, and the keys of their trials where they are few."""
+    parts = [_rows_of("seq", "at", "ending", "note", "soft") | {"on": _rows_of("key")["key"]}]
+    asked: list[str] | None = []
+    for some in fetched(connection, _JUDGED.where(schema.judgements.c.seq > last)):
+        seq, at, ending, note, soft, key = zip(*some, strict=True)
+        parts.append(
+            {
+                "seq": np.array(seq, dtype=np.int64),
+                "at": np.array(at, dtype=np.float64),
+                "ending": names.codes("ending", ending),
+                "note": names.codes("note", note),
+                "soft": np.array([soft_in(text) if text else np.nan for text in soft], dtype=np.float64),
+                "on": _keys(key),
+            }
+        )
+        if asked is not None:
+            asked = [*asked, *key] if len(asked) < _FEW else None
+    return _joined(parts), asked
+
+
+def _trials(
+    connection: Connection, keys: Keys, asked: Sequence[str] | None, names: _Names
+) -> dict[str, npt.NDArray[Any]]:
+    """Those of these keys, in their order. `asked`: the keys among which they are; None: all are looked through."""
+    table = schema.trials
+    query = select(table)
+    queries = [query] if asked is None else [query.where(table.c.key.in_(some)) for some in chunks(sorted({*asked}))]
+    parts = [_rows_of("key", *_OF_TRIALS)]
+    for some in (rows for one in queries for rows in fetched(connection, one)):
+        key, item, shown, rater, condition, replicate, attempt = zip(*some, strict=True)
+        parts.append(
+            {
+                "key": _keys(key),
+                "item": names.codes("item", item),
+                "first": names.codes("first", [text[FIRST] for text in shown]),
+                "second": names.codes("second", [text[SECOND] for text in shown]),
+                "rest": names.codes("rest", [text[REST] for text in shown]),
+                "rater": names.codes("rater", rater),
+                "condition": names.codes("condition", condition),
+                "replicate": np.array(replicate, dtype=np.int32),
+                "attempt": np.array(attempt, dtype=np.int32),
+            }
+        )
+    found = _joined(parts)
+    place = _numbered(keys, found.pop("key"))[0]
+    ours = place < len(keys)
+    if int(ours.sum()) != len(keys):
+        raise _Unfit("cannot hold judgements on trials that are not on record")
+    order = np.empty(len(keys), dtype=np.intp)
+    order[place[ours]] = np.flatnonzero(ours)
+    return {name: column[order] for name, column in found.items()}
+
+
+def _rows_of(*names: str) -> dict[str, npt.NDArray[Any]]:
+    """None."""
+    return {name: np.zeros((0, 2) if name == "key" else 0, dtype=_NUMBERS[name]) for name in names}
+
+
+def _joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _keys(keys: Sequence[str]) -> Keys:
+    """Raises _Unfit for what is no trial's key."""
+    try:
+        digests = np.frombuffer(bytes.fromhex("".join(keys)), dtype=">u8").reshape(len(keys), 4)
+    except ValueError:
+        raise _Unfit("cannot hold trials without a key of their own") from None
+    return digests[:, :2].astype(np.uint64)
+
+
+def _numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """Of each of the new ones its place among the known ones and those that come after them, each once; and which of
+    the new come so."""
+    wanted = np.sort(new[:, 0])
+    at = np.searchsorted(wanted, known[:, 0]) if len(wanted) else np.zeros(len(known), dtype=np.intp)
+    near = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == known[:, 0]) if len(wanted) else at[:0]
+    every = np.concatenate([known[near], new])
+    order = np.lexsort((every[:, 1], every[:, 0]))  # of equal ones the first stays first
+    begins = np.ones(len(every), dtype=np.bool_)
+    begins[1:] = (every[order[1:]] != every[order[:-1]]).any(axis=1)
+    first = order[begins]
+    fresh = np.sort(first[first >= len(near)])
+    number = np.searchsorted(fresh, first) + len(known)
+    old = first < len(near)
+    number[old] = near[first[old]]
+    code = np.empty(len(every), dtype=np.int32)
+    code[order] = number[np.cumsum(begins) - 1]
+    return code[len(near) :], fresh - len(near)
+
+
+def _new_links(
+    connection: Connection,
+    columns: Columns,
+    counted: Mapping[str, int],
+    asked: Sequence[str] | None,
+    names: _Names,
+) -> tuple[Codes, Codes, dict[str, int]]:
+    """The study and the trial of each link that is not among them; and the links of each study to no judged trial.
+
+    `asked`: trials whose links are looked up first; where those are not all, every link of the study is read."""
+    before = columns.links_by_study
+    changed = [study for study, number in counted.items() if before.get(study) != number]
+    unjudged: dict[str, int] = {}
+    study, trial = _NONE, _NONE
+    if asked is not None and before:
+        some = [
+            row
+            for keys in chunks(asked)
+            for part in fetched(connection, _LINKS.where(_links.study.in_(changed), _links.trial.in_(keys)))
+            for row in part
+        ]
+        study, trial = columns.unknown_links(some, names)
+        came = dict(zip(*np.unique(study, return_counts=True), strict=True))
+        codes = names.codes("link_study", changed).tolist()
+        changed = [
+            one
+            for one, code in zip(changed, codes, strict=True)
+            if before.get(one, 0) + came.get(code, 0) != counted[one]
+        ]
+        there = ~np.isin(study, names.codes("link_study", changed))
+        study, trial = study[there], trial[there]
+    for one in changed:
+        rows = [row for part in fetched(connection, _LINKS.where(_links.study == one)) for row in part]
+        of, on = columns.unknown_links(rows, names)
+        judged = int((columns.numbers["link_study"] == names.codes("link_study", [one])[0]).sum()) + len(of)
+        unjudged[one] = counted[one] - judged
+        study, trial = np.concatenate([study, of]), np.concatenate([trial, on])
+    if gone := [one for one in before if one not in counted]:
+        raise _Unfit(f"hold studies that the record does not ({gone[0][:12]})")
+    return study, trial, {one: number for one, number in unjudged.items() if number}
+
+
+_LINKS: Select[*tuple[Any, ...]] = select(_links.study, _links.trial)

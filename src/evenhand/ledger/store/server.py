@@ -1,0 +1,182 @@
+"""A ledger on a database server, which is PostgreSQL: its address, its connections, and what it says where it fails."""
+
+import os
+import time
+import weakref
+from functools import partial
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
+
+from evenhand.ledger.store.faults import LedgerError, Unmade, busy
+
+_DRIVER = "postgresql+psycopg"
+_SECRETS = ("password", "sslpassword")
+"""Settings of libpq in the query of an address that nobody is shown."""
+_CONNECTIONS, _AND_MORE = 10, 30
+"""That a process keeps, and opens besides while its threads need them; a server grants 100 to all processes."""
+_OLDEST, _MAJOR = 13, 10_000
+"""The first version with `pg_current_xact_id`, and what a server multiplies the number of a version by."""
+_CONNECT_SECONDS = "10"
+_AGAIN_SECONDS = 0.1
+_ROLLED_BACK = ("40001", "40P01")
+"""SQLSTATE: others were in the way, and the transaction was taken back."""
+_FULL, _READ_ONLY, _WAITED = "53100", "25006", "55P03"
+
+_PAGES = 0x65_70_61_67_65_73
+"""The number of the lock of those who write in turn; any that no other program of the database takes."""
+_TURN = text("SELECT pg_advisory_xact_lock(:pages)")
+_MINE = text("SELECT CAST(pg_current_xact_id() AS text)")
+_BECAME = text("SELECT pg_xact_status(CAST(:number AS xid8))")
+
+_END = text(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = CAST(CAST(:number AS xid8) AS xid)"
+)
+
+_PREPARED = (
+    "SELECT set_config('lock_timeout', %(wait)s, false), set_config('synchronous_commit', 'on', false) "
+    "FROM (SELECT 1) AS once WHERE current_setting('synchronous_commit') = 'off' "
+    "UNION ALL SELECT set_config('lock_timeout', %(wait)s, false), ''"
+)
+
+
+def shown(url: URL) -> str:
+    """The address without any password."""
+    return url.difference_update_query(_SECRETS).render_as_string(hide_password=True)
+
+
+def engine_of(url: URL, *, read_only: bool, wait_seconds: float) -> Engine:
+    """Whatever else stands in the address (sslmode, service, passfile, ...) is libpq's. Raises LedgerError."""
+    where = shown(url)
+    if url.get_backend_name() not in ("postgresql", "postgres"):
+        raise LedgerError(
+            f"The store {where} is neither SQLite nor PostgreSQL; write sqlite:///PATH/ledger.db or "
+            "postgresql://USER:PASSWORD@HOST/NAME.",
+            code="EH-LEDGER-URL",
+        )
+    if "+" not in url.drivername:  # of which SQLAlchemy takes an older driver
+        url = url.set(drivername=_DRIVER)
+    try:
+        # A dialect takes of these options those that begin with its name.
+        engine = create_engine(
+            url.difference_update_query(_SECRETS),
+            pool_size=_CONNECTIONS,
+            max_overflow=_AND_MORE,
+            pool_use_lifo=True,
+            pool_pre_ping=True,  # a server that was restarted has ended all of them
+            connect_args=_settings(url),
+            isolation_level="READ COMMITTED",  # who waited for a lock sees what its holder wrote, whatever the default
+            execution_options={"postgresql_readonly": True} if read_only else {},
+        )
+    except ImportError as error:
+        raise LedgerError(
+            f"The store {where} needs the extra `postgres` ({error.name} is missing); from the clone: "
+            "pip install '.[postgres]'.",
+            code="EH-EXTRA-MISSING",
+        ) from None  # whose own words hold the address
+    except (SQLAlchemyError, TypeError, ValueError) as error:
+        raise LedgerError(f"The store {where} cannot be used: {type(error).__name__}.", code="EH-LEDGER-URL") from None
+
+    event.listen(engine, "connect", partial(_prepare, where, wait_seconds))
+    return engine
+
+
+def _prepare(where: str, wait_seconds: float, connection: Any, _record: object) -> None:
+    """What is committed is on disk, however the server is set up. Whom another keeps waiting is told so: a connection
+    that was lost may hold what it had until the server knows. Raises LedgerError of a server that is too old."""
+    if (version := connection.info.server_version) < _OLDEST * _MAJOR:
+        connection.close()
+        raise LedgerError(
+            f"The database server of the ledger at {where} is PostgreSQL {version // _MAJOR}, and {_OLDEST} or newer "
+            "is needed: an older one cannot tell what became of a transaction whose connection was lost. Upgrade the "
+            "server, or choose another --store.",
+            code="EH-LEDGER-SERVER-OLD",
+        )
+    connection.execute(_PREPARED, {"wait": f"{int(wait_seconds * 1000)}"})
+    connection.commit()
+
+
+def _settings(url: URL) -> dict[str, Any]:
+    """Passwords, and what the user has not set: libpq itself would wait for an answer for ever."""
+    own: dict[str, Any] = {"fallback_application_name": "evenhand"}
+    if not {"connect_timeout", "service"} & set(url.query) and "PGCONNECT_TIMEOUT" not in os.environ:
+        own["connect_timeout"] = _CONNECT_SECONDS
+    given = {name: value for name, value in url.query.items() if name in _SECRETS}
+    return given | {name: value for name, value in own.items() if name not in url.query}
+
+
+def closed_with(owner: object, engine: Engine) -> None:
+    """Ends the connections when their owner goes, where nobody closed it: a server keeps each until it is told."""
+    weakref.finalize(owner, _end, engine, os.getpid())
+
+
+def _end(engine: Engine, opened_by: int) -> None:
+    if os.getpid() == opened_by:  # a fork's are its parent's
+        engine.dispose()
+
+
+def connected(engine: Engine, wait_seconds: float) -> Connection:
+    """To a server that was there before: while it starts again, or has no connection free, it is waited for."""
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        try:
+            return engine.connect()
+        except OperationalError:
+            if time.monotonic() >= deadline:
+                raise
+            time.sleep(_AGAIN_SECONDS)
+
+
+def wait_for_turn(connection: Connection) -> None:
+    """Until the transaction ends nobody else who waits here writes. What such a writer looks up before it writes is so
+    still when it does, as it is for threads of one process. SQLite lets one write at a time by itself."""
+    if connection.dialect.name != "sqlite":
+        connection.execute(_TURN, {"pages": _PAGES})
+
+
+def transaction_of(connection: Connection) -> str | None:
+    """Its number, by which the server tells later what became of it; None on SQLite, which is no server."""
+    return None if connection.dialect.name == "sqlite" else connection.execute(_MINE).scalar_one()
+
+
+def was_made(connection: Connection, number: str) -> bool:
+    """Whether a transaction was committed whose connection was lost meanwhile. One that is open still is ended."""
+    while (became := connection.execute(_BECAME, {"number": number}).scalar()) == "in progress":
+        # The server may not know yet that nobody is there any more, and would keep the transaction for hours.
+        connection.execute(_END, {"number": number})
+        time.sleep(_AGAIN_SECONDS)
+    return became == "committed"
+
+
+def fault_in(error: DBAPIError, where: object, waited: float) -> LedgerError | None:
+    """A sentence about what a server says; None of SQLite's errors, and of what has no sentence of its own."""
+    if not hasattr(error.orig, "sqlstate"):
+        return None
+    state = getattr(error.orig, "sqlstate", None)
+    # Not its detail, which holds the row that was refused.
+    said = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
+    words = " ".join(said.split()).rstrip(".")
+    if error.connection_invalidated or state in _ROLLED_BACK:
+        return Unmade(
+            f"The database server of the ledger at {where} ended what was under way ({words}); run the same command "
+            "again: nothing that was committed is lost.",
+        )
+    if error.statement is None and state is None:
+        return LedgerError(
+            f"The database server of the ledger at {where} cannot be reached ({words}); see that it runs and takes "
+            "connections from here, then run the same command again: nothing that was committed is lost.",
+            code="EH-LEDGER-SERVER",
+        )
+    if state == _WAITED:
+        return busy(where, waited)
+    kinds = {
+        _FULL: ("The disk of the ledger at {} is full ({}); free some space and run the same command again: nothing "
+                "that was committed is lost.", "EH-LEDGER-FULL"),
+        _READ_ONLY: ("The ledger at {} cannot be written ({}); check the rights of the database's user, and that the "
+                     "server is no read-only copy.", "EH-LEDGER-READ-ONLY"),
+    }  # fmt: skip
+    if state in kinds:
+        sentence, code = kinds[state]
+        return LedgerError(sentence.format(where, words), code=code)
+    return LedgerError(f"The ledger at {where} could not be used: {words}.")

@@ -1,0 +1,259 @@
+"""`--workers`: several processes at one run, killed at any moment, with limits and a budget that are those of all."""
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from evenhand.cli.ask.ray_process import LINK
+from evenhand.ledger.store.claims import is_dead
+from tests.e2e.test_budget_kill import FAULTS, INPUT, OUTPUT, TASKS, billed
+from tests.e2e.workplace import SECONDS, Workplace, drawn, ended, judging, stats, told, until
+from tests.scripted_server import server_process
+
+pytestmark = pytest.mark.slow
+
+BATTLES = 100
+TRIALS = 2 * BATTLES
+A_FIFTH = ("--fault", "500=0.1", "--fault", "cut=0.05", "--fault", "garbage=0.05")
+
+
+def helpers_of(leader: int) -> list[int]:
+    """The processes that it has started and that live."""
+    found: list[int] = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, parent, *_ = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it has just ended
+        if int(parent) == leader and state != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def waited_for(reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not reached():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def at_work(here: Workplace, leader: int) -> list[int]:
+    """The processes beside it that live and have claimed something, whoever started them."""
+    holders = [holder for (holder,) in here.rows("SELECT DISTINCT holder FROM claims")]
+    found = {int(holder.rsplit("|", 3)[1]) for holder in holders if not is_dead(holder)}
+    return sorted(found - {leader})
+
+
+def kill_helpers(
+    here: Workplace,
+    url: str,
+    leader: "subprocess.Popen[str]",
+    *,
+    kills: int,
+    every: int,
+    lots: random.Random,
+    full: int = 0,
+) -> int:
+    """How many were killed that were at work, each when the server has seen so many requests more. Where it takes long
+    until they are at work, nothing is answered before `full` of them are, nor after a kill before they are again."""
+    done = 0
+    until(url, lambda seen: seen["requests"] > 0 or leader.poll() is not None)
+    while done < kills and leader.poll() is None:
+        let_all_come(here, url, leader, full)
+        reached = stats(url)["requests"] + lots.randint(1, every)
+        waited_for(lambda least=reached: leader.poll() is not None or stats(url)["requests"] >= least)
+        waited_for(lambda: leader.poll() is not None or bool(at_work(here, leader.pid)))
+        if living := at_work(here, leader.pid):
+            time.sleep(lots.uniform(0, 0.1))  # any moment of a call
+            os.kill(lots.choice(living), signal.SIGKILL)
+            done += 1
+    let_all_come(here, url, leader, full)
+    return done
+
+
+def let_all_come(here: Workplace, url: str, leader: "subprocess.Popen[str]", full: int) -> None:
+    if full:
+        told(url, "hold")
+        waited_for(lambda: leader.poll() is not None or len(at_work(here, leader.pid)) >= full)
+        told(url, "go")
+
+
+def check_kills(
+    here: Workplace, *more: str, replicates: int, kills: int, every: int, seed: int, places: int, full: int = 0
+) -> str:
+    """With four workers."""
+    trials = TRIALS * replicates
+    with server_process("--latency", "0.05", "--seed", str(seed), *A_FIFTH, *(["--held"] if full else [])) as url:
+        asked = judging(url, *drawn(BATTLES), "--replicates", str(replicates), "--max-connections", str(places))
+        leader = here.start(*asked, "--workers", "4", *more)
+        killed = kill_helpers(here, url, leader, kills=kills, every=every, lots=random.Random(seed), full=full)
+        ran = ended(leader)
+        seen = until(url, lambda seen: seen["in_flight"] == 0)
+    assert ran.code == 0, ran.err
+    counts = ran.document
+    assert (counts["planned"], counts["known"], counts["called"], counts["failed"]) == (trials, 0, trials, {})
+    assert counts["verdicts"] == trials
+    assert len(here.decided()) == trials, "lost none, and doubled none, of which `decided` sees to it"
+    again = seen["answered"] - trials
+    assert killed == kills
+    assert 0 <= again <= killed * places, "no more is asked again than was in flight"
+    assert (here.rows("SELECT count(*) FROM runs"), here.rows("SELECT * FROM claims")) == ([(1,)], [])
+    assert here.run("ledger", "check").code == 0
+    return (
+        f"{killed} kills, {trials} trials, {seen['requests']} requests, {again} answered again, "
+        f"peak {seen['peak']}, {counts['wall_s']} s"
+    )
+
+
+def test_workers_killed_now_and_then_are_replaced_and_nothing_is_lost_or_doubled(here: Workplace) -> None:
+    print(check_kills(here, replicates=5, kills=4, every=60, seed=1, places=8))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("seed", range(2))
+def test_twenty_thousand_judgements_by_four_workers_killed_ten_times(here: Workplace, seed: int) -> None:
+    print(check_kills(here, replicates=100, kills=10, every=2500, seed=seed, places=64))
+
+
+def test_limits_are_those_of_all_workers_together(here: Workplace) -> None:
+    a_second = 20
+    with server_process("--latency", "0.05") as url:
+        limits = ("--max-connections", "3", "--rpm", str(61 * a_second))
+        ran = ended(here.start(*judging(url, *drawn(BATTLES), *limits, "--workers", "4")))
+        seen = stats(url)
+    assert ran.code == 0, ran.err
+    assert seen["requests"] == seen["distinct"] == ran.document["requests"] == ran.document["called"] == TRIALS
+    assert seen["peak"] <= 3
+    # At once goes what a second allows; more time than is needed is taken on any machine, less on none.
+    assert seen["span"] >= (TRIALS - 2 * a_second) / a_second / 2
+    people = here.rows("SELECT count(DISTINCT holder) FROM claims")
+    assert people == [(0,)]
+
+
+def check_budget(here: Workplace, *more: str, every: int, full: int = 0) -> None:
+    """Of workers that are killed three times."""
+    budget, lots = 160.0, random.Random(1)
+    # What is held back must not count as hanging.
+    faults = [one for one in FAULTS if not (full and one.startswith("hang"))]
+    given = [*(word for one in faults for word in ("--fault", one)), *(["--held"] if full else [])]
+    here.folder.mkdir()
+    # So slow that helpers are at work before one process alone has spent it.
+    with server_process("--bills", "--latency", "1", *given) as url:
+        asked = (*TASKS["judge"].words(here.folder, 800), "--judge-base-url", url, "--endpoint-name", "scripted")
+        asked = (*asked, "--json", "--quiet", "--max-connections", "6", "--max-retries", "3")
+        asked = (*asked, "--timeout", f"{SECONDS if full else 5}")
+        asked = (*asked, "--price", f"input={INPUT},output={OUTPUT}", "--max-cost", f"{budget}", "--workers", "3")
+        leader = here.start(*asked, *more)
+        killed = kill_helpers(here, url, leader, kills=3, every=every, lots=lots, full=full)
+        ran = ended(leader)
+        spent = billed(url)
+    assert ran.code == 3, ran.err
+    assert killed > 0
+    assert budget / 8 < spent <= budget
+    charged = here.rows("SELECT sum(usd) FROM charges")[0][0]
+    assert charged <= budget + 1e-6
+    here.decided()
+
+
+def test_a_budget_holds_for_all_workers_whatever_dies(here: Workplace) -> None:
+    check_budget(here, every=8)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_command_does_by_workers_what_it_does_alone(here: Workplace, elsewhere: Workplace, name: str) -> None:
+    task = TASKS[name]
+    codes: list[int] = []
+    asked_for: list[int] = []
+    for place, workers in ((here, "3"), (elsewhere, "1")):
+        place.folder.mkdir()
+        with server_process("--judge", task.replies, "--latency", "0.02") as url:
+            words = (*task.words(place.folder, 200), task.address, url, "--endpoint-name", "scripted", "--json")
+            ran = ended(place.start(*words, "--workers", workers))
+            codes.append(ran.code)
+            asked_for.append(stats(url)["distinct"])
+            assert ran.document
+    assert codes[0] == codes[1] in (0, 4)
+    assert asked_for[0] == asked_for[1] > 0
+    assert here.rows("SELECT * FROM claims") == []
+    for table in ("judgements", "responses", "calls", "runs"):
+        counts = [place.rows(f"SELECT count(*) FROM {table}") for place in (here, elsewhere)]
+        assert counts[0] == counts[1], table
+
+
+def test_one_interrupt_ends_all_workers_and_keeps_what_was_answered(here: Workplace) -> None:
+    with server_process("--latency", "0.3") as url:
+        leader = here.start(*judging(url, *drawn(BATTLES), "--max-connections", "6", "--workers", "3"))
+        until(url, lambda seen: seen["requests"] >= 40)
+        waited_for(lambda: len(helpers_of(leader.pid)) == 2)
+        helpers = helpers_of(leader.pid)
+        leader.send_signal(signal.SIGINT)
+        ran = ended(leader)
+        seen = stats(url)
+    assert ran.code == 130, ran.err
+    assert not [one for one in helpers if Path(f"/proc/{one}").exists()]
+    assert seen["in_flight"] == 0
+    assert len(here.decided()) == seen["answered"] == ran.document["called"] < TRIALS
+    assert ran.document["not_reached"] == TRIALS - seen["answered"]
+    assert here.rows("SELECT * FROM claims") == []
+
+
+def test_workers_whose_leader_is_killed_put_on_record_what_is_in_flight_and_end(here: Workplace) -> None:
+    with server_process("--latency", "0.3") as url:
+        asked = judging(url, *drawn(BATTLES), "--max-connections", "6", "--workers", "3")
+        leader = here.start(*asked)
+        until(url, lambda seen: seen["requests"] >= 40)
+        waited_for(lambda: len(helpers_of(leader.pid)) == 2)
+        helpers = helpers_of(leader.pid)
+        leader.kill()
+        ended(leader)
+        waited_for(lambda: not [one for one in helpers if Path(f"/proc/{one}").exists()])
+        again = here.run(*asked)
+        seen = stats(url)
+    assert again.code == 0, again.err
+    assert len(here.decided()) == TRIALS
+    assert seen["answered_again"] <= 6
+
+
+def test_a_wrong_key_ends_all_workers_with_one_sentence(here: Workplace) -> None:
+    with server_process("--key", "right") as url:
+        ran = ended(here.start(*judging(url, *drawn(BATTLES), "--workers", "3"), OPENAI_API_KEY="wrong"))
+    assert ran.code == 2
+    assert ran.err.count("Error:") == 1
+
+
+@pytest.mark.parametrize("other", [{"mine": "Another answer."}, {"another": "A roof."}])
+def test_a_worker_that_finds_other_files_puts_none_of_them_on_record(here: Workplace, other: dict[str, str]) -> None:
+    """Of a model that who leads knows, or of another one: a machine of a cluster may have files of its own."""
+    here.folder.mkdir()
+    asked = ("--responses", "answers.jsonl", "--items", "s01", "--replace")
+
+    def write(answers: dict[str, str]) -> None:
+        rows = [json.dumps({"item": "s01", "model": model, "response": said}) for model, said in answers.items()]
+        (here.folder / "answers.jsonl").write_text("\n".join(rows), encoding="utf-8")
+
+    def on_record() -> list[list[tuple[object, ...]]]:
+        tables = ("responses", "response_choices", "studies", "benchmarks")
+        return [here.rows(f"SELECT count(*) FROM {table}") for table in tables]
+
+    with server_process() as url:
+        write(answers := {"mine": "A house.", "yours": "A tree."})
+        led = here.judge(url, *asked)
+        assert led.code == 0, led.err
+        before = on_record()
+        write(answers | other)
+        ours, theirs = socket.socketpair()
+        with theirs:
+            command = judging(url, *asked, "--workers", "2")
+            worker = here.start_anew(*command, fds=[theirs.fileno()], **{LINK: str(theirs.fileno())})
+        ours.close()
+        ran = ended(worker)
+    assert "Traceback" not in ran.err
+    assert on_record() == before, ran.err

@@ -1,0 +1,304 @@
+"""Several runs on one ledger: each goes on until all that is wanted is asked, whoever asks it."""
+
+import asyncio
+import json
+import subprocess
+from collections import Counter
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeAlias
+
+import pytest
+from aiohttp import ClientSession
+from sqlalchemy import func, select, update
+
+from evenhand.domain.item import Item
+from evenhand.domain.verdict import Preference
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import CallContext, Pacing
+from evenhand.engine.run.retry import RetryRule
+from evenhand.engine.run.stopping import StopSign
+from evenhand.engine.run.tally import Tally
+from evenhand.engine.session import Ended, run_task
+from evenhand.engine.tasks.answering import Answering
+from evenhand.engine.tasks.item_task import GREEDY, Addressee
+from evenhand.engine.tasks.judging import PreparedStudy
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk
+from evenhand.ledger.store.claims import claim, holder_name, release_all
+from evenhand.ledger.store.rows import verdict_text
+from evenhand.models.prices import Price
+from evenhand.models.wire.openai import OpenAIWire
+from tests.engine.studies import Bench, bench
+from tests.scripted_server import Body, Canned, Script
+
+ONE_TRY = Pacing(retry=RetryRule(retries=0))
+PREFERRED = "Overall, Response A is better."
+NEVER = 1e12
+"""When a lease ends that no test could wait for."""
+
+
+@contextmanager
+def another() -> "Generator[tuple[str, subprocess.Popen[bytes]]]":
+    """A live process of this machine, and its name as a holder of claims."""
+    here, _, started, _ = holder_name("ours").rsplit("|", 3)
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        if started != "alive":
+            started = Path(f"/proc/{process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()[19]
+        try:
+            yield f"{here}|{process.pid}|{started}|other", process
+        finally:
+            process.kill()
+
+
+def hold(it: Bench, study: PreparedStudy, keys: list[str], holder: str) -> None:
+    """For ever, if nobody sees that the holder is dead."""
+    assert claim(it.ledger, keys, reader=study.asking.protocol.reader, holder=holder).mine == set(keys)
+    with it.ledger.writing() as connection:
+        connection.execute(update(schema.claims).values(until=NEVER))
+
+
+def judgements(it: Bench) -> int:
+    with it.ledger.reading() as connection:
+        return connection.execute(select(func.count()).select_from(schema.judgements)).scalar_one()
+
+
+async def recorded(it: Bench, number: int) -> None:
+    async with asyncio.timeout(60):
+        while await asyncio.to_thread(judgements, it) < number:  # noqa: ASYNC110  the run is not to know of the test
+            await asyncio.sleep(0.01)
+
+
+async def test_what_another_run_holds_is_waited_for_and_asked_when_it_is_killed(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study = it.study(items=2)
+        keys = [trial.key for trial in study.trials()]
+        with another() as (holder, process):
+            hold(it, study, keys[:3], holder)
+            run = asyncio.create_task(it.run(study, waits=True))
+            await recorded(it, 1)
+            assert not run.done()
+            process.kill()
+            process.wait()
+            ended = await run
+        assert ended.complete
+        assert (ended.tally.known, ended.tally.called, ended.tally.elsewhere) == (0, 4, 0)
+        assert it.server.attempts.total() == 4
+
+
+async def test_what_another_run_has_asked_meanwhile_is_known(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study = it.study(items=2)
+        keys = [trial.key for trial in study.trials()]
+        with another() as (holder, _):
+            hold(it, study, keys[:3], holder)
+            run = asyncio.create_task(it.run(study, waits=True))
+            await recorded(it, 1)
+            release_all(it.ledger, holder=holder)
+            other = await it.run(study)
+            ended = await run
+        assert ended.complete
+        assert ended.tally.called + other.tally.called == it.server.attempts.total() == 4
+        assert ended.tally.planned == ended.tally.known + ended.tally.called == 4
+        assert judgements(it) == 4
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_what_another_run_takes_over_and_leaves_is_judged_by_the_reply_that_came(
+    tmp_path: Path, waits: bool
+) -> None:
+    with another() as (holder, process):
+        process.kill()
+        process.wait()
+
+    def judge(_: object) -> str:
+        with it.ledger.writing() as connection:
+            connection.execute(update(schema.claims).values(holder=holder, until=NEVER))
+        return PREFERRED
+
+    async with bench(tmp_path, Script(judge=judge)) as it:
+        ended = await it.run(it.study(items=2), waits=waits)
+        assert ended.complete
+        assert judgements(it) == it.server.attempts.total() == ended.tally.requests == 4
+        assert ended.tally.known + ended.tally.called == ended.tally.verdicts == 4
+
+
+Run: TypeAlias = Callable[[Bench, bool], Awaitable[Ended]]
+
+
+async def both(it: Bench, run: Run, *, waits: bool) -> tuple[Tally, Tally]:
+    """Of two runs that make the same two calls: the leases of the first run out while these are under way."""
+    first = asyncio.ensure_future(run(it, waits))
+    await it.seen(2)
+    with it.ledger.writing() as connection:
+        connection.execute(update(schema.claims).values(until=1.0))
+    second = asyncio.ensure_future(run(it, False))
+    await it.seen(4)
+    async with ClientSession() as session, session.get(f"{it.server.base_url.removesuffix('/v1')}/_go"):
+        pass
+    return (await first).tally, (await second).tally
+
+
+async def judged(it: Bench, waits: bool) -> Ended:
+    return await it.run(it.study(items=1), waits=waits)
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_what_another_run_takes_over_is_counted_by_that_one(tmp_path: Path, waits: bool) -> None:
+    async with bench(tmp_path, Script(held=True)) as it:
+        tally, other = await both(it, judged, waits=waits)
+        assert (other.called, other.verdicts, judgements(it)) == (2, 2, 2)
+        assert (tally.called, tally.verdicts, tally.requests) == (0, 0, 2)
+        assert tally.known + tally.elsewhere == 2
+        assert tally.elsewhere == 0 or not waits
+
+
+def contradicting(otherwise: str) -> Script:
+    """Whoever asks a second time, and is heard later, is told otherwise."""
+    asked: Counter[str] = Counter()
+
+    def judge(body: Body) -> str:
+        words = str(body["messages"])
+        asked[words] += 1
+        return PREFERRED if asked[words] == 1 else otherwise
+
+    return Script(judge=judge, held=True, stalls={3: 0.5, 4: 0.5})
+
+
+def replies(it: Bench) -> dict[str, str]:
+    with it.ledger.reading() as connection:
+        return {row.key: row.text for row in connection.execute(select(schema.calls))}
+
+
+@pytest.mark.parametrize("waits", [True, False])
+@pytest.mark.parametrize("otherwise", ["Overall, Response B is better.", "Who knows?"])
+async def test_a_judgement_rests_on_the_reply_that_is_on_record(tmp_path: Path, otherwise: str, waits: bool) -> None:
+    """Also where only one of two replies has to be read by another call."""
+    async with bench(tmp_path, contradicting(otherwise)) as it:
+        await both(it, judged, waits=waits)
+        with it.ledger.reading() as connection:
+            found = connection.execute(select(schema.judgements)).all()
+        texts = replies(it)
+        assert len(found) == 2
+        for row in found:
+            assert (texts[json.loads(row.calls)[0]] == PREFERRED) == (
+                row.verdict == verdict_text(Preference(value=1, levels=2))
+            )
+
+
+async def answered(it: Bench, waits: bool) -> Ended:
+    items = [Item(label=str(number), instruction=f"What is in picture {number}?") for number in range(2)]
+    asked = Addressee(name="cat", endpoint="scripted", model=it.endpoint.model, settings=GREEDY)
+    task = Answering(asked=asked)
+    context = CallContext(
+        client=OpenAIWire(it.endpoint, environment={}), pricing=it.quote(None), budget=Budget(None), pacing=ONE_TRY
+    )
+    run = it.ledger.begin_run("answer", {}, study=None, version="0")
+    chunks = task.plan(items, {}, it.ledger)
+    return await run_task(
+        task, chunks, planned=2, run=run, ledger=it.ledger, context=context, stop=StopSign(), waits=waits
+    )
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_an_answer_is_the_reply_that_is_on_record(tmp_path: Path, waits: bool) -> None:
+    async with bench(tmp_path, contradicting("Who knows?")) as it:
+        first, second = await both(it, answered, waits=waits)
+        assert first.known + first.called == second.known + second.called == 2
+        with it.ledger.reading() as connection:
+            texts = {row.text for row in connection.execute(select(schema.responses))}
+        assert texts == set(replies(it).values())
+
+
+async def test_whoever_waits_for_another_run_can_be_interrupted(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study, stop = it.study(items=1), StopSign()
+        with another() as (holder, _):
+            hold(it, study, [next(study.trials()).key], holder)
+            run = asyncio.create_task(it.run(study, waits=True, stop=stop))
+            await recorded(it, 1)
+            stop.interrupt()
+            ended = await run
+        assert (ended.interrupted, ended.complete) == (True, False)
+        assert (ended.tally.called, ended.tally.elsewhere, ended.tally.not_reached) == (1, 1, 1)
+
+
+async def test_what_failed_here_and_was_asked_by_another_run_since_is_no_failure(tmp_path: Path) -> None:
+    refused = Canned(status=400, body={"error": {"message": "No."}})
+    async with bench(tmp_path, None, refused) as it:
+        study = it.study(items=1)
+        last = [trial.key for trial in study.trials()][-1]
+        with another() as (holder, process):
+            hold(it, study, [last], holder)
+            run = asyncio.create_task(it.run(study, waits=True, pacing=ONE_TRY))
+            await recorded(it, 1)
+            other = await it.run(study)
+            assert (other.tally.called, other.tally.verdicts, other.tally.elsewhere) == (1, 1, 1)
+            process.kill()
+            process.wait()
+            ended = await run
+        assert ended.complete
+        assert (ended.tally.known, ended.tally.called, dict(ended.tally.failed)) == (1, 1, {})
+
+
+async def test_what_fails_everywhere_stays_a_failure_and_is_asked_once_by_a_run(tmp_path: Path) -> None:
+    refused = Canned(status=400, body={"error": {"message": "No."}})
+    async with bench(tmp_path, None, refused) as it:
+        ended = await it.run(it.study(items=1), waits=True, pacing=ONE_TRY)
+        assert not ended.complete
+        assert (ended.tally.called, dict(ended.tally.failed)) == (2, {"api-error": 1})
+        assert it.server.attempts.total() == 2
+        with it.ledger.reading() as connection:
+            assert connection.execute(select(schema.claims)).all() == []
+
+
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_budget_that_another_run_has_set_aside_is_waited_for(tmp_path: Path, waits: bool) -> None:
+    price = Price(input=1e6 - 1, output=1e6 - 1)
+    async with bench(tmp_path) as it:
+        study, budget = it.study(items=2), Budget(50_000.0)
+        with another() as (holder, _):
+            other = BudgetAccountOnDisk(it.ledger, f"judge {study.study.key}", most=50_000.0, lasts=False)
+            assert other.take(50_000 * BILLION)
+            with it.ledger.writing() as connection:
+                connection.execute(update(schema.reservations).values(holder=holder, until=NEVER))
+            run = asyncio.create_task(it.run(study, budget=budget, price=price, waits=waits))
+            if not waits:
+                assert (await run).over_budget
+                return
+            await asyncio.sleep(1.0)
+            assert not run.done()
+            with it.ledger.writing() as connection:
+                connection.execute(update(schema.budgets).values(taken=0))
+                connection.execute(
+                    update(schema.reservations).where(schema.reservations.c.holder == holder).values(held=0)
+                )
+            ended = await run
+        assert ended.complete
+        assert ended.tally.called == 4
+
+
+async def test_a_run_that_waits_and_has_no_call_under_way_sets_nothing_aside(tmp_path: Path) -> None:
+    """Others may wait for it, and hold what this run waits for."""
+    price = Price(input=1e6 - 1, output=1e6 - 1)
+
+    def held(it: Bench) -> int:
+        with it.ledger.reading() as connection:
+            return connection.execute(select(func.sum(schema.reservations.c.held))).scalar_one()
+
+    async with bench(tmp_path) as it:
+        study = it.study(items=1)
+        with another() as (holder, process):
+            hold(it, study, [next(study.trials()).key], holder)
+            run = asyncio.create_task(it.run(study, budget=Budget(50_000.0), price=price, waits=True))
+            await recorded(it, 1)
+            async with asyncio.timeout(60):
+                while await asyncio.to_thread(held, it):  # noqa: ASYNC110  the run is not to know of the test
+                    await asyncio.sleep(0.05)
+            assert not run.done()
+            process.kill()
+            process.wait()
+            ended = await run
+        assert ended.complete
+        assert ended.tally.called == 2

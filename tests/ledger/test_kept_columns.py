@@ -1,0 +1,332 @@
+"""Claims about columns that are kept: they say what the record says, whatever became of their files meanwhile."""
+
+import os
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.trial import Trial
+from evenhand.domain.verdict import Preference
+from evenhand.ledger.read.kept_columns import columns_of
+from evenhand.ledger.read.scan import Scan, scan
+from evenhand.ledger.store.columns import Coded
+from evenhand.ledger.store.record import Entries, Ledger
+from tests.database import by_hand
+from tests.examples import examples
+from tests.ledger.test_columns_of_the_record import (
+    ANSWERS,
+    BENCHMARK,
+    CONDITION,
+    ITEMS,
+    RATERS,
+    Event,
+    events,
+    put_on_record,
+    recorded,
+    study_of,
+)  # fmt: skip
+
+(JUDGE,) = RATERS["model"]
+STUDIES = tuple(study_of(number, JUDGE) for number in range(3))
+
+
+def rows(read: Scan) -> list[tuple[object, ...]]:
+    """Each judgement and its trial, in words."""
+    trials, judgements = read.trials, read.judgements
+    assert judgements.soft is not None
+    of = judgements.trial
+    told = (judgements.ending, judgements.note)
+    shown = (trials.item, trials.first, trials.second, trials.rest, trials.rater, trials.condition)
+    columns = (
+        judgements.seq.tolist(), judgements.at.tolist(), np.nan_to_num(judgements.soft, nan=-1).tolist(),
+        *map(words, told), *(words(one.rows(of)) for one in shown),
+        trials.replicate[of].tolist(), trials.attempt[of].tolist(),
+    )  # fmt: skip
+    return list(zip(*columns, strict=True))
+
+
+def words(column: Coded) -> list[str]:
+    return [column.names[code] for code in column.code.tolist()]
+
+
+def agree(ledger: Ledger, studies: tuple[str, ...]) -> int:
+    """How many judgements both hold."""
+    kept = columns_of(ledger, studies, fewest=0)
+    assert kept is not None
+    found = rows(kept.of_studies(studies))
+    assert found == rows(scan(ledger, studies, soft=True))
+    return len(found)
+
+
+@pytest.mark.sqlite("each example is a copy of the bytes of a SQLite file")
+@settings(max_examples=examples(60))
+@given(before=events, after=events)
+def test_whatever_comes_they_say_what_the_record_says(before: list[Event], after: list[Event]) -> None:
+    with recorded("model", before) as (ledger, found):
+        keys = tuple(one.key for one in found)
+        agree(ledger, keys)
+        agree(ledger, keys[:1])
+        put_on_record(ledger, after, RATERS["model"])
+        agree(ledger, keys)
+        agree(ledger, (STUDIES[2].key,))
+        agree(ledger, keys[1:])
+
+
+def judged(number: int, *, item: int, replicate: int = 0) -> tuple[Trial, Judgement]:
+    of = ITEMS[item].digest
+    trial = Trial(
+        item=of, responses=(ANSWERS[of, "amber"].digest, ANSWERS[of, "cyan"].digest), rater=JUDGE.key,
+        condition=CONDITION.key, replicate=replicate,
+    )  # fmt: skip
+    notes = {"soft": number / 1e4}
+    verdict = Preference(value=1, levels=5)
+    return trial, Judgement(
+        trial=trial.key, verdict=verdict, reader=str(number), calls=(), run="r", at=1 / 3 + number, notes=notes
+    )
+
+
+def write(ledger: Ledger, begin: int, end: int, *, study: int = 0) -> None:
+    entries = Entries()
+    for number in range(begin, end):
+        trial, judgement = judged(number, item=number % 3, replicate=number // 3)
+        entries.extend(Entries(trials=[trial], judgements=[judgement], links=[(STUDIES[study].key, trial.key)]))
+    ledger.commit(entries)
+
+
+MANY = 60
+A_FILE = 1000
+"""Judgements that are worth a file of their own."""
+
+
+@pytest.fixture
+def full(ledger: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Ledger:
+    """With columns kept of all that it holds."""
+    monkeypatch.setenv("EVENHAND_COLUMN_CACHE", str(tmp_path / "cache"))
+    ledger.register_benchmark(BENCHMARK)
+    ledger.add_responses(list(ANSWERS.values()))
+    for study in STUDIES:
+        ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=0)
+    write(ledger, 0, MANY)
+    assert agree(ledger, (STUDIES[0].key,)) == MANY
+    return ledger
+
+
+def kept_in(folder: Path) -> Path:
+    (listed,) = folder.rglob("columns.json")
+    return listed.parent
+
+
+def parts_in(folder: Path) -> set[Path]:
+    return {*kept_in(folder).glob("*.columns")}
+
+
+def test_what_is_kept_is_used_and_only_what_came_since_is_written(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    (first,) = parts_in(tmp_path)
+    before = first.stat().st_mtime_ns
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert parts_in(tmp_path) == {first}
+    write(full, MANY, MANY + 3)
+    assert agree(full, (STUDIES[0].key,)) == MANY + 3
+    assert parts_in(tmp_path) == {first}, "so few are not worth a file"
+    write(full, MANY + 3, MANY + A_FILE)
+    assert agree(full, (STUDIES[0].key,)) == MANY + A_FILE
+    assert len(parts_in(tmp_path)) == 2
+    assert first.stat().st_mtime_ns == before
+    assert agree(full, (STUDIES[0].key,)) == MANY + A_FILE
+    assert not caplog.messages
+
+
+@pytest.mark.slow
+def test_many_files_become_one(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    end = MANY
+    for _ in range(8):
+        write(full, end, end := end + A_FILE)
+        assert agree(full, (STUDIES[0].key,)) == end
+    listed = (kept_in(tmp_path) / "columns.json").read_bytes()
+    assert listed.count(b"sha256") < 8
+    assert agree(full, (STUDIES[0].key,)) == end
+    assert not caplog.messages
+
+
+def test_a_study_that_takes_up_what_was_judged_and_what_was_not(full: Ledger) -> None:
+    asked = [judged(number, item=number % 3, replicate=number // 3)[0] for number in range(40)]
+    later = [judged(MANY + number, item=number % 3, replicate=MANY + number) for number in range(5)]
+    entries = Entries(trials=[trial for trial, _ in later])
+    entries.links.extend((STUDIES[1].key, trial.key) for trial in [*asked, *(trial for trial, _ in later)])
+    full.commit(entries)
+    assert agree(full, (STUDIES[1].key,)) == 40
+    assert agree(full, (STUDIES[0].key, STUDIES[1].key)) == MANY
+    full.commit(Entries(judgements=[judgement for _, judgement in later[:2]]))
+    assert agree(full, (STUDIES[1].key,)) == 42
+    full.commit(Entries(links=[(STUDIES[2].key, trial.key) for trial, _ in later]))
+    assert agree(full, (STUDIES[2].key,)) == 2
+    full.commit(Entries(judgements=[judgement for _, judgement in later[2:]]))
+    assert agree(full, (STUDIES[1].key,)) == 45
+    assert agree(full, (STUDIES[2].key,)) == 5
+
+
+def flipped(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-100])
+
+
+def emptied(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+@pytest.mark.parametrize("file", ["columns.json", "*.columns"])
+@pytest.mark.parametrize("damage", [flipped, cut, emptied, lambda path: path.write_bytes(b"no\nthing")])
+def test_damaged_files_are_made_anew_with_a_word(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path, file: str, damage: Callable[[Path], None]
+) -> None:
+    (path,) = kept_in(tmp_path).glob(file)
+    damage(path)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert len(caplog.messages) == 1
+    assert "made anew" in caplog.messages[0]
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert len(caplog.messages) == 1, "what was made anew is whole"
+
+
+def test_a_list_that_counts_otherwise_is_damaged(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    path = kept_in(tmp_path) / "columns.json"
+    path.write_bytes(path.read_bytes().replace(b'"unjudged":{}', b'"unjudged":{"a":1}'))
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert "damaged" in caplog.messages[0]
+
+
+def test_a_judgement_that_was_taken_away_by_hand(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    with by_hand(tmp_path) as hand:
+        hand.execute("DELETE FROM judgements WHERE seq = 7")
+    assert agree(full, (STUDIES[0].key,)) == MANY - 1
+    assert "do not hold the judgements" in caplog.messages[0]
+
+
+def test_judgements_of_writers_who_commit_side_by_side(full: Ledger, tmp_path: Path) -> None:
+    """On a server the newest number may be seen before a lower one is."""
+    with by_hand(tmp_path) as hand:
+        hand.execute(f"UPDATE judgements SET seq = seq + 1000 WHERE seq = {MANY}")
+    shutil.rmtree(kept_in(tmp_path))
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    write(full, MANY, MANY + 5)
+    assert agree(full, (STUDIES[0].key,)) == MANY + 5
+
+
+def test_a_file_that_is_gone(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    for path in parts_in(tmp_path):
+        path.unlink()
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert len(caplog.messages) == 1
+
+
+def test_a_list_that_is_gone_or_was_not_yet_written(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    (kept_in(tmp_path) / "columns.json").unlink()
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert not caplog.messages
+
+
+def test_columns_of_another_version(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    import hashlib
+
+    path = kept_in(tmp_path) / "columns.json"
+    body = path.read_bytes().split(b"\n", 1)[1].replace(b'"version":1', b'"version":0')
+    path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert "another version" in caplog.messages[0]
+
+
+@pytest.mark.sqlite("the other ledger is a file")
+def test_columns_of_another_ledger(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    with Ledger(f"sqlite:///{tmp_path}/other/ledger.db") as other:
+        other.register_benchmark(BENCHMARK)
+        other.add_responses(list(ANSWERS.values()))
+        other.register_study(STUDIES[0], rater=JUDGE, condition=CONDITION, wanted=0)
+        write(other, 5, 25)
+        (ours,) = parts_in(tmp_path)
+        kept = ours.parent
+        agree(other, (STUDIES[0].key,))
+        (theirs,) = {path.parent for path in kept.parent.rglob("columns.json")} - {kept}
+        shutil.rmtree(theirs)
+        shutil.copytree(kept, theirs)
+        assert agree(other, (STUDIES[0].key,)) == 20
+    assert "another ledger" in caplog.messages[0]
+
+
+@pytest.mark.sqlite("a ledger's file is put back")
+def test_a_ledger_that_was_put_back_and_went_another_way(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    full.close()
+    for path in tmp_path.glob("ledger.db*"):
+        shutil.copy(path, tmp_path / f"kept-{path.name}")
+    write(full, MANY, MANY + A_FILE)
+    assert agree(full, (STUDIES[0].key,)) == MANY + A_FILE
+    full.close()
+    for path in tmp_path.glob("ledger.db*"):
+        path.unlink()
+    for path in tmp_path.glob("kept-ledger.db*"):
+        path.rename(tmp_path / path.name.removeprefix("kept-"))
+    with Ledger(f"sqlite:///{tmp_path}/ledger.db", create=False) as back:
+        write(back, 2 * MANY, 3 * MANY)
+        assert agree(back, (STUDIES[0].key,)) == 2 * MANY
+    assert "does not hold" in caplog.messages[0]
+
+
+def test_several_at_once_all_say_what_the_record_says(full: Ledger, caplog: pytest.LogCaptureFixture) -> None:
+    def one(number: int) -> int:
+        if number % 4 == 0:
+            write(full, MANY + 400 * number, MANY + 400 * (number + 1))
+        kept = columns_of(full, (STUDIES[0].key,), fewest=0)
+        assert kept is not None
+        return kept.judgements
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(number >= MANY for number in pool.map(one, range(12)))
+    assert agree(full, (STUDIES[0].key,)) == MANY + 1200
+    assert not caplog.messages
+
+
+def test_a_cache_that_cannot_be_written_is_no_reason_not_to_read(full: Ledger, tmp_path: Path) -> None:
+    shutil.rmtree(tmp_path / "cache")
+    (tmp_path / "cache").write_bytes(b"no folder")
+    assert agree(full, (STUDIES[0].key,)) == MANY
+
+
+def test_what_nobody_has_used_for_long_goes(full: Ledger, tmp_path: Path) -> None:
+    kept = kept_in(tmp_path)
+    old, mixed, new, named = (kept.parent / name for name in ("0" * 32, "1" * 32, "2" * 32, "letters"))
+    for one in (old, mixed, new, named):
+        shutil.copytree(kept, one)
+    (mixed / "letter.txt").write_text("Dear Ann")
+    for one in (old, mixed, named):
+        os.utime(one / "columns.json", (1, 1))
+    write(full, MANY, MANY + A_FILE)
+    agree(full, (STUDIES[0].key,))
+    assert {path.name for path in kept.parent.iterdir()} == {kept.name, mixed.name, new.name, "letters"}
+    assert [path.name for path in mixed.iterdir()] == ["letter.txt"]
+    assert (named / "columns.json").exists()
+
+
+def test_small_studies_are_read_from_the_record(full: Ledger) -> None:
+    assert columns_of(full, (STUDIES[0].key,), fewest=MANY) is not None
+    assert columns_of(full, (STUDIES[0].key,), fewest=MANY + 1) is None
+    assert columns_of(full, (STUDIES[0].key,)) is None

@@ -1,0 +1,77 @@
+"""Runs on other machines: on PostgreSQL who holds claims and has no connection any more is taken to be dead soon."""
+
+import time
+from collections.abc import Generator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select, text
+
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.claims import ABSENT_SECONDS, LEASE_SECONDS, claim_calls, holder_name, renew
+from evenhand.ledger.store.presence import LOCKED, Presence
+from evenhand.ledger.store.record import Ledger
+from tests.database import the_server
+from tests.ledger.test_server_cut import ENDED_BY_SERVER
+
+pytestmark = pytest.mark.slow
+
+OURS = holder_name("ours", present=True)
+THEIRS = f"another-machine|1|1|theirs{LOCKED}"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[Ledger]:
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "of its own"
+    with closing(Ledger(the_server().ledger_of(place))) as made:
+        yield made
+    the_server().forget(lambda one: one == place)
+
+
+def left(ledger: Ledger) -> float:
+    """Seconds until their lease ends."""
+    with ledger.reading() as connection:
+        query = select(schema.claims.c.until).where(schema.claims.c.holder == THEIRS)
+        return connection.execute(query).scalars().one() - time.time()
+
+
+def test_a_lease_ends_soon_when_its_holders_connection_is_gone_and_not_before(ledger: Ledger) -> None:
+    presence = Presence(ledger.engine, THEIRS)
+    assert presence.keep()
+    assert not presence.keep(), "it is shown all the while"
+    assert claim_calls(ledger, ["call"], holder=THEIRS).mine == {"call"}
+    assert claim_calls(ledger, ["call"], holder=OURS).others == {"call"}
+    assert left(ledger) > ABSENT_SECONDS
+    presence.end()
+    assert claim_calls(ledger, ["call"], holder=OURS).others == {"call"}, "it may come back"
+    assert left(ledger) <= ABSENT_SECONDS
+    while claim_calls(ledger, ["call"], holder=OURS).mine != {"call"}:
+        time.sleep(0.2)
+
+
+def test_a_holder_whose_connections_were_cut_comes_back_and_keeps_its_claims(ledger: Ledger) -> None:
+    with closing(Ledger(ledger.url)) as theirs:
+        presence = Presence(theirs.engine, THEIRS)
+        assert presence.keep()
+        assert claim_calls(theirs, ["call"], holder=THEIRS).mine == {"call"}
+        with ledger.engine.connect() as connection:
+            name = connection.execute(text("SELECT current_database()")).scalar_one()
+            assert connection.execute(ENDED_BY_SERVER, {"name": name}).scalar_one() >= 1
+        assert claim_calls(ledger, ["call"], holder=OURS).others == {"call"}
+        assert left(ledger) <= ABSENT_SECONDS
+        assert presence.keep(), "shown anew"
+        assert renew(theirs, holder=THEIRS) == 1
+        assert claim_calls(ledger, ["call"], holder=OURS).others == {"call"}
+        assert left(ledger) > LEASE_SECONDS - ABSENT_SECONDS
+        presence.end()
+        assert not presence.keep(), "it has ended"
+
+
+def test_a_holder_who_shows_nothing_keeps_its_lease(ledger: Ledger) -> None:
+    silent = "another-machine|1|1|silent"
+    assert claim_calls(ledger, ["call"], holder=silent).mine == {"call"}
+    assert claim_calls(ledger, ["call"], holder=OURS).others == {"call"}
+    with ledger.reading() as connection:
+        assert connection.execute(select(schema.claims.c.until)).scalar_one() - time.time() > ABSENT_SECONDS

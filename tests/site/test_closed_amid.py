@@ -1,0 +1,179 @@
+"""Claims about who asks at the moment at which something is closed, hidden or set aside: nothing comes that was said
+after that."""
+
+import json
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from sqlalchemy import event, select
+
+from evenhand.domain.judgement import Judgement
+from evenhand.domain.response import REFERENCE
+from evenhand.domain.submission import Approved, Published, Withdrawn
+from evenhand.domain.verdict import Preference
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
+from evenhand.ledger.store import schema
+from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.submissions.store import tell
+from evenhand.site.accounts.requests import ask_for_data
+from evenhand.site.accounts.requests import decide as decide_request
+from evenhand.site.people.changes import set_people_study
+from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
+from evenhand.site.people.quality import decide
+from evenhand.site.people.studies import make_people_study
+from tests.ledger.test_people_quality import person, say, taken
+from tests.site.desk import Desk, Team, opened
+from tests.site.house import MODELS, House
+
+
+@pytest.fixture
+def desk(house: House) -> Desk:
+    return opened(house)
+
+
+@pytest.fixture
+def team(desk: Desk) -> Team:
+    return desk.team()
+
+
+@contextmanager
+def once_read(ledger: Ledger, table: str, then: Callable[[], None]) -> Generator[list[str]]:
+    """When somebody has read that table. Holds its name until then."""
+    waiting = [table]
+
+    def happens(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if waiting and statement.startswith("SELECT") and f"FROM {table}" in statement.replace("\n", ""):
+            waiting.clear()
+            then()
+
+    event.listen(ledger.engine, "after_cursor_execute", happens)
+    try:
+        yield waiting
+    finally:
+        event.remove(ledger.engine, "after_cursor_execute", happens)
+
+
+def judged_anew(ledger: Ledger) -> None:
+    """By a newer reader, to whom the second shown wins everywhere."""
+    with ledger.reading() as connection:
+        trials = connection.execute(select(schema.trials.c.key)).scalars().all()
+    verdict = Preference(value=-1, levels=3)
+    said = Judgement(trial="", verdict=verdict, reader="r2", calls=(), run="run", at=2.0)
+    ledger.commit(Entries(judgements=[replace(said, trial=one) for one in trials]))
+
+
+def battles(team: Team, submission: str) -> list[dict[str, Any]]:
+    answer = team.client.get(f"/submissions/{submission}/battles.jsonl")
+    assert answer.status_code == 200, answer.text
+    return [json.loads(line) for line in answer.text.splitlines()]
+
+
+def models_in(found: list[dict[str, Any]]) -> set[str]:
+    return {one[name] for one in found for name in ("model_a", "model_b")}
+
+
+def test_a_battle_file_asked_for_before_its_benchmark_was_closed_tells_nothing_that_was_judged_after(
+    desk: Desk, team: Team
+):
+    submission = team.confirmed()
+    desk.approve(submission)
+    desk.judge(submission)
+    open_benchmark(desk.ledger, desk.data, by="owner")
+    assert REFERENCE in models_in(battles(team, submission))
+
+    def closes() -> None:
+        close_benchmark(desk.ledger, desk.data)
+        judged_anew(desk.ledger)
+
+    with once_read(desk.ledger, "opened_benchmarks", closes) as waiting:
+        amid = battles(team, submission)
+    assert (waiting, REFERENCE in models_in(amid)) == ([], False)
+    assert amid == battles(team, submission) != []
+    assert not any("auto_evaluation_cot" in one for one in amid)
+
+
+def test_a_battle_file_asked_for_before_an_opponent_was_withdrawn_has_no_battle_of_it(desk: Desk, team: Team):
+    fish = desk.team("Fish")
+    met = fish.confirmed()
+    desk.approve(met)
+    desk.judge(met)
+    tell(desk.ledger, met, Published(), person=fish.id)
+    submission = team.confirmed()
+    # Of twelve battles with two others nine are drawn, so some with each.
+    drawn = Approved(
+        budget=None, opponents=("amber", REFERENCE, f"submission-{met}"), battles=12, reference_battles=3, seed=0
+    )
+    tell(desk.ledger, submission, drawn, person="owner")
+    desk.judge(submission, opponents=drawn.opponents)
+    called = models_in(battles(team, submission)) - {*MODELS}
+    assert any("Fish" in one for one in called)
+    with once_read(desk.ledger, "opened_benchmarks", lambda: withdrawn(desk, met, fish)) as waiting:
+        amid = battles(team, submission)
+    assert waiting == []
+    assert amid == battles(team, submission) != []
+    assert not any("Fish" in one or met in one for one in models_in(amid))
+
+
+def withdrawn(desk: Desk, submission: str, team: Team) -> None:
+    tell(desk.ledger, submission, Withdrawn(), person=team.id)
+
+
+@pytest.mark.parametrize("how", ["a person is left out", "the study is hidden"])
+def test_a_file_of_ratings_asked_for_before_a_share_was_held_back_has_none_of_it(desk: Desk, team: Team, how: str):
+    asked = AskedStudy(
+        data=desk.data,
+        form="forced",
+        pairs=Pairs(models=MODELS[:2]),
+        sharing=Sharing(people=2, each=2, seed=0),
+        conduct=Conduct(),
+    )
+    study = make_people_study(desk.ledger, asked, made_by=None)
+    who = [person(desk.ledger, name) for name in ("Ada", "Ben")]
+    for one in who:
+        place = taken(desk.ledger, study, one)
+        for number in range(1, place.tasks + 1):
+            say(desk.ledger, place, number, "A")
+    set_people_study(desk.ledger, study, "shown", on=True)
+    granted = ask_for_data(
+        desk.ledger, person=team.id, name="Birds", intake=desk.intake, about="errors", policy_hash=""
+    )
+    decide_request(desk.ledger, granted, accepted=True, by="owner")
+
+    def rows() -> int:
+        answer = team.client.get(f"/data-requests/{granted}/ratings.jsonl")
+        assert answer.status_code == 200, answer.text
+        return len(answer.text.splitlines())
+
+    def held_back() -> None:
+        if how == "the study is hidden":
+            set_people_study(desk.ledger, study, "shown", on=False)
+        else:
+            decide(desk.ledger, study, who[0].id, left_out=True, rule="gold", by=None)
+
+    every = rows()
+    with once_read(desk.ledger, "opened_benchmarks", held_back) as waiting:
+        amid = rows()
+    left = 0 if how == "the study is hidden" else every // 2
+    assert (waiting, amid, rows()) == ([], left, left)
+    assert every
+
+
+def test_who_asks_as_a_benchmark_is_opened_takes_no_verdict_that_lots_put_on_an_item_for_what_was_said(desk: Desk):
+    """A board made while it was withheld tells sums by such verdicts."""
+    visitor = desk.house.visitor()
+    (board,) = visitor.get("/api/boards").json()["boards"]
+    assert REFERENCE in {one["model"] for one in visitor.get(f"/api/boards/{board['board']}").json()["models"]}
+
+    def against() -> set[str]:
+        answer = visitor.get(f"/api/boards/{board['board']}/battles", params={"model": "amber"})
+        return {one["opponent"] for one in answer.json()["battles"]}
+
+    with once_read(
+        desk.ledger, "opened_benchmarks", lambda: open_benchmark(desk.ledger, desk.data, by="owner")
+    ) as left:
+        amid = against()
+    assert (left, REFERENCE in amid, REFERENCE in against()) == ([], False, True)
+    assert amid
