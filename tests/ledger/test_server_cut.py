@@ -29,8 +29,10 @@ from tests.scripted_server import server_process
 pytestmark = pytest.mark.slow
 JUDGEMENTS = select(func.count()).select_from(schema.judgements)
 ENDED_BY_SERVER = text(
-    "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = :name"
+    "SELECT count(*) FILTER (WHERE pg_terminate_backend(pid, 60000)) "
+    "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = :name"
 )
+"""How many connections ended, and not only how many were told to, which they do a moment later."""
 
 
 @pytest.fixture
