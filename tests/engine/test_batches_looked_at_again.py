@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,19 @@ import pytest
 from sqlalchemy import update
 
 from evenhand.api.asking import BatchTerms
+from evenhand.domain.call import Reply
 from evenhand.domain.errors import code_of
 from evenhand.engine.run.batches import BatchDesk, Reserved
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.stopping import StopSign
-from evenhand.engine.run.task import PlannedChunk
-from evenhand.engine.session import register, run_task
+from evenhand.engine.run.task import Due, PlannedChunk
+from evenhand.engine.session import Ended, register, run_task
 from evenhand.engine.tasks.extraction import Extractor
 from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.batches import open_batches
 from evenhand.ledger.store.claims import holder_name
+from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.batch.client import BatchClient
 from evenhand.models.batch.record import OpenBatch
@@ -389,20 +391,76 @@ async def test_what_failed_and_waits_in_the_batch_of_another_run_since_is_not_wa
         assert (await other).tally.verdicts == 1
 
 
+async def part_of(
+    bench: Post, study: PreparedStudy, chunks: Iterable[PlannedChunk[Any]], budget: Budget, *, wait: float | None
+) -> Ended:
+    run = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0")
+    context = bench.contact(study, budget=budget, wait=wait).call_context(bench.ledger)
+    async with asyncio.timeout(60):
+        return await run_task(
+            study.asking, chunks, planned=TRIALS, run=run, ledger=bench.ledger, context=context, stop=StopSign(),
+            budget_name=f"judge {study.study.key}",
+        )  # fmt: skip
+
+
 async def test_what_batches_hold_of_a_budget_is_collected_also_where_other_calls_come_first(tmp_path: Path) -> None:
     async with post(tmp_path, polls=2) as bench:
         study, most = bench.study(), 4.5 * dearest(bench)
         register(study, bench.ledger)
         (whole,) = study.plan(bench.ledger)
         last = sorted(whole.due, key=lambda due: due.request.canonical)[4:]
-        run = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0")
-        sent = await run_task(
-            study.asking, [replace(whole, due=last)], planned=TRIALS, run=run, ledger=bench.ledger,
-            context=bench.contact(study, budget=Budget(most), wait=0.0).call_context(bench.ledger), stop=StopSign(),
-            budget_name=f"judge {study.study.key}",
-        )  # fmt: skip
+        sent = await part_of(bench, study, [replace(whole, due=last)], Budget(most), wait=0.0)
         assert sent.tally.in_batches == 4
         ended = await bench.post(study, budget=Budget(most))
         assert (ended.tally.verdicts, ended.tally.not_reached, ended.over_budget) == (4, 4, True)
         assert (await bench.post(study, budget=Budget(most))).tally.verdicts == 4
         all_once(bench)
+
+
+def half_read(bench: Post, dues: Sequence[Due[Any]], study: PreparedStudy) -> None:
+    """As a run leaves them that ends between the two steps."""
+    run, entries = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0"), Entries()
+    for due in dues:
+        reply = Reply(text=f"Both have merits: {due.request.key}")
+        entries.add_call(due.request, reply, run=run, at=time.time(), cost_usd=0.0)
+    bench.ledger.commit(entries)
+
+
+async def test_whoever_waits_for_other_runs_does_not_wait_for_second_steps_in_their_batches(tmp_path: Path) -> None:
+    async with post(tmp_path, Script(judge=undecided), polls=10**9) as bench:
+        study = bench.study()
+        register(study, bench.ledger)
+        half_read(bench, [due for chunk in study.plan(bench.ledger) for due in chunk.due], study)
+        other = asyncio.create_task(bench.post(study))
+        async with asyncio.timeout(30):
+            while bench.server.came.total() < TRIALS:  # noqa: ASYNC110  the server is not to know of the test
+                await asyncio.sleep(0.01)
+            tally = (await bench.run(study, waits=True)).tally
+        assert (tally.called, tally.in_batches, tally.elsewhere) == (0, TRIALS, 0)
+        bench.server.batching = replace(bench.server.batching, polls=1)
+        assert (await other).tally.called == TRIALS
+        assert set(bench.server.came.values()) == {1}
+        assert not bench.server.attempts
+
+
+async def test_a_second_step_without_room_leaves_nothing_uncollected(tmp_path: Path) -> None:
+    async with post(tmp_path, Script(judge=undecided), polls=2) as bench:
+        study, most = bench.study(), 4.5 * dearest(bench)
+        register(study, bench.ledger)
+        (whole,) = study.plan(bench.ledger)
+        due = sorted(whole.due, key=lambda due: due.request.canonical)
+        half_read(bench, due[:4], study)
+        sent = await part_of(bench, study, [replace(whole, due=due[4:])], Budget(most), wait=0.0)
+        assert (sent.tally.in_batches, len(bench.calls())) == (4, 4)
+        budget = Budget(most)
+
+        def chunks() -> Iterator[PlannedChunk[Any]]:
+            yield replace(whole, due=[replace(one, stored=found[one.request.key]) for one in due[:4]])
+            while budget.refused is None:
+                time.sleep(0.01)
+                yield replace(whole, known=(), due=())
+            yield replace(whole, known=(), due=due[4:])
+
+        found = bench.ledger.find_calls([one.request.key for one in due[:4]])
+        await part_of(bench, study, chunks(), budget, wait=None)
+        assert {one.request.key for one in due} <= {key for key, *_ in bench.calls()}

@@ -224,9 +224,14 @@ class Runner(Generic[S, R]):
         claimed = await self._writer.run(lambda: self._task.claim(self._ledger, batch, holder=self._holder))
         if not self._waits or not claimed.others:
             return claimed
-        held = {due.key: due.request.key for due in batch if due.key in claimed.others}
+        held = {due.key: self._asked_next(due) for due in batch if due.key in claimed.others}
         waiting = await self._in_open_batches([*held.values()])
         return replace(claimed, others={key for key, call in held.items() if call not in waiting})
+
+    def _asked_next(self, due: Due[S]) -> str:
+        """The key of the call that its result waits for: the first, or the one after what is on record."""
+        result = due.stored and self._task.read(due, [due.stored.reply])
+        return result.key if isinstance(result, Request) else due.request.key
 
     async def _ask_batch(self, batch: Sequence[Due[S]]) -> None:
         claimed = await self._claim(batch)
@@ -285,15 +290,18 @@ class Runner(Generic[S, R]):
             reserved = await self._caller.reserve(due.request)
             if reserved is None:
                 self.concurrency.release()
-                # What batches hold still is set aside already: it is collected, and leaves room.
-                if self._desks is None or not await self._desks.hold_more():
-                    self._stop.stop()
+                await self._stop_without_room()
                 return
             self._asked.add(due.request.key)
             told.answers[due.request.key] = _INTERRUPTED
         task = asyncio.create_task(self._ask_and_record(due, told, reserved, twin))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+    async def _stop_without_room(self) -> None:
+        """Unless batches hold more: that is set aside already, is collected, and leaves room."""
+        if self._desks is None or not await self._desks.hold_more():
+            self._stop.stop()
 
     async def _ask_and_record(self, due: Due[S], told: _Told, reserved: Reserved | None, twin: Answer | None) -> None:
         concluded = False
@@ -366,7 +374,7 @@ class Runner(Generic[S, R]):
             return _INTERRUPTED
         reserved = await self._second.reserve(request)
         if reserved is None:
-            self._stop.stop()
+            await self._stop_without_room()
             told.answers[request.key] = _OVER_BUDGET
             return _OVER_BUDGET
         return await self._ask(self._second, request, reserved, told)
