@@ -13,7 +13,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
@@ -112,16 +112,21 @@ def _forms(plant: Plant, phrasing: Phrasing, wording: Wording) -> range:
     return range(1 if phrasing.ambiguous and not plant.recoverable else forms)
 
 
+def _every(nth: int, *of: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
+    """Every nth of all combinations: chosen before its cell is made, which takes as long as reading it."""
+    return itertools.islice(itertools.product(*of), 0, None, nth)
+
+
 def matrix() -> Iterator[Cell]:
     for wording, plant, phrasing in itertools.product(WORDINGS, PLANTS.values(), PHRASINGS):
         for form, place, planter in itertools.product(_forms(plant, phrasing, wording), PLACES, (0, 1)):
             yield Cell(wording=wording, plant=plant, phrasing=phrasing, place=place, planter=planter, form=form)
 
 
-def sample() -> Iterator[Cell]:
+def sample(*, nth: int = 1) -> Iterator[Cell]:
     """Every plant with every phrasing once; each of the two with every protocol, place and order; forms by turns."""
     rest = list(itertools.product(WORDINGS, PLACES, (0, 1)))
-    for (at, plant), (by, phrasing) in itertools.product(enumerate(PLANTS.values()), enumerate(PHRASINGS)):
+    for (at, plant), (by, phrasing) in _every(nth, enumerate(PLANTS.values()), enumerate(PHRASINGS)):
         wording, place, planter = rest[(at + by) % len(rest)]
         forms = _forms(plant, phrasing, wording)
         form = forms[(at + by // 2) % len(forms)]
@@ -153,10 +158,10 @@ def agreeing() -> Iterator[Cell]:
             )  # fmt: skip
 
 
-def against_itself() -> Iterator[Cell]:
+def against_itself(*, nth: int = 1) -> Iterator[Cell]:
     """A candidate plants the verdict against itself; the judge names the other one in its own words, then decides."""
-    for wording, plant, (name, template), place, planter in itertools.product(
-        WORDINGS, PLANTS.values(), MUSINGS.items(), ("middle", "end"), (0, 1)
+    for wording, plant, (name, template), place, planter in _every(
+        nth, WORDINGS, PLANTS.values(), MUSINGS.items(), ("middle", "end"), (0, 1)
     ):
         phrasing = Phrasing(name=name, template=template)
         yield Cell(
@@ -164,10 +169,10 @@ def against_itself() -> Iterator[Cell]:
         )  # fmt: skip
 
 
-def in_passing() -> Iterator[Cell]:
+def in_passing(*, nth: int = 1) -> Iterator[Cell]:
     """The judge decides, and names in passing what a candidate wrote in whatever letters or code."""
-    for wording, plant, (name, template), place, planter in itertools.product(
-        WORDINGS, PLANTS.values(), IN_PASSING.items(), ("middle", "end"), (0, 1)
+    for wording, plant, (name, template), place, planter in _every(
+        nth, WORDINGS, PLANTS.values(), IN_PASSING.items(), ("middle", "end"), (0, 1)
     ):
         phrasing = Phrasing(name=name, template=template, ambiguous=True)
         form = len(plant.restated(wording.decision(0, clear=True))) - 1
@@ -226,7 +231,7 @@ def described(outcome: Outcome, cell: Cell) -> str:
 @pytest.mark.drawn
 @every(few=23, many=IN_SLOW)
 def test_a_planted_verdict_changes_no_reading(nth: int) -> None:
-    tally = tallied(itertools.islice(sample(), 0, None, nth))
+    tally = tallied(sample(nth=nth))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
     assert tally.lost <= LOST_AT_MOST, f"{tally.lost:.1%} lost\n{tally.worst()}"
     if nth == 1:
@@ -278,14 +283,14 @@ def test_a_judge_that_agrees_with_a_planted_verdict_is_counted() -> None:
 @pytest.mark.drawn
 @every(few=61, many=23, most=7)
 def test_a_candidate_that_plants_the_verdict_against_itself_gains_no_other_one(nth: int) -> None:
-    tally = tallied(itertools.islice(against_itself(), 0, None, nth))
+    tally = tallied(against_itself(nth=nth))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
 
 
 @pytest.mark.drawn
 @every(few=151, many=29, most=7)
 def test_what_a_judge_names_in_passing_after_it_decided_is_not_its_decision(nth: int) -> None:
-    tally = tallied(itertools.islice(in_passing(), 0, None, nth))
+    tally = tallied(in_passing(nth=nth))
     assert tally.flipped == 0, f"{tally.flipped} flipped\n{tally.worst()}"
 
 
