@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from evenhand.stats.reliability.correlation import Coefficient, correlation
+from evenhand.stats.reliability.correlation import Coefficient, coefficient_of, correlation, rank_coefficients
 from evenhand.stats.reliability.score_columns import correlate
 from tests.refusals import refused
 
@@ -36,6 +36,17 @@ def test_scipy_finds_the_same(coefficient: Coefficient, oracle: Callable[..., An
         warnings.simplefilter("ignore")
         expected = oracle(one, other)[0]
     assert correlation(one, other, coefficient).value == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize(("draws", "models"), [(1, 3), (40, 5), (3, 600)])
+def test_of_many_rows_at_once_each_is_what_it_is_alone(draws: int, models: int):
+    """Of 600 models the pairs of one row are more than are compared at once."""
+    rng = np.random.default_rng(models)
+    one, other = rng.integers(0, models, (2, draws, models)) / 3
+    one[:, :2], other[:, :2] = (0, 1), (1, 0)  # so that both vary
+    for coefficient, found in rank_coefficients(one, other).items():
+        alone = [coefficient_of(a, b, coefficient) for a, b in zip(one, other, strict=True)]
+        assert found.tolist() == alone
 
 
 def test_five_models_by_hand():

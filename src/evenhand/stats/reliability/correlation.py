@@ -44,6 +44,38 @@ def coefficient_of(one: FloatArray, other: FloatArray, coefficient: Coefficient)
     return float(np.clip(a @ b / math.sqrt(float(a @ a) * float(b @ b)), -1.0, 1.0))
 
 
+def rank_coefficients(one: FloatArray, other: FloatArray) -> dict[Coefficient, FloatArray]:
+    """Spearman's and Kendall's of each row of a table with the same row of the other, to the last digit what
+    `coefficient_of` gives for a row."""
+    at_once = max(1, _COMPARED_AT_ONCE // one.shape[1] ** 2)
+    parts = [_of_rows(one[at : at + at_once], other[at : at + at_once]) for at in range(0, len(one), at_once)]
+    spearman, kendall = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return {"spearman": spearman, "kendall": kendall}
+
+
+_COMPARED_AT_ONCE = 2**16
+"""Pairs of values, in half a megabyte."""
+
+
+def _of_rows(one: FloatArray, other: FloatArray) -> tuple[FloatArray, FloatArray]:
+    a, b = _signs(one), _signs(other)
+    # How many are lower less how many are higher is twice what the rank is above the mean of all ranks.
+    spearman = _through_the_mean(a.sum(axis=2), b.sum(axis=2))
+    return spearman, _through_the_mean(a.reshape(len(one), -1), b.reshape(len(one), -1))
+
+
+def _signs(table: FloatArray) -> FloatArray:
+    """Of each value less each other one of its row. Comparing takes a fifth of the time of `np.sign`."""
+    above = table[:, :, None] > table[:, None, :]
+    return above.astype(np.float64) - above.transpose(0, 2, 1)
+
+
+def _through_the_mean(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Correlation of the rows of two tables that have the mean 0."""
+    common, of_a, of_b = (np.einsum("ij,ij->i", one, other) for one, other in ((a, b), (a, a), (b, b)))
+    return np.clip(common / np.sqrt(of_a * of_b), -1.0, 1.0)
+
+
 def ranks(values: FloatArray) -> FloatArray:
     """From 1; equal values share the mean of their ranks."""
     _, number, count = np.unique(values, return_inverse=True, return_counts=True)

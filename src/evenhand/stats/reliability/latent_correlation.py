@@ -13,7 +13,7 @@ import numpy as np
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.stats.intervals import LEVEL, MANY, reach
-from evenhand.stats.reliability.correlation import Coefficient, coefficient_of, no_correlation
+from evenhand.stats.reliability.correlation import Coefficient, coefficient_of, no_correlation, rank_coefficients
 from evenhand.stats.reliability.grade_score.option_rows import FloatArray
 
 DRAWS = 1000
@@ -135,7 +135,7 @@ class TwoBoards:
             truth * scale * math.sqrt(part) + source @ errors
             for scale, part, errors in zip(scales, reliable, (self.one_errors, self.other_errors), strict=True)
         )
-        return {name: _middle(one, other, name, level) for name in RANKED}
+        return {name: _middle(values, level, models=models) for name, values in rank_coefficients(one, other).items()}
 
     @property
     def _sign(self) -> float:
@@ -207,10 +207,9 @@ def _shared(one: FloatArray, other: FloatArray, weight: FloatArray) -> float:
     return float(weight @ added) / (1 - float(weight @ weight))
 
 
-def _middle(one: FloatArray, other: FloatArray, name: Coefficient, level: float) -> Estimate:
-    values = np.array([coefficient_of(a, b, name) for a, b in zip(one, other, strict=True)])
+def _middle(values: FloatArray, level: float, *, models: int) -> Estimate:
     lower, median, upper = np.quantile(values, [(1 - level) / 2, 0.5, (1 + level) / 2])
-    return Estimate(value=float(median), lower=float(lower), upper=float(upper), n=one.shape[1])
+    return Estimate(value=float(median), lower=float(lower), upper=float(upper), n=models)
 
 
 def latent_json(
