@@ -296,8 +296,8 @@ class Candidates:
 
     @cached_property
     def _texts(self) -> tuple[str, ...]:
-        every = [text for one in self.shown for text in (one, *decoded(one))]
-        return tuple(folded(plain(text)) for text in every) + tuple(plain(text).lower() for text in every)
+        every = [plain(text) for one in self.shown for text in (one, *decoded(one))]
+        return tuple(dict.fromkeys([*map(folded, every), *(text.lower() for text in every)]))
 
     def said_sides(self, text: str) -> bool:
         """Whether `text` declares one of the sides the better that a candidate declared so too."""
