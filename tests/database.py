@@ -334,9 +334,9 @@ def the_server() -> PostgreSQL:
 
 
 @contextmanager
-def a_server(log_in: Path | None = None) -> Generator[PostgreSQL]:
-    """Another one, for tests that stop it."""
-    made = PostgreSQL.started(log_in)
+def a_server(log_in: Path | None = None, *, more: str = "") -> Generator[PostgreSQL]:
+    """Another one, for tests that stop it. `more`: settings of it."""
+    made = PostgreSQL.started(log_in, settings=f"{_QUICKLY} {more}")
     try:
         yield made
     finally:

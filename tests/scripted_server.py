@@ -69,6 +69,8 @@ class Script:
     """Seconds that the answer to the first request, the second and so on takes longer."""
     held: bool = False
     """Answer nothing before `GET /_go`; `GET /_hold` begins that again."""
+    held_from: int = 0
+    """From this request on answer nothing before `GET /_go`; 0: from none."""
     retry_after: float = 0.01
     key: str | None = None
     """Where set, any other is refused, and repeated in the refusal."""
@@ -151,6 +153,10 @@ class ScriptedServer:
         self._canned.extend(answers)
         return self
 
+    def go(self) -> None:
+        """Gives the answers that were kept back."""
+        self._going.set()
+
     def stats(self) -> dict[str, Any]:
         total = self.attempts.total()
         return {
@@ -190,7 +196,7 @@ class ScriptedServer:
         if request.method == "POST" and request.path == "/v1/chat/completions":
             return await self._chat(request)
         if request.path in ("/_go", "/_hold"):
-            (self._going.set if request.path == "/_go" else self._going.clear)()
+            (self.go if request.path == "/_go" else self._going.clear)()
             return _json({})
         if request.path == "/_stats":
             return _json(self.stats())
@@ -212,6 +218,8 @@ class ScriptedServer:
             self.attempts[digest] += 1
             cached = self._cache.found(raw)
             stall = self.script.stalls.get(self.attempts.total(), 0.0)
+            if self.attempts.total() == self.script.held_from:
+                self._going.clear()
             if self.script.keep:
                 headers = {name: value for name, value in request.headers.items() if name != "Authorization"}
                 self.requests.append(Seen(digest=digest, attempt=attempt, at=time.time(), headers=headers, raw=raw))
@@ -617,6 +625,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--held", action="store_true", help="answer nothing before GET /_go")
+    parser.add_argument("--held-from", type=int, default=0, help="the first request that is kept back until GET /_go")
     parser.add_argument("--retry-after", type=float, default=0.01)
     parser.add_argument("--overlong", type=int, default=0, help="tokens written, whatever the request allows")
     parser.add_argument("--per-character", type=float, default=0.25, help="tokens billed for a character")

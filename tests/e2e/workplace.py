@@ -165,7 +165,7 @@ def stats(url: str) -> dict[str, Any]:
 
 def told(url: str, what: str) -> dict[str, Any]:
     """A scripted server that is a process of its own: `go`, `hold`, `stats`."""
-    with urllib.request.urlopen(f"{url.removesuffix('/v1')}/_{what}", timeout=10) as response:
+    with urllib.request.urlopen(f"{url.removesuffix('/v1')}/_{what}", timeout=SECONDS) as response:
         return json.load(response)
 
 

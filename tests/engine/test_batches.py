@@ -31,13 +31,15 @@ from evenhand.models.named import named_model
 from evenhand.models.prices import Price, PriceList
 from tests.batch_server import Batching, BatchServer, EntryFault, Moment, Wire
 from tests.database import url_in
-from tests.engine.studies import SWIFT, Bench
+from tests.engine.studies import SECONDS, SWIFT, Bench
 from tests.scripted_server import Script
 
 WIRES: tuple[Wire, ...] = ("openai", "anthropic", "mistral")
 EACH_WIRE = [pytest.param(one, marks=[pytest.mark.slow] if one != "openai" else []) for one in WIRES]
 MODELS: Mapping[Wire, str] = {"openai": "openai/gpt-4o", "anthropic": "anthropic/c", "mistral": "mistral/m"}
 PAUSES = BatchPauses(quiet=0.1, first_poll=0.02, longest_poll=0.05, unsure=0.2)
+WHOLE = replace(PAUSES, quiet=2.0)
+"""For all that is asked to go into one batch, also where the machine is held up while it is gathered."""
 PRICE = Price(input=1.0, output=2.0, batch=0.5)
 TRIALS = 8
 
@@ -48,6 +50,7 @@ class Post(Bench):
 
     server: BatchServer
     price: Price = PRICE
+    pauses: BatchPauses = PAUSES
     key: str | None = None
     """That the server is asked with."""
 
@@ -64,7 +67,7 @@ class Post(Bench):
             pacing=Pacing(retry=SWIFT, grace_seconds=5.0),
             environment={"KEY": self.key} if self.key else {},
             proxies={},
-            batch=BatchTerms(wait=wait, pauses=PAUSES),
+            batch=BatchTerms(wait=wait, pauses=self.pauses),
         )
 
     async def post(
@@ -79,7 +82,7 @@ class Post(Bench):
         return await self.ask(study, context, stop=stop)
 
     async def ask(self, study: PreparedStudy, context: CallContext, *, stop: StopSign | None = None) -> Ended:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SECONDS):
             return await run_study(study, ledger=self.ledger, context=context, stop=stop or StopSign())
 
     def rows(self, table: str) -> list[dict[str, Any]]:
@@ -100,11 +103,13 @@ class Post(Bench):
 
 
 @asynccontextmanager
-async def post(folder: Path, script: Script | None = None, **batching: Any) -> AsyncGenerator[Post]:
+async def post(
+    folder: Path, script: Script | None = None, *, pauses: BatchPauses = PAUSES, **batching: Any
+) -> AsyncGenerator[Post]:
     ledger = Ledger(url_in(folder / "of"))
     async with BatchServer(script, batching=Batching(**batching)) as server:
         try:
-            yield Post(ledger=ledger, server=server)
+            yield Post(ledger=ledger, server=server, pauses=pauses)
         finally:
             ledger.close()
 
@@ -221,7 +226,7 @@ async def test_a_batch_that_is_too_large_is_split(tmp_path: Path, wire: Wire, la
 
 @pytest.mark.parametrize("offered", [True, False])
 async def test_a_batch_refused_whole_is_told_and_costs_nothing(tmp_path: Path, offered: bool) -> None:
-    async with post(tmp_path, models=frozenset({"other"}), offered=offered) as bench:
+    async with post(tmp_path, pauses=WHOLE, models=frozenset({"other"}), offered=offered) as bench:
         ended = await bench.post(bench.study(), budget=Budget(1.0))
         assert ended.error is not None
         assert code_of(ended.error) == "EH-BATCH-REFUSED"
@@ -302,7 +307,7 @@ async def test_what_a_batch_did_not_cost_is_spent_on_the_next(tmp_path: Path) ->
 
 
 async def test_a_kill_while_a_batch_is_waited_for_cuts_nothing_off(tmp_path: Path) -> None:
-    async with post(tmp_path) as bench:
+    async with post(tmp_path, pauses=WHOLE) as bench:
         study, aside = bench.study(items=6), list[str]()  # more are set aside for than are sent
 
         def look(_: int) -> None:  # a kill now would leave what stands here
@@ -315,7 +320,7 @@ async def test_a_kill_while_a_batch_is_waited_for_cuts_nothing_off(tmp_path: Pat
 
 
 async def test_an_interrupt_leaves_the_batch_to_the_next_run(tmp_path: Path) -> None:
-    async with post(tmp_path, polls=10_000) as bench:
+    async with post(tmp_path, pauses=WHOLE, polls=10_000) as bench:
         study, stop = bench.study(), StopSign()
         bench.server.at["polled"] = lambda times: stop.interrupt() if times == 2 else None
         ended = await bench.post(study, stop=stop, budget=Budget(1.0))

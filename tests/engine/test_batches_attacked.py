@@ -22,7 +22,8 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.batches import open_batches
 from evenhand.ledger.store.record import Ledger
 from tests.batch_server import EntryFault, Moment, Refusal, Wire
-from tests.engine.test_batches import EACH_WIRE, TRIALS, WIRES, Post, post
+from tests.engine.studies import SECONDS
+from tests.engine.test_batches import EACH_WIRE, TRIALS, WHOLE, WIRES, Post, post
 from tests.scripted_server import Body, Script
 
 
@@ -142,12 +143,18 @@ async def test_a_list_that_is_none_does_not_say_that_there_is_no_batch(tmp_path:
 
 @pytest.mark.parametrize("wire", EACH_WIRE)
 async def test_results_of_other_batches_are_theirs(tmp_path: Path, wire: Wire) -> None:
-    async with post(tmp_path, wire=wire, polls=1, mixed=True, strangers=2) as bench:
-        few, all_of_it = bench.study(items=1), bench.study(items=4)
+    async with post(tmp_path, pauses=WHOLE, wire=wire, polls=1, mixed=True, strangers=2) as bench:
+        few, all_of_it, stop = bench.study(items=1), bench.study(items=4), StopSign()
         await bench.post(few, wait=0.0, budget=Budget(1.0))
         waiting = {one.name for one in open_batches(bench.ledger)}
-        bench.server.at["polled"] = lambda _: setattr(bench.server.batches[0], "polls", -1)
-        ended = await bench.post(all_of_it, wait=1.0, budget=Budget(1.0))
+
+        def polled(_: int) -> None:
+            bench.server.batches[0].polls = -1
+            if len(bench.rows("judgements")) == TRIALS - 2:
+                stop.interrupt()
+
+        bench.server.at["polled"] = polled
+        ended = await bench.post(all_of_it, stop=stop, budget=Budget(1.0))
         assert (ended.tally.verdicts, ended.tally.in_batches) == (TRIALS - 2, 2)
         assert {one.name for one in open_batches(bench.ledger)} == waiting
         del bench.server.at["polled"]
@@ -237,7 +244,7 @@ async def test_a_creation_tried_by_a_machine_whose_clock_is_ahead_is_not_waited_
 
 async def test_of_two_runs_that_collect_one_batch_one_is_charged(tmp_path: Path) -> None:
     """The first was held up for so long that its leases ran out."""
-    async with post(tmp_path, polls=2) as bench:
+    async with post(tmp_path, pauses=WHOLE, polls=2) as bench:
         study, others = bench.study(), list[Ended]()
 
         async def taken_over(times: int) -> None:
@@ -298,7 +305,7 @@ async def asked(
     contact = bench.contact(study, budget=budget, wait=None)
     context = (contact if by_batch else replace(contact, batch=None)).call_context(bench.ledger)
     run = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0")
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(SECONDS):
         return await run_task(
             study.asking, chunks, planned=TRIALS, run=run, ledger=bench.ledger, context=context, stop=StopSign()
         )

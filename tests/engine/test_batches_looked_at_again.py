@@ -28,7 +28,8 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.batch.client import BatchClient
 from evenhand.models.batch.record import OpenBatch
 from tests.batch_server import Made, Moment, Refusal, Wire
-from tests.engine.test_batches import EACH_WIRE, PAUSES, TRIALS, Post, _extracts, first_time, post
+from tests.engine.studies import SECONDS
+from tests.engine.test_batches import EACH_WIRE, PAUSES, TRIALS, WHOLE, Post, _extracts, first_time, post
 from tests.engine.test_batches_attacked import all_once, asked, at_first
 from tests.engine.test_batches_taken_over import Second, outlasted
 from tests.engine.test_waiting import ONE_TRY, another, hold, recorded
@@ -36,7 +37,7 @@ from tests.scripted_server import Canned, Script
 
 
 async def came(bench: Post, moment: Moment, times: int) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(SECONDS):
         while bench.server.moments[moment] < times:  # noqa: ASYNC110  the server is not to know of the test
             await asyncio.sleep(0.01)
 
@@ -74,7 +75,7 @@ async def test_the_model_that_reads_replies_leaves_alone_what_the_judge_is_sendi
         context = replace(contact.call_context(bench.ledger), second=contact.call_context(bench.ledger))
         run = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0")
         budget.open(bench.ledger, "b")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SECONDS):
             ended = await run_task(
                 study.asking, chunks(), planned=TRIALS, run=run, ledger=bench.ledger, context=context, stop=StopSign()
             )
@@ -136,7 +137,7 @@ async def test_what_failed_for_another_run_is_sent_again_with_its_most_set_aside
             yield replace(whole, known=(), due=[due for due in whole.due if due.request.key in sent])
 
         run = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(SECONDS):
             ended = await run_task(
                 study.asking, chunks(), planned=TRIALS, run=run, ledger=bench.ledger,
                 context=replace(context, pacing=few), stop=StopSign(),
@@ -186,7 +187,7 @@ async def test_a_creation_that_goes_through_when_the_batch_was_sent_anew_makes_n
     async with post(tmp_path, wire=wire, tardy=True) as bench:
         bench.server.at["polled"] = lambda _: bench.server.go_on.set()
         assert (await bench.post(bench.study(), budget=Budget(1.0))).tally.verdicts == TRIALS
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SECONDS):
             while bench.server.creations < 2:  # noqa: ASYNC110  the server is not to know of the test
                 await asyncio.sleep(0.01)
         all_once(bench)
@@ -224,7 +225,7 @@ async def test_many_batches_tell_no_more_of_a_key_than_one(tmp_path: Path) -> No
 @pytest.mark.parametrize("wire", EACH_WIRE)
 @pytest.mark.parametrize("named", [True, False])
 async def test_a_batch_of_another_account_is_not_sent_anew(tmp_path: Path, wire: Wire, named: bool) -> None:
-    async with post(tmp_path, wire=wire, polls=2) as bench:
+    async with post(tmp_path, pauses=WHOLE, wire=wire, polls=2) as bench:
         study = bench.study()
         if named:
             await bench.post(study, wait=0.0, budget=Budget(1.0))
@@ -318,7 +319,7 @@ async def test_what_was_not_made_for_sure_is_made_later_of_the_same_file(
     tmp_path: Path, wire: Wire, refusal: Exception
 ) -> None:
     """A file may not be known yet when its batch is created: another one would not be either."""
-    async with post(tmp_path, wire=wire) as bench:
+    async with post(tmp_path, pauses=WHOLE, wire=wire) as bench:
         bench.server.at["creating"] = at_first(2, refusal)
         ended = await bench.post(bench.study(), budget=Budget(1.0))
         assert (ended.error, ended.tally.verdicts) == (None, TRIALS)
@@ -362,7 +363,7 @@ async def test_whoever_waits_for_other_runs_does_not_wait_for_their_batches(tmp_
     async with post(tmp_path, polls=10**9) as bench:
         other = asyncio.create_task(bench.post(bench.study()))
         await came(bench, "polled", 1)
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(SECONDS):
             ended = await bench.run(bench.study(items=5), waits=True)
         tally = ended.tally
         assert (tally.called, tally.in_batches, tally.not_reached, tally.elsewhere) == (2, TRIALS, TRIALS, 0)
@@ -384,7 +385,7 @@ async def test_what_failed_and_waits_in_the_batch_of_another_run_since_is_not_wa
             await came(bench, "polled", 1)
             process.kill()
             process.wait()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(SECONDS):
                 ended = await run
         assert (ended.tally.called, ended.tally.failed.total(), ended.tally.verdicts) == (2, 1, 1)
         bench.server.batching = replace(bench.server.batching, polls=1)

@@ -24,10 +24,9 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.batch.client import BatchClient
 from evenhand.models.batch.wire import BatchWire
 from tests.batch_server import Moment, Refusal, Wire
-from tests.engine.test_batches import EACH_WIRE, PAUSES, TRIALS, Post, first_time, post
+from tests.engine.studies import SECONDS
+from tests.engine.test_batches import EACH_WIRE, PAUSES, TRIALS, WHOLE, Post, first_time, post
 from tests.engine.test_batches_attacked import all_once, asked, at_first
-
-SECONDS = 30.0
 
 
 def outlasted(bench: Post) -> None:
@@ -80,7 +79,7 @@ async def test_what_another_run_has_sent_meanwhile_is_not_sent_on_by_the_first(
 
 @pytest.mark.parametrize("wire", EACH_WIRE)
 async def test_what_another_run_has_read_meanwhile_is_charged_and_judged_once(tmp_path: Path, wire: Wire) -> None:
-    async with post(tmp_path, wire=wire, polls=2) as bench:
+    async with post(tmp_path, pauses=WHOLE, wire=wire, polls=2) as bench:
         second = Second(bench, "imported")
         study = bench.study()
         first = await bench.post(study, budget=Budget(1.0))
@@ -324,7 +323,7 @@ async def test_a_call_that_is_too_large_alone_fails_and_is_told_so(tmp_path: Pat
 
 
 async def test_what_is_gathered_is_not_counted_as_on_its_way(tmp_path: Path) -> None:
-    async with post(tmp_path) as bench:
+    async with post(tmp_path, pauses=WHOLE) as bench:
         held: list[str] = []
         bench.server.at["uploading"] = lambda _: held.extend(row["run"] or "" for row in bench.rows("reservations"))
         await bench.post(bench.study(), budget=Budget(1.0))

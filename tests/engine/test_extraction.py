@@ -33,7 +33,7 @@ from evenhand.models.prices import Price
 from evenhand.models.wire.openai import OpenAIWire
 from evenhand.protocols.folder import protocol_from_folder
 from tests.database import url_in
-from tests.engine.studies import SWIFT, Bench, bench
+from tests.engine.studies import SECONDS, SWIFT, Bench, bench
 from tests.protocols import fig18
 from tests.refusals import refused
 from tests.scripted_server import Canned, Script, ScriptedServer
@@ -157,11 +157,12 @@ async def test_a_failed_extraction_is_asked_again_and_the_judge_is_not_paid_agai
 
 async def test_after_an_interrupt_the_judges_reply_is_kept_and_no_second_call_is_sent(tmp_path: Path) -> None:
     stop = StopSign()
-    async with bench(tmp_path, Script(judge=lambda _: UNDECIDED, latency=0.3)) as it:
+    async with bench(tmp_path, Script(judge=lambda _: UNDECIDED, held=True)) as it:
         study = it.study(items=1, matching=Matching(orders="published"))
         running = asyncio.create_task(it.run(study, stop=stop))
         await it.seen(1)
         stop.interrupt()
+        it.server.go()
         assert (await running).tally.failed == {"interrupted": 1}
         assert asked(it.server) == ["judgement"]
         it.server.then(says("Final Answer: B"))
@@ -176,7 +177,7 @@ async def test_the_judges_reply_is_on_record_before_the_extractor_is_asked(tmp_p
         extractor = Extractor(rater=rater, model="small")
         study = it.study(items=1, matching=Matching(orders="published"), extractor=extractor)
         running = asyncio.create_task(run_with(it, study, second=other, stop=stop))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(SECONDS):
             while not other.attempts:  # noqa: ASYNC110  the server is not to know of the test
                 await asyncio.sleep(0.005)
         (trial,) = study.trials()

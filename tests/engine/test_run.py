@@ -27,7 +27,7 @@ from evenhand.ledger.store.claims import claim, holder_name
 from evenhand.ledger.store.runs import charged
 from evenhand.models.prices import Price
 from evenhand.protocols.folder import protocol_from_folder
-from tests.engine.studies import SWIFT, Bench, bench
+from tests.engine.studies import SECONDS, SWIFT, Bench, bench
 from tests.ledger.scene import linked
 from tests.refusals import tells
 from tests.scripted_server import Body, Canned, Fault, Reports, Script
@@ -142,7 +142,8 @@ async def test_a_failed_call_is_recorded_by_its_reason_and_never_kept_as_a_reply
     tmp_path: Path, fault: Fault, reason: str
 ) -> None:
     async with bench(tmp_path, Script(faults={fault: 1.0})) as it:
-        ended = await it.run(it.study(items=1), seconds=0.2, pacing=Pacing(retry=RetryRule(retries=0)))
+        patience = 0.2 if fault == "hang" else SECONDS
+        ended = await it.run(it.study(items=1), seconds=patience, pacing=Pacing(retry=RetryRule(retries=0)))
         assert ended.error is None
         assert ended.tally.failed == {reason: 2}
         assert [outcome for _, outcome in recorded(it)] == [reason, reason]
@@ -213,8 +214,11 @@ class Stumbling:
 
 
 async def test_never_more_calls_are_in_flight_than_allowed(tmp_path: Path) -> None:
-    async with bench(tmp_path, Script(latency=0.01, faults={"429": 0.2, "500": 0.1})) as it:
-        await it.run(it.study(items=15), pacing=Pacing(max_connections=3, retry=SWIFT))
+    async with bench(tmp_path, Script(held=True, latency=0.01, faults={"429": 0.2, "500": 0.1})) as it:
+        run = asyncio.create_task(it.run(it.study(items=15), pacing=Pacing(max_connections=3, retry=SWIFT)))
+        await it.seen(3)
+        it.server.go()
+        await run
         assert it.server.peak == 3
 
 
@@ -230,13 +234,13 @@ async def test_after_a_429_with_retry_after_no_request_of_any_trial_starts_befor
 
 
 async def test_a_pause_asked_for_also_holds_back_calls_that_wait_for_their_turn_in_the_minute(tmp_path: Path) -> None:
-    wait = 0.5
+    wait = 1.5
     calm = Canned(status=429, headers={"Retry-After": str(wait)}, body={"error": {"message": "Slow down."}})
     async with bench(tmp_path, None, calm) as it:
-        await it.run(it.study(items=7), pacing=Pacing(rpm=61 * 10, retry=SWIFT))
+        await it.run(it.study(items=1), pacing=Pacing(rpm=61, retry=SWIFT))
         moments = [seen.at for seen in it.server.requests]
-        assert len(moments) == 15
-        assert moments[10] - moments[0] >= wait
+        assert len(moments) == 3
+        assert moments[1] - moments[0] >= wait, "after a second it would have been its turn"
 
 
 async def test_requests_a_minute_are_respected_by_retries_too(tmp_path: Path) -> None:
@@ -314,11 +318,14 @@ async def test_before_a_request_is_sent_the_most_it_can_cost_is_on_disk(tmp_path
         seen.append((dollars_on_disk(it), it.server.in_flight))
         return "Overall, Response A is better."
 
-    async with bench(tmp_path, Script(judge=judge, latency=0.02, faults={"empty": 0.2})) as it:
+    async with bench(tmp_path, Script(judge=judge, held_from=3, latency=0.02, faults={"empty": 0.2})) as it:
         study = it.study(items=20)
         least = it.quote(A_DOLLAR_A_TOKEN).most(request_of(study))
         assert least is not None
-        ended = await it.run(study, budget=Budget(40_000.0), price=A_DOLLAR_A_TOKEN)
+        run = asyncio.create_task(it.run(study, budget=Budget(40_000.0), price=A_DOLLAR_A_TOKEN))
+        await it.seen(2 + 5)
+        it.server.go()
+        ended = await run
         assert not ended.error
         assert max(in_flight for _, in_flight in seen) > 4
         for taken, in_flight in seen:
@@ -394,9 +401,11 @@ async def test_until_a_reply_has_come_a_budget_pays_for_two_calls_at_a_time(tmp_
 
 
 async def test_after_the_first_reply_a_budget_pays_for_as_many_calls_at_a_time_as_it_can(tmp_path: Path) -> None:
-    async with bench(tmp_path, Script(latency=0.1)) as it:
-        ended = await it.run(it.study(items=20), budget=Budget(1e6), price=A_DOLLAR_A_TOKEN)
-        assert accounts(ended) == (0, 40, 0)
+    async with bench(tmp_path, Script(held_from=FIRST_CALLS + 1)) as it:
+        run = asyncio.create_task(it.run(it.study(items=20), budget=Budget(1e6), price=A_DOLLAR_A_TOKEN))
+        await it.seen(FIRST_CALLS + 16)
+        it.server.go()
+        assert accounts(await run) == (0, 40, 0)
         assert it.server.peak >= 16
 
 
@@ -470,11 +479,12 @@ async def test_a_trial_that_a_dead_run_was_asking_is_taken_over(tmp_path: Path) 
 
 
 async def test_an_interrupt_lets_calls_in_flight_end_and_begins_nothing_new(tmp_path: Path) -> None:
-    async with bench(tmp_path, Script(latency=0.2)) as it:
+    async with bench(tmp_path, Script(held=True)) as it:
         study, stop = it.study(items=20), StopSign()
         run = asyncio.create_task(it.run(study, stop=stop))
         await it.seen(16)
         stop.interrupt()
+        it.server.go()
         ended = await run
         assert ended.interrupted
         assert accounts(ended) == (0, 16, 24)
@@ -510,7 +520,7 @@ async def test_after_the_grace_time_calls_in_flight_are_given_up(tmp_path: Path,
         in_flight = min(16, 2 * items)
         await it.seen(in_flight)
         stop.interrupt()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SECONDS):
             ended = await run
         assert ended.tally.failed == {"interrupted": in_flight}
 
@@ -518,10 +528,10 @@ async def test_after_the_grace_time_calls_in_flight_are_given_up(tmp_path: Path,
 async def test_after_an_interrupt_calls_that_only_wait_for_their_turn_are_not_sent_any_more(tmp_path: Path) -> None:
     async with bench(tmp_path, Script(latency=0.1)) as it:
         study, stop = it.study(items=4), StopSign()
-        run = asyncio.create_task(it.run(study, stop=stop, pacing=Pacing(rpm=6)))
+        run = asyncio.create_task(it.run(study, stop=stop, pacing=Pacing(rpm=0.1)))  # the next in ten minutes
         await it.seen(1)
         stop.interrupt()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SECONDS):
             ended = await run
         assert (ended.tally.verdicts, ended.tally.failed) == (1, {})
         assert accounts(ended) == (0, 1, 7)

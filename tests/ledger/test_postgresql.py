@@ -64,7 +64,7 @@ from tests.site.house import form_token, served
 BATCHES = [Batch(models=("amber", "reference"), judgements=(1, 2, 3, 4, 5))]
 WAITING = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
 HOLD, FREE = text("SELECT pg_advisory_lock(:ours)"), text("SELECT pg_advisory_unlock(:ours)")
-SECONDS = 30
+SECONDS = 120
 T = TypeVar("T")
 
 

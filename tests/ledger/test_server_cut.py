@@ -5,7 +5,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,8 @@ ENDED_BY_SERVER = text(
     "FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname = :name"
 )
 """How many connections ended, and not only how many were told to, which they do a moment later."""
+UNHURRIED = "-c wal_writer_delay=10s -c bgwriter_lru_maxpages=0"
+"""Of a server that has nothing on disk of a transaction before it is committed."""
 
 
 @pytest.fixture
@@ -53,6 +55,8 @@ class CutAtCommit:
         self.armed = ""
         """'before' the server gets it, or 'after' it was carried out and before anybody is told."""
         self.cuts = 0
+        self.meanwhile: Callable[[], object] = lambda: None
+        """Done at each cut before the program can know of it."""
         self._cut: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
@@ -68,12 +72,13 @@ class CutAtCommit:
     def _forth(self, client: socket.socket, there: socket.socket) -> None:
         with client, suppress(OSError):
             while said := client.recv(65536):
-                if self.armed and b"COMMIT" in said:
+                if self.armed and b"COMMIT\x00" in said:  # and not where it is READ COMMITTED
                     how, self.armed, self.cuts = self.armed, "", self.cuts + 1
+                    self._cut.append(there)
+                    self.meanwhile()
                     client.shutdown(socket.SHUT_RDWR)  # what comes back reaches nobody
                     if how == "after":
                         there.sendall(said)
-                    self._cut.append(there)
                     return
                 there.sendall(said)
             there.shutdown(socket.SHUT_RDWR)
@@ -82,7 +87,8 @@ class CutAtCommit:
         with suppress(OSError):
             while said := there.recv(65536):
                 client.sendall(said)
-            client.shutdown(socket.SHUT_RDWR)
+            if there not in self._cut:
+                client.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         self._listening.close()
@@ -119,6 +125,30 @@ def test_claims_that_a_cut_connection_ends_are_held_once(server: PostgreSQL, tmp
         keys = [trial.key for trial in scene.TRIALS]
         claimed = claim(ledger, keys, reader="r1", holder="elsewhere|1|x|run")
         assert (between.cuts, claimed.mine) == (1, set(keys))
+
+
+@pytest.mark.parametrize("others", [0, 20])
+def test_what_a_crash_ends_at_the_commit_is_on_record_once_though_another_gets_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, others: int
+):
+    """The number of a transaction that was not committed was never on disk: it is given out again."""
+    monkeypatch.chdir(tmp_path)
+    with a_server(more=UNHURRIED) as own, through(own, tmp_path / "own") as (ledger, between):
+        scene.set_up(ledger)
+        ledger.commit(Entries(study=scene.STUDY.key, trials=scene.TRIALS))
+
+        def crash() -> None:
+            own.stop()
+            own.start()
+            for _ in range(others):
+                own.tell("SELECT pg_current_xact_id()")
+
+        between.meanwhile, between.armed = crash, "before"
+        ledger.commit(Entries(judgements=[scene.prefers(scene.TRIALS[0], 1)]))
+        with ledger.reading() as connection:
+            assert connection.execute(JUDGEMENTS).scalar_one() == 1
+        assert between.cuts == 1
+        assert not chain.check(ledger).problems
 
 
 def test_connections_that_the_server_ended_are_made_anew(server: PostgreSQL, tmp_path: Path):

@@ -15,7 +15,7 @@ from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.upkeep import chain
 from tests.database import PostgreSQL, a_server, small_disk
-from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
+from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, told, until
 from tests.ledger import scene
 from tests.refusals import refused
 from tests.scripted_server import server_process
@@ -102,12 +102,13 @@ def test_a_full_disk_is_a_sentence_and_what_was_committed_is_there(server: Postg
 
 def test_a_run_that_meets_a_full_disk_says_so_and_the_same_command_does_the_rest(server: PostgreSQL, tmp_path: Path):
     battles = 150
-    with disk_of(server) as (store, disk), server_process("--latency", "0.05") as url:
+    with disk_of(server) as (store, disk), server_process("--held-from", str(battles // 2)) as url:
         disk.fill_all_but(8)  # the rest is filled at once
         here = Workplace(tmp_path / "here", {"EVENHAND_STORE": store})
         process = here.start(*judging(url, *drawn(battles), "--max-connections", "4"))
         until(url, lambda seen: seen["requests"] >= battles // 2)
         disk.fill()
+        told(url, "go")
         ran = ended(process)
         in_flight = stats(url)["requests"]
         assert ran.code == 1, ran.err

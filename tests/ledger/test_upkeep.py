@@ -270,7 +270,7 @@ def test_a_backup_while_a_writer_goes_on_holds_whole_commits(filled: Ledger, tmp
     thread = threading.Thread(target=write)
     thread.start()
     try:
-        assert begun.wait(30)
+        assert begun.wait(120)
         copies = [upkeep.backup(filled, tmp_path / f"safe-{number}") for number in range(5)]
     finally:
         enough.set()

@@ -19,6 +19,9 @@ from evenhand.ledger.upkeep.check import info
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS
 
+SECONDS = 120
+"""After which nobody is taken to be told any more."""
+
 
 class Commits:
     """How many transactions the ledger committed."""
@@ -104,7 +107,7 @@ async def test_what_comes_while_a_commit_is_under_way_goes_into_one_next_to_it(l
             await asyncio.wait(late, timeout=4 * PAUSE_SECONDS)
             assert writer._committing == 7
             commits = Commits(ledger)
-        await asyncio.wait_for(asyncio.gather(*first, *late), timeout=60)
+        await asyncio.wait_for(asyncio.gather(*first, *late), timeout=SECONDS)
         assert commits.count == 1 + 2  # of which the first is that of who held the ledger
     assert stored(ledger) == 12
 
@@ -118,13 +121,13 @@ async def test_after_a_commit_the_next_begins_at_once_where_all_in_flight_wait_f
             await asyncio.sleep(0)
         assert writer._timer is not None
         writer._timer.cancel()  # nothing but the end of the commit before calls for it
-        await asyncio.wait_for(asyncio.gather(first, late), timeout=60)
+        await asyncio.wait_for(asyncio.gather(first, late), timeout=SECONDS)
 
 
 async def test_a_lone_record_is_not_kept_waiting_for_company(ledger: Ledger):
     """Others are in flight and bring nothing: the pause ends the wait."""
     async with writing(ledger, lambda: 50) as writer:
-        await asyncio.wait_for(writer.put(entries(1)), timeout=20)
+        await asyncio.wait_for(writer.put(entries(1)), timeout=SECONDS)
         assert stored(ledger) == 1
 
 
@@ -135,10 +138,10 @@ async def test_an_error_reaches_every_waiter_and_nothing_of_the_batch_is_kept(le
         together = asyncio.gather(
             *(writer.put(one) for one in (entries(0), broken, entries(2))), return_exceptions=True
         )
-        outcomes = await asyncio.wait_for(together, timeout=20)
+        outcomes = await asyncio.wait_for(together, timeout=SECONDS)
         assert [type(outcome) for outcome in outcomes] == [LedgerError] * 3
         assert stored(ledger) == 0
-        await asyncio.wait_for(writer.put(entries(3)), timeout=20)
+        await asyncio.wait_for(writer.put(entries(3)), timeout=SECONDS)
     assert stored(ledger) == 1
 
 
@@ -277,5 +280,5 @@ async def test_a_commit_that_fails_unforeseen_is_told_to_each_and_stops_no_later
     both = await asyncio.gather(*(shared.put(kept(ledger, number)) for number in range(2)), return_exceptions=True)
     assert [type(one) for one in both] == [Unforeseen, Unforeseen]
     event.remove(ledger.engine, "commit", fail)
-    assert await asyncio.wait_for(shared.put(kept(ledger, 2)), 60) == 2
+    assert await asyncio.wait_for(shared.put(kept(ledger, 2)), SECONDS) == 2
     assert stored(ledger) == 1

@@ -52,10 +52,13 @@ async def test_a_body_that_comes_again_is_drawn_anew_and_counted() -> None:
 
 
 async def test_the_gauge_shows_how_many_were_in_flight() -> None:
-    async with ScriptedServer(Script(latency=0.05)) as server, aiohttp.ClientSession() as session:
+    async with ScriptedServer(Script(held=True)) as server, aiohttp.ClientSession() as session:
         url = f"{server.base_url}/chat/completions"
-        responses = await asyncio.gather(*(session.post(url, json=body(str(number))) for number in range(8)))
-        for response in responses:
+        asked = [asyncio.ensure_future(session.post(url, json=body(str(number)))) for number in range(8)]
+        while server.in_flight < 8:  # noqa: ASYNC110  the server tells by this number alone
+            await asyncio.sleep(0.005)
+        server.go()
+        for response in await asyncio.gather(*asked):
             response.release()
         assert (server.peak, server.in_flight) == (8, 0)
 

@@ -1,4 +1,5 @@
 import math
+import time
 from typing import Any
 
 import pytest
@@ -28,9 +29,10 @@ async def test_how_a_reply_ended_is_kept(said: str | None, finish: str) -> None:
 
 
 async def test_a_reply_tells_which_model_answered_and_how_long_it_took() -> None:
+    begun = time.perf_counter()
     reply = await replied(completion("text", model="gpt-4o-2024-08-06", system_fingerprint="fp_1"))
     assert (reply.text, reply.model, reply.fingerprint, reply.requests) == ("text", "gpt-4o-2024-08-06", "fp_1", 1)
-    assert 0 < reply.seconds < 5
+    assert 0 < reply.seconds <= time.perf_counter() - begun
 
 
 def choice(text: str, **fields: Any) -> dict[str, Any]:

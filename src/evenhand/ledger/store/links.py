@@ -333,6 +333,13 @@ def driver_of(connection: Connection) -> Any | None:
     return connection.connection.dbapi_connection if connection.dialect.name == "sqlite" else None
 
 
+def is_linked(connection: Connection, tip: Tip) -> bool:
+    """Whether this link is on record."""
+    table = schema.links
+    query = select(table.c.hash).where(table.c.writer == tip.writer, table.c.number == tip.number)
+    return connection.execute(query).scalar() == tip.hash
+
+
 def tips(connection: Connection) -> list[Tip]:
     """The ends of chains that nobody has joined."""
     table = schema.tips

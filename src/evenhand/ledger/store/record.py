@@ -24,7 +24,7 @@ from evenhand.images import ImageStore
 from evenhand.ledger.store import kept, rows, schema, server, statements
 from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.faults import Unmade, until_made
-from evenhand.ledger.store.links import Batch, Writers, part_of
+from evenhand.ledger.store.links import Batch, Tip, Writers, is_linked, part_of
 from evenhand.ledger.store.opening import (
     BUSY_SECONDS,
     LedgerError,
@@ -178,7 +178,7 @@ class Ledger:
             with explained(self.where, waited=self.wait_seconds), part_of(shared):
                 yield shared
             return
-        batch, number = Batch(), None
+        batch, number, tip = Batch(), None, None
         try:
             with (
                 explained(self.where, waited=self.wait_seconds),
@@ -195,16 +195,18 @@ class Ledger:
                 finally:
                     self._shared.connection = None
                 writer.link(connection, batch)
+                tip = writer.after if batch else None
                 number = server.transaction_of(connection)
         except Unmade:
             # Where the connection ends at the commit, only the server knows whether it was made.
-            if number is None or not self._was_made(number):
+            if number is None or not self._was_made(number, tip):
                 raise
 
     @until_made
-    def _was_made(self, number: str) -> bool:
+    def _was_made(self, number: str, tip: Tip | None) -> bool:
+        """`tip`: the link that it wrote, if any."""
         with self.reading() as connection:
-            return server.was_made(connection, number)
+            return server.was_made(connection, number) and (tip is None or is_linked(connection, tip))
 
     def writing_together(self, works: Sequence[Callable[[], T]]) -> list[T | Exception]:
         """What each of them returned or raised. Their transactions are on disk together when this returns, as each

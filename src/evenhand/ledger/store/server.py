@@ -22,7 +22,7 @@ _CONNECT_SECONDS = "10"
 _AGAIN_SECONDS = 0.1
 _ROLLED_BACK = ("40001", "40P01")
 """SQLSTATE: others were in the way, and the transaction was taken back."""
-_FULL, _READ_ONLY, _WAITED = "53100", "25006", "55P03"
+_FULL, _READ_ONLY, _WAITED, _NO_SUCH = "53100", "25006", "55P03", "22023"
 
 _PAGES = 0x65_70_61_67_65_73
 """The number of the lock of those who write in turn; any that no other program of the database takes."""
@@ -141,12 +141,25 @@ def transaction_of(connection: Connection) -> str | None:
 
 
 def was_made(connection: Connection, number: str) -> bool:
-    """Whether a transaction was committed whose connection was lost meanwhile. One that is open still is ended."""
-    while (became := connection.execute(_BECAME, {"number": number}).scalar()) == "in progress":
+    """Whether a transaction of this number was committed. One that is open still is ended.
+
+    Where the server crashed, another's may have the number: that of a transaction is on disk only when it is committed.
+    """
+    while (became := _became(connection, number)) == "in progress":
         # The server may not know yet that nobody is there any more, and would keep the transaction for hours.
         connection.execute(_END, {"number": number})
         time.sleep(_AGAIN_SECONDS)
     return became == "committed"
+
+
+def _became(connection: Connection, number: str) -> str | None:
+    """None where no transaction has had the number yet, as the server knows after a crash."""
+    try:
+        return connection.execute(_BECAME, {"number": number}).scalar()
+    except DBAPIError as error:
+        if getattr(error.orig, "sqlstate", None) != _NO_SUCH:
+            raise
+        return None
 
 
 def fault_in(error: DBAPIError, where: object, waited: float) -> LedgerError | None:
