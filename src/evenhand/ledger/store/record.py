@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,7 +77,8 @@ class Ledger:
         self._writing = Lock()
         self._writers = Writers()
         self._shared = local()
-        """Of a thread: the connection of the transaction that it is in."""
+        """Of a thread: the connection that it writes by, and the one that it reads by for a while."""
+        self._secret: bytes | None = None
         path = sqlite_path(url)
         self.beside = path.parent if path else Path(".evenhand").absolute()
         """The folder of a SQLite ledger; of one on a server what a command writes where nobody said where."""
@@ -162,8 +163,24 @@ class Ledger:
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
-        with explained(self.where, waited=self.wait_seconds), self._connected() as connection:
+        """Within `writing` a part of it: what it has written is there already."""
+        shared = getattr(self._shared, "connection", None) or getattr(self._shared, "reads", None)
+        lent = self._connected() if shared is None else nullcontext(shared)
+        with explained(self.where, waited=self.wait_seconds), lent as connection:
             yield connection
+
+    def reading_together(self, work: Callable[[], T]) -> T:
+        """What it returns; all that it reads, it reads by one connection. A server is asked three times besides for
+        each connection: whether it is there, for a transaction, and for its end."""
+        return until_made(self._reading_together)(work)
+
+    def _reading_together(self, work: Callable[[], T]) -> T:
+        with self.reading() as connection:
+            self._shared.reads = connection
+            try:
+                return work()
+            finally:
+                self._shared.reads = None
 
     def _connected(self) -> Connection:
         if self.engine.dialect.name == "sqlite":
@@ -238,9 +255,11 @@ class Ledger:
 
     @until_made
     def fence_secret(self) -> bytes:
-        """Never leaves the ledger: exports and reports do not carry it."""
-        with self.reading() as connection:
-            return bytes.fromhex(connection.execute(_FENCE_SECRET).scalar_one())
+        """Never leaves the ledger: exports and reports do not carry it. It is the same as long as the ledger is."""
+        if self._secret is None:
+            with self.reading() as connection:
+                self._secret = bytes.fromhex(connection.execute(_FENCE_SECRET).scalar_one())
+        return self._secret
 
     def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> int:
         """Inserts the rows whose primary key is not there yet; what is there stays as it was. Returns how many."""
