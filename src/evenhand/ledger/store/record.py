@@ -78,7 +78,6 @@ class Ledger:
         self._writers = Writers()
         self._shared = local()
         """Of a thread: the connection that it writes by, and the one that it reads by for a while."""
-        self._secret: bytes | None = None
         path = sqlite_path(url)
         self.beside = path.parent if path else Path(".evenhand").absolute()
         """The folder of a SQLite ledger; of one on a server what a command writes where nobody said where."""
@@ -165,8 +164,10 @@ class Ledger:
     def reading(self) -> Generator[Connection]:
         """Within `writing` a part of it: what it has written is there already."""
         shared = getattr(self._shared, "connection", None) or getattr(self._shared, "reads", None)
-        lent = self._connected() if shared is None else nullcontext(shared)
-        with explained(self.where, waited=self.wait_seconds), lent as connection:
+        with (
+            explained(self.where, waited=self.wait_seconds),
+            self._connected() if shared is None else nullcontext(shared) as connection,
+        ):
             yield connection
 
     def reading_together(self, work: Callable[[], T]) -> T:
@@ -255,11 +256,9 @@ class Ledger:
 
     @until_made
     def fence_secret(self) -> bytes:
-        """Never leaves the ledger: exports and reports do not carry it. It is the same as long as the ledger is."""
-        if self._secret is None:
-            with self.reading() as connection:
-                self._secret = bytes.fromhex(connection.execute(_FENCE_SECRET).scalar_one())
-        return self._secret
+        """Never leaves the ledger: exports and reports do not carry it."""
+        with self.reading() as connection:
+            return bytes.fromhex(connection.execute(_FENCE_SECRET).scalar_one())
 
     def insert_new(self, connection: Connection, table: Table, values: Sequence[Mapping[str, Any]]) -> int:
         """Inserts the rows whose primary key is not there yet; what is there stays as it was. Returns how many."""
