@@ -12,7 +12,7 @@ from threading import Thread
 from typing import TypeVar
 
 import pytest
-from sqlalchemy import Connection, select, text
+from sqlalchemy import Connection, event, select, text
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
@@ -30,7 +30,7 @@ from evenhand.ledger.upkeep.check import info as upkeep_info
 from evenhand.ledger.upkeep.copying import copy_ledger
 from evenhand.ledger.upkeep.restoring import restore
 from evenhand.site.accounts.store import Person
-from evenhand.site.people import saying
+from evenhand.site.people import comparisons, saying
 from evenhand.site.people.changes import give_back
 from evenhand.site.people.comparisons import PersonShare
 from evenhand.site.people.export import study_table
@@ -450,3 +450,29 @@ def test_an_answer_that_is_put_on_record_after_one_with_a_larger_number_is_heard
     assert [one.answer - states[0].answer for one in states] == [0, 2, 2]
     assert len(set(states)) == 3
     assert newest(ledger) == states[-1]
+
+
+def test_a_persons_place_is_found_without_reading_every_judgement(ledger: Ledger):
+    """Also while PostgreSQL knows nothing of tables that have just been filled."""
+    stock(ledger)
+    place = taken(ledger, made(ledger, Conduct()), person(ledger))
+    others = (
+        "INSERT INTO people_tasks (place, number, item, first, second, trial) "
+        "SELECT 'p' || n / 13, n, repeat('i', 64), repeat('f', 64), repeat('s', 64), repeat('t', 60) || n "
+        "FROM generate_series(1, 5000) AS n"
+    )
+    judged = (
+        "INSERT INTO judgements (seq, trial, reader, verdict, detail, calls, notes, run, at) "
+        "SELECT 1000 + n, repeat('t', 60) || n, 'form', '{}', '', '[]', repeat('n', 300), 'r', 0 "
+        "FROM generate_series(1, 30000) AS n"
+    )
+    with ledger.reading() as connection:
+        connection.execute(text(others))
+        connection.execute(text(judged))
+        asked: dict[str, str] = {}
+        event.listen(connection, "before_cursor_execute", lambda *given: asked.update({given[2]: given[3]}))
+        connection.execute(comparisons._TAKEN_PLACE, {"place_": place.id})
+        ((statement, values),) = asked.items()
+        explained = connection.exec_driver_sql(f"EXPLAIN {statement}", values).scalars().all()
+    assert any("on judgements" in line for line in explained)
+    assert not [line for line in explained if "Seq Scan on judgements" in line]

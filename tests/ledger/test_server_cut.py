@@ -15,6 +15,8 @@ from sqlalchemy import func, inspect, select, text
 
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.claims import claim
+from evenhand.ledger.store.faults import until_made
+from evenhand.ledger.store.kept import word_on_record
 from evenhand.ledger.store.opening import LedgerError, unmoved
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.tables import HEAD
@@ -162,6 +164,30 @@ def test_connections_that_the_server_ended_are_made_anew(server: PostgreSQL, tmp
             ledger.commit(Entries(trials=[trial], judgements=[scene.prefers(trial, 1)]))
         with ledger.reading() as connection:
             assert connection.execute(JUDGEMENTS).scalar_one() == len(scene.TRIALS)
+
+
+def test_a_write_that_a_lost_connection_ends_at_a_reading_is_made_again(server: PostgreSQL, tmp_path: Path):
+    url = server.ledger_of(tmp_path / "own")
+    name = server.ledgers[tmp_path / "own"]
+    tries: list[int] = []
+    with closing(Ledger(url)) as ledger, closing(Ledger(url)) as other:
+        scene.set_up(ledger)
+
+        @until_made
+        def write() -> None:
+            with ledger.writing():
+                ledger.commit(Entries(trials=scene.TRIALS[:1], judgements=[scene.prefers(scene.TRIALS[0], 1)]))
+                tries.append(1)
+                if len(tries) == 1:
+                    with other.engine.connect() as connection:
+                        assert connection.execute(ENDED_BY_SERVER, {"name": name}).scalar_one() >= 1
+                assert word_on_record(ledger) is None  # which is asked again by itself, in vain
+
+        write()
+        with ledger.reading() as connection:
+            assert connection.execute(JUDGEMENTS).scalar_one() == 1
+        assert len(tries) == 2
+        assert not chain.check(ledger).problems
 
 
 def test_a_server_that_does_not_come_back_is_a_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +13,7 @@ from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.claims import claim_calls, holder_name
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.runs import runs
 from evenhand.ledger.store.writer import BATCH, PAUSE_SECONDS, SharedCommits, Writer
 from evenhand.ledger.upkeep import chain
 from evenhand.ledger.upkeep.check import info
@@ -215,6 +216,36 @@ def failing(ledger: Ledger, number: int, error: Exception) -> Callable[[], int]:
             raise error
 
     return write
+
+
+def test_what_is_read_within_a_write_is_what_it_has_written(ledger: Ledger):
+    with ledger.writing():
+        kept(ledger, 1)()
+        assert stored(ledger) == 1
+        with closing(Ledger(ledger.url)) as other:
+            assert stored(other) == 0, "which nobody else sees before it is committed"
+
+
+def test_what_is_read_together_is_read_by_one_connection(ledger: Ledger):
+    lent: list[object] = []
+    event.listen(ledger.engine, "checkout", lambda connection, *_: lent.append(connection))
+
+    def read_twice() -> int:
+        return len(runs(ledger)) + len(runs(ledger))
+
+    assert ledger.reading_together(read_twice) == 0
+    assert len(lent) == 1
+    assert read_twice() == 0
+    assert len(lent) == 3, "and no longer than that"
+
+
+def test_what_is_written_amid_a_reading_is_committed_by_itself(ledger: Ledger):
+    def read_and_write() -> int:
+        kept(ledger, 1)()
+        with closing(Ledger(ledger.url)) as other:
+            return stored(other)
+
+    assert ledger.reading_together(read_and_write) == 1
 
 
 def test_writes_of_several_are_one_commit_and_one_link(ledger: Ledger):

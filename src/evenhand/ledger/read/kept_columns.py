@@ -152,7 +152,7 @@ def _used(names: Sequence[str], code: Codes) -> Coded:
 
 def columns_of(ledger: Ledger, studies: Sequence[str], *, fewest: int = FEWEST) -> Columns | None:
     """Up to date; None where these studies hold fewer trials, which are read as fast from the record."""
-    with ledger.reading() as connection:
+    with ledger.reading(apart=True) as connection:
         of_one_moment(connection)
         some = select(_links.trial).where(_links.study.in_(studies)).limit(fewest).subquery()
         if connection.execute(select(func.count()).select_from(some)).scalar_one() < fewest:

@@ -14,7 +14,7 @@ from typing import Any
 from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, select, text
 from sqlalchemy.dialects import registry
 from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
-from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, DBAPIError, PendingRollbackError, SQLAlchemyError
 from sqlalchemy.util import LRUCache
 
 from evenhand.files.private_files import make_empty, make_folder, tighten
@@ -252,6 +252,8 @@ def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]
         yield
     except DBAPIError as error:
         raise server.fault_in(error, where, waited) or _error(str(error.orig), where, waited) from error
+    except PendingRollbackError as error:  # of what asks on after the connection was lost
+        raise server.ended(where, "the connection was lost") from error
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise _error(str(error), where, waited) from error
     except OSError as error:

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -77,7 +77,7 @@ class Ledger:
         self._writing = Lock()
         self._writers = Writers()
         self._shared = local()
-        """Of a thread: the connection of the transaction that it is in."""
+        """Of a thread: the connection that it writes by, and the one that it reads by for a while."""
         path = sqlite_path(url)
         self.beside = path.parent if path else Path(".evenhand").absolute()
         """The folder of a SQLite ledger; of one on a server what a command writes where nobody said where."""
@@ -161,9 +161,28 @@ class Ledger:
         self.close()
 
     @contextmanager
-    def reading(self) -> Generator[Connection]:
-        with explained(self.where, waited=self.wait_seconds), self._connected() as connection:
+    def reading(self, *, apart: bool = False) -> Generator[Connection]:
+        """Within `writing` a part of it: what it has written is there already. `apart`: never, as for what is read of
+        one moment."""
+        shared = None if apart else getattr(self._shared, "connection", None) or getattr(self._shared, "reads", None)
+        with (
+            explained(self.where, waited=self.wait_seconds),
+            self._connected() if shared is None else nullcontext(shared) as connection,
+        ):
             yield connection
+
+    def reading_together(self, work: Callable[[], T]) -> T:
+        """What it returns; all that it reads, it reads by one connection. A server is asked three times besides for
+        each connection: whether it is there, for a transaction, and for its end."""
+        return until_made(self._reading_together)(work)
+
+    def _reading_together(self, work: Callable[[], T]) -> T:
+        with self.reading() as connection:
+            self._shared.reads = connection
+            try:
+                return work()
+            finally:
+                self._shared.reads = None
 
     def _connected(self) -> Connection:
         if self.engine.dialect.name == "sqlite":

@@ -162,6 +162,13 @@ def _became(connection: Connection, number: str) -> str | None:
         return None
 
 
+def ended(where: object, words: str) -> Unmade:
+    return Unmade(
+        f"The database server of the ledger at {where} ended what was under way ({words}); run the same command "
+        "again: nothing that was committed is lost.",
+    )
+
+
 def fault_in(error: DBAPIError, where: object, waited: float) -> LedgerError | None:
     """A sentence about what a server says; None of SQLite's errors, and of what has no sentence of its own."""
     if not hasattr(error.orig, "sqlstate"):
@@ -171,10 +178,7 @@ def fault_in(error: DBAPIError, where: object, waited: float) -> LedgerError | N
     said = getattr(getattr(error.orig, "diag", None), "message_primary", None) or str(error.orig)
     words = " ".join(said.split()).rstrip(".")
     if error.connection_invalidated or state in _ROLLED_BACK:
-        return Unmade(
-            f"The database server of the ledger at {where} ended what was under way ({words}); run the same command "
-            "again: nothing that was committed is lost.",
-        )
+        return ended(where, words)
     if error.statement is None and state is None:
         return LedgerError(
             f"The database server of the ledger at {where} cannot be reached ({words}); see that it runs and takes "

@@ -147,7 +147,7 @@ class ChainReport:
 
 def check(ledger: Ledger) -> ChainReport:
     """Rows whose key is the hash of their content are told by the key here; `upkeep.check` holds the two together."""
-    with ledger.reading() as connection, unmoved(connection):
+    with ledger.reading(apart=True) as connection, unmoved(connection):
         walk = _Walk()
         walk.through(connection)
         findings: list[ChainFinding] = []
@@ -178,7 +178,7 @@ def continues(ledger: Ledger, then: Head) -> list[str]:
     It is one where every end that was published is a link still: each link holds the hash of the one before.
     """
     table = schema.links
-    with ledger.reading() as connection, unmoved(connection):
+    with ledger.reading(apart=True) as connection, unmoved(connection):
         if then.root != root(connection):
             return ["It is the head of another ledger, or this one's identity was changed."]
         query = select(table.c.writer, table.c.number, table.c.hash)

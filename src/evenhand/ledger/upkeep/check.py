@@ -167,7 +167,7 @@ def left_out(ledger: Ledger, copied: Ledger) -> list[str]:
     on_server = sqlite_path(ledger.url) is None
     if not on_server and ledger.places.word not in (None, DATABASE):
         return [f"Not in the backup: images and submitted files, which lie in {ledger.places.word}; copy them too."]
-    with copied.reading() as connection, unmoved(connection):
+    with copied.reading(apart=True) as connection, unmoved(connection):
         pictures = _pictures(connection)
     if on_server:
         missing = copied.images.missing(pictures)
@@ -195,7 +195,7 @@ def check(ledger: Ledger) -> list[str]:
 
     Verdicts, costs and times have no name to be held against: `chain.check` holds them against what was written.
     """
-    with ledger.reading() as connection, unmoved(connection):
+    with ledger.reading(apart=True) as connection, unmoved(connection):
         problems = [*_damage(connection), *strange_tables(connection)]
         problems += _altered(connection)
         problems += _orphans(connection)
@@ -220,7 +220,7 @@ def _unknown_keys(ledger: Ledger) -> list[str]:
         known = {one.key for one in public_keys(ledger)}
     except LedgerError as error:
         return [str(error)]
-    with ledger.reading() as connection, unmoved(connection):
+    with ledger.reading(apart=True) as connection, unmoved(connection):
         found = [(row.submission, _signer(row.content)) for row in connection.execute(select(receipts))]
     return [
         f"The receipt of submission {submission} was signed with the key {key}, which is none of this ledger's: its "

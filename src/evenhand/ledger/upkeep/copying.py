@@ -109,7 +109,7 @@ def copy_ledger(source: Ledger, to: str, *, images: str | None = None, told: Tol
     wanted = images or within
     word = None if wanted is None else kept.as_word(wanted, beside=None if path is None else beside)
     where = shown(url)
-    with explained(where), _target(url) as connection, source.reading() as reading, unmoved(reading):
+    with explained(where), _target(url) as connection, source.reading(apart=True) as reading, unmoved(reading):
         head = head_of(reading)
         tables = tuple(_copied_tables(reading, connection, told))
         if word is not None:

@@ -94,6 +94,10 @@ class Service:
         not to hold the threads of all others; who waits at the same time shares a commit."""
         return await self.writes.put(write)
 
+    async def read(self, work: Callable[[], T]) -> T:
+        """A page of many small readings, by one connection."""
+        return await run_in_threadpool(self.ledger.reading_together, work)
+
     async def at_length(self, work: Callable[[], T]) -> T:
         """In one of the threads for what may take seconds, so that those of the pages stay free."""
         return await to_thread.run_sync(work, limiter=self.long)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, bindparam, func, literal_column, or_, select
 
 from evenhand.domain.item import Item
 from evenhand.domain.verdict import NoVerdict, Preference
@@ -26,7 +26,10 @@ def answered() -> ColumnElement[bool]:
     made, later = schema.judgements, schema.judgements.alias()
     newer = select(later.c.seq).where(later.c.trial == made.c.trial, later.c.seq > made.c.seq).exists()
     said = or_(made.c.verdict.is_not(None), made.c.reason == "skipped")
-    return select(made.c.trial).where(and_(made.c.trial == schema.people_tasks.c.trial, said, ~newer)).exists()
+    of_task = select(made.c.trial).where(and_(made.c.trial == schema.people_tasks.c.trial, said, ~newer))
+    # An offset keeps PostgreSQL from making a join of it: until it has counted the rows of a table that has just been
+    # filled, it reads every judgement of the ledger for the thirteen tasks of one person.
+    return of_task.offset(literal_column("0")).exists()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

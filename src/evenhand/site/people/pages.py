@@ -55,7 +55,7 @@ Number = Annotated[int, Query(ge=1, le=1_000_000)]
 @pages.get("")
 async def mine(request: Request, serving: Serving, visiting: Visiting) -> Response:
     person = visiting.must_be("annotator", "owner")
-    context = await run_in_threadpool(_mine, serving.ledger, serving.proposals, person)
+    context = await serving.read(partial(_mine, serving.ledger, serving.proposals, person))
     return serving.pages.page(request, "comparing.html", context)
 
 
@@ -314,7 +314,7 @@ async def own_place(serving: Service, visiting: Visiting, place: str) -> PersonS
 async def own_choices(serving: Service, visiting: Visiting, place: str) -> tuple[PersonShare, list[str | None]]:
     """With what they chose of every task. Raises Refusal."""
     person = visiting.must_be("annotator", "owner")
-    return await run_in_threadpool(_own_choices, serving.ledger, person, place)
+    return await serving.read(partial(_own_choices, serving.ledger, person, place))
 
 
 def _own_choices(ledger: Ledger, person: Person, place: str) -> tuple[PersonShare, list[str | None]]:
@@ -347,7 +347,7 @@ class OwnTask:
 async def own_task(serving: Service, visiting: Visiting, place: str, number: str) -> OwnTask:
     """Raises Refusal."""
     person = visiting.must_be("annotator", "owner")
-    return await run_in_threadpool(_own_task, serving.ledger, person, place, number)
+    return await serving.read(partial(_own_task, serving.ledger, person, place, number))
 
 
 def _own_task(ledger: Ledger, person: Person, place: str, number: str) -> OwnTask:
