@@ -80,7 +80,7 @@ class House:
         return [event.what for event in events(self.ledger, most=1000)]
 
 
-def until(look: Callable[[], T], what: str) -> T:
+def until(look: Callable[[], T | None], what: str) -> T:
     """What is found when there is something; `what` is waited for, as the end of a sentence."""
     ends = time.monotonic() + SECONDS
     while not (found := look()):
