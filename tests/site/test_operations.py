@@ -177,7 +177,7 @@ def test_what_the_server_below_us_says_is_json_without_what_it_speaks_of():
 @pytest.mark.slow
 def test_under_a_log_of_json_all_lines_are_json_and_none_makes_an_owner(tmp_path: Path):
     with serving(tmp_path, "--no-worker", "--log", "json") as (process, url):
-        assert httpx.get(f"{url}/", trust_env=False, timeout=SECONDS).status_code == 200
+        assert httpx.get(f"{url}/api", trust_env=False, timeout=SECONDS).status_code == 200  # waits for no figures
         process.send_signal(signal.SIGTERM)
         out, errors = process.communicate(timeout=SECONDS)
     assert out == ""

@@ -14,7 +14,7 @@ import httpx2 as httpx
 import pytest
 
 from tests import warm
-from tests.site.house import SECONDS
+from tests.site.house import SECONDS, until
 from tests.warm import EVENHAND, Running
 
 
@@ -79,7 +79,8 @@ def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: P
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=SECONDS) == 0
     with serving(tmp_path) as (process, url):
-        assert httpx.get(f"{url}/", trust_env=False, timeout=SECONDS).status_code == 200
+        # Where the process for figures takes long to begin, the list of boards is announced.
+        until(lambda: httpx.get(f"{url}/", trust_env=False, timeout=SECONDS).status_code == 200, "a list of boards")
         process.send_signal(signal.SIGTERM)
         out, errors = process.communicate(timeout=SECONDS)
     assert out == ""
