@@ -167,7 +167,9 @@ def words_of(page: str) -> str:
 
 
 def placed(ledger: Ledger, data: str, label: str, *, opponents: tuple[str, ...] = MODELS) -> Study:
-    """Puts a model's answers and the verdicts on its placing on record; on two items all is reversed."""
+    """Puts a model's answers and the verdicts on its placing on record: it loses to the first and beats the others, but
+    loses to all on the first item and beats all on the second. Each item is drawn with another than the reference, so
+    whatever the lots, it has won some and lost some."""
     items = items_of(ledger, data)
     answers = [Response(item=item.digest, model=label, text=f"The answer to {item.label}.") for item in items]
     ledger.add_responses(answers)
@@ -198,8 +200,10 @@ def placed(ledger: Ledger, data: str, label: str, *, opponents: tuple[str, ...] 
         )  # fmt: skip
         entries.add_call(request, Reply(text=f"I quote {' '.join(SECRETS)}"), run="run", at=1.0, cost_usd=None)
         first, second = (strength[model_of[digest]] for digest in trial.responses)
-        upset = trial.item in study.items[:2]
-        verdict: Any = Preference(value=1 if (first > second) is not upset else -1, levels=3)
+        better = first > second
+        if trial.item in study.items[:2]:
+            better = (model_of[trial.responses[0]] == label) is (trial.item == study.items[1])
+        verdict: Any = Preference(value=1 if better else -1, levels=3)
         if number == len(trials) - 1:
             verdict = NoVerdict(reason="unreadable")
         entries.judgements.append(

@@ -3,11 +3,12 @@
 import re
 import socket
 import ssl
-from collections.abc import Generator, Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from html import unescape
-from typing import TextIO
+from typing import TextIO, TypeVar
 
 import httpx2 as httpx
 from fastapi import APIRouter, FastAPI
@@ -29,6 +30,9 @@ from tests.hosting import hosting_site
 from tests.refusals import tells
 from tests.site.described import as_described
 
+T = TypeVar("T")
+SECONDS = 300
+"""In which anything comes that is waited for, on however busy a machine."""
 PLAIN = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 """Nothing here is encrypted: without the certificates of the whole world, which take long to read."""
 SCRIPT = "<script>alert('x')</script>"
@@ -55,7 +59,7 @@ class House:
         client = httpx.Client(
             base_url=self.url,
             headers=headers,
-            timeout=60,
+            timeout=SECONDS,
             trust_env=False,
             verify=PLAIN,
             event_hooks={"response": [as_described]},
@@ -74,6 +78,20 @@ class House:
 
     def logged(self) -> list[str]:
         return [event.what for event in events(self.ledger, most=1000)]
+
+
+def until(look: Callable[[], T | None], what: str) -> T:
+    """What is found when there is something; `what` is waited for, as the end of a sentence."""
+    ends = time.monotonic() + SECONDS
+    while not (found := look()):
+        assert time.monotonic() < ends, f"after {SECONDS} s there is still not {what}"
+        time.sleep(0.02)
+    return found
+
+
+def standing_still() -> float:
+    """A clock for limits: nothing that was used up comes back, however long a test is held up."""
+    return 0.0
 
 
 def come_in(visitor: httpx.Client, link: str, name: str = "Ada") -> httpx.Response:
@@ -120,6 +138,7 @@ def served(
         port = int(bound.getsockname()[1])
         site = site_at("127.0.0.1", port, public_url=public_url, limits=limits or GENEROUS)
         config = server_config(ledger, site, host="127.0.0.1", port=port, log=log)
+        config.timeout_keep_alive = SECONDS  # else a test that is held up finds its connection closed as it asks
         if more is not None:
             assert isinstance(config.app, FastAPI)
             config.app.include_router(more)
@@ -128,6 +147,7 @@ def served(
 
 
 GENEROUS = VisitorLimits(
+    seconds=SECONDS,
     requests_per_second=10_000,
     burst=10_000,
     guesses_per_minute=10_000,
@@ -135,10 +155,10 @@ GENEROUS = VisitorLimits(
     passing_per_second=10_000,
     passing_burst=10_000,
     under_way=10_000,
-    patience=60,
-    moment=60,
-    long=60,
-    glance=60,
+    patience=SECONDS,
+    moment=SECONDS,
+    long=SECONDS,
+    glance=SECONDS,
 )
 """So that only the tests about limits meet one."""
 

@@ -358,10 +358,12 @@ async def test_a_form_that_was_made_for_an_earlier_answer_changes_nothing(garden
 async def test_the_public_sees_nothing_of_captions_and_answers(garden: Garden):
     ada, ben = garden.person("Ada"), garden.person("Ben")
     proposal = ada.wrote(1)
-    ben.caption(proposal, "caption-77aa")
-    async with ScriptedServer(Script(judge=lambda _: "answer-77aa")) as model:
+    ben.caption(proposal, "caption words")
+    async with ScriptedServer(Script(judge=lambda _: "answer words")) as model:
         await worked(garden.ledger, model.base_url)
     ada_sees = [f"/write/{garden.id}/1", "/grow", f"/caption/{garden.id}", f"/verify/{garden.id}", "/api/growing"]
     for path in ada_sees:
-        assert "77aa" not in ada.client.get(path).text, path
+        shown = ada.client.get(path).text
+        assert "caption words" not in shown, path
+        assert "answer words" not in shown, path
     assert ada.client.get(f"/api/growing/{garden.id}/proposals").status_code == 403

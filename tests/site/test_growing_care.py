@@ -19,7 +19,7 @@ from evenhand.site.living.settings import set_terms
 from evenhand.site.living.store import proposals
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.garden import SKILLS, Garden, Gardener, hand_out, planted, worked
-from tests.site.house import GENEROUS, PNG, House, refusal_of, served
+from tests.site.house import GENEROUS, PNG, House, refusal_of, served, standing_still
 
 LONG = 'A red dot of two millimetres; "left" of it <nothing>, and 葉 below.'
 
@@ -284,7 +284,7 @@ def test_a_draft_needs_the_form_token_a_task_and_an_end(garden: Garden):
 
 
 def test_somebody_who_sends_image_after_image_is_held_up_and_keeps_their_text(ledger: Ledger):
-    with served(ledger, limits=replace(GENEROUS, uploads_per_minute=2)) as house:
+    with served(ledger, limits=replace(GENEROUS, uploads_per_minute=2, clock=standing_still)) as house:
         garden = planted(house)
         ada, ben = garden.person("Ada"), garden.person("Ben")
         ada.wrote(1)

@@ -9,8 +9,8 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,13 +21,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import grant_token, people
 from evenhand.site.http.operations import logging_as_json
-from evenhand.site.http.settings import VisitorLimits
 from tests import warm
 from tests.database import url_in
 from tests.release.test_container import read_image
-from tests.site.house import House, served
+from tests.site.house import GENEROUS, SECONDS, House, served, standing_still, until
 from tests.site.test_door import raw
-from tests.site.test_serve import serving
+from tests.site.test_serve import accepts, serving
 from tests.warm import EVENHAND
 
 
@@ -52,30 +51,42 @@ def metrics_of(house: House, token: str) -> dict[str, dict[str, float]]:
     }
 
 
+def readiness(house: House) -> int:
+    """A server that is held up for two seconds says that it is not ready, and a second later that it is."""
+    return house.visitor().get("/readyz").status_code
+
+
 def test_probes_are_answered_under_any_name(house: House):
-    for path in ("/healthz", "/readyz"):
-        assert raw(house, "GET", path, {"Host": "10.0.0.7:8300"}) == 200
+    elsewhere = {"Host": "10.0.0.7:8300"}
+    assert raw(house, "GET", "/healthz", elsewhere) == 200
+    until(lambda: raw(house, "GET", "/readyz", elsewhere) == 200, "a server that is ready")
     assert house.visitor().get("/healthz").text == "ok\n"
 
 
 def test_probes_are_answered_beside_visitors_of_the_same_address_who_asked_too_often(ledger: Ledger):
     # As behind a proxy on the same machine, where the container's own check comes from.
-    with served(ledger, limits=VisitorLimits(requests_per_second=0.001, burst=3)) as house:
+    with served(ledger, limits=replace(GENEROUS, burst=3, clock=standing_still)) as house:
         visitor = house.visitor()
-        answers = [visitor.get(path) for path in ("/healthz", "/readyz") for _ in range(100)]
-        assert {one.status_code for one in answers} == {200}
+
+        def probed() -> list[httpx.Response]:
+            """Where the server was ready all the while, and not held up."""
+            found = [visitor.get(path) for path in ("/healthz", "/readyz") for _ in range(100)]
+            assert 429 not in {one.status_code for one in found}
+            return found if {one.status_code for one in found} == {200} else []
+
+        answers = until(probed, "a server that is ready")
         for one in answers:
             assert one.headers["x-content-type-options"] == "nosniff"
             assert one.headers["content-security-policy"].startswith("default-src 'none'")
             assert one.headers["cache-control"] == "no-store"
         assert [visitor.get("/").status_code for _ in range(4)] == [200] * 3 + [429]  # pages are counted apart
-        assert checked(urlsplit(house.url).port or 0) == 0
+        until(lambda: checked(urlsplit(house.url).port or 0) == 0, "a server that is ready")
 
 
 def checked(port: int) -> int:
     """By the command with which the container is checked, beside a proxy that reaches nothing."""
     command = [sys.executable, *read_image().check[1:]]
-    command[-1] = command[-1].replace("8300", str(port))
+    command[-1] = command[-1].replace("8300", str(port)).replace("timeout=5", f"timeout={SECONDS}")
     proxies = {name: "http://127.0.0.1:9" for name in ("http_proxy", "HTTP_PROXY", "all_proxy")}
     env = {**os.environ, **proxies, "no_proxy": "", "NO_PROXY": ""}
     return subprocess.run(command, env=env, capture_output=True, check=False).returncode
@@ -85,21 +96,20 @@ def test_the_check_of_the_container_sees_a_server_that_is_ready_one_that_is_not_
     with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
         port = urlsplit(house.url).port
         assert port is not None
-        assert checked(port) == 0
+        until(lambda: checked(port) == 0, "a server that is ready")
         with ledger.writing() as connection:
             connection.exec_driver_sql("ALTER TABLE judgements RENAME TO elsewhere")
-        time.sleep(1.1)  # what was found is told for a second
-        assert checked(port) != 0
+        until(lambda: checked(port) != 0, "a server that is not ready")  # what was found is told for a second
     assert checked(port) != 0
 
 
 def test_a_server_whose_ledger_cannot_be_read_lives_and_is_not_ready(tmp_path: Path):
     with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
-        assert house.visitor().get("/readyz").status_code == 200
+        until(lambda: readiness(house) == 200, "a server that is ready")
         with ledger.writing() as connection:
             connection.exec_driver_sql("ALTER TABLE judgements RENAME TO elsewhere")
-        time.sleep(1.1)  # what was found is told for a second
-        assert house.visitor().get("/readyz").status_code == 503
+        until(lambda: readiness(house) != 200, "a server that is not ready")  # what was found is told for a second
+        assert readiness(house) == 503
         assert house.visitor().get("/healthz").status_code == 200
 
 
@@ -167,9 +177,9 @@ def test_what_the_server_below_us_says_is_json_without_what_it_speaks_of():
 @pytest.mark.slow
 def test_under_a_log_of_json_all_lines_are_json_and_none_makes_an_owner(tmp_path: Path):
     with serving(tmp_path, "--no-worker", "--log", "json") as (process, url):
-        assert httpx.get(f"{url}/", trust_env=False, timeout=60).status_code == 200
+        assert httpx.get(f"{url}/api", trust_env=False, timeout=SECONDS).status_code == 200  # waits for no figures
         process.send_signal(signal.SIGTERM)
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=SECONDS)
     assert out == ""
     assert "/join/" not in errors
     assert [json.loads(line)["event"] for line in errors.splitlines()] == ["request"]
@@ -183,7 +193,7 @@ def test_what_the_worker_says_beside_a_server_is_a_line_of_json_too(tmp_path: Pa
         assert process.stderr is not None
         line = next(one for one in map(json.loads, process.stderr) if one["event"] == "worker")
         process.send_signal(signal.SIGTERM)
-        _, rest = process.communicate(timeout=60)
+        _, rest = process.communicate(timeout=SECONDS)
     assert "no model to write reference answers with" in line["said"]
     assert all(json.loads(one) for one in rest.splitlines())
 
@@ -196,17 +206,17 @@ def test_a_server_told_to_stop_answers_what_is_under_way_and_ends_well(tmp_path:
         assert where.hostname is not None
         assert where.port is not None
         body = b"csrf=x"
-        with socket.create_connection((where.hostname, where.port), timeout=60) as connection:
+        with socket.create_connection((where.hostname, where.port), timeout=SECONDS) as connection:
             connection.sendall(
                 f"POST /leave HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/x-www-form-urlencoded\r\n"
                 f"Content-Length: {len(body)}\r\n\r\n".encode()
             )
-            httpx.get(f"{url}/healthz", trust_env=False, timeout=60)
+            httpx.get(f"{url}/healthz", trust_env=False, timeout=SECONDS)
             process.send_signal(told)
-            time.sleep(0.5)
+            until(lambda: not accepts(where.port or 0), "a server that takes nobody in any more")
             connection.sendall(body)
             assert connection.recv(12) == b"HTTP/1.1 403"
-        _, errors = process.communicate(timeout=60)
+        _, errors = process.communicate(timeout=SECONDS)
         assert process.returncode == 0
     assert "Traceback" not in errors
     lines = [json.loads(line) for line in errors.splitlines()]  # every one of them is JSON
@@ -221,4 +231,4 @@ def test_a_link_for_the_owner_is_printed_beside_a_running_server(tmp_path: Path)
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ}, check=True)
         link = done.stdout.strip()
         assert re.fullmatch(rf"{re.escape(url)}/join/[\w-]{{43}}", link)
-        assert httpx.get(link, trust_env=False, timeout=60).status_code == 200
+        assert httpx.get(link, trust_env=False, timeout=SECONDS).status_code == 200

@@ -3,6 +3,7 @@
 import re
 import time
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -17,12 +18,12 @@ from evenhand.site.app import ROUTERS
 from evenhand.site.http.audit_log import events
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import fresh_owner_of, owner_of
-from evenhand.site.http.settings import VisitorLimits, site_at
+from evenhand.site.http.settings import site_at
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.serving import owner_link, owner_links
 from tests.database import held, url_in
-from tests.site.house import House, come_in, fill, form_token, refusal_of, served
+from tests.site.house import GENEROUS, House, come_in, fill, form_token, refusal_of, served, standing_still
 
 
 def test_a_name_can_be_erased_and_the_person_is_out(house: House):
@@ -198,7 +199,7 @@ def test_a_script_with_a_wrong_token_is_told_about_the_token(house: House):
 
 
 def test_styles_come_however_many_requests_were_refused(ledger: Ledger):
-    with served(ledger, limits=VisitorLimits(guesses_per_minute=2)) as house:
+    with served(ledger, limits=replace(GENEROUS, guesses_per_minute=2, clock=standing_still)) as house:
         visitor = house.visitor()
         style = re.search(r"/static/evenhand\.css[^\"]*", visitor.get("/").text)
         assert style

@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,6 @@ from evenhand.format.supported import share_words
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, invite, join
-from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.comparisons import find_place
 from evenhand.site.people.studies import people_studies, take_place
@@ -26,7 +26,7 @@ from tests.e2e.showroom import CREATION, FIVE_LEVELS, VISIT, furnished
 from tests.e2e.workplace import Workplace
 from tests.ledger.test_people_studies import say
 from tests.scripted_server import server_process
-from tests.site.house import House, served
+from tests.site.house import GENEROUS, House, served
 
 WORKING = "being worked out"
 
@@ -202,9 +202,7 @@ def test_peoples_verdicts_make_the_papers_figures_and_name_nobody(showroom: Hous
 def test_a_board_does_not_wait_for_the_papers_figures(here: Workplace):
     with (
         closing(Ledger(here.store)) as ledger,
-        served(
-            ledger, limits=VisitorLimits(patience=60.0, glance=0.0, requests_per_second=10_000, burst=10_000)
-        ) as house,
+        served(ledger, limits=replace(GENEROUS, glance=0.0)) as house,
     ):
         visitor = house.visitor()
         boards = visitor.get("/api/boards")

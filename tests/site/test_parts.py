@@ -154,7 +154,7 @@ async def test_a_value_is_made_once_for_all_who_wait_for_it():
     values = await asyncio.gather(*(computed.get("a", make, state=1, patience=60) for _ in range(5)))
     assert values == [1] * 5
     assert await computed.get("a", make, state=1, patience=60) == 1
-    assert await computed.get("a", make, state=2, patience=60) == 2
+    assert await computed.get("a", make, state=2, patience=60, moment=60) == 2
     computed.close()
 
 

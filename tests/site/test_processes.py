@@ -7,12 +7,11 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
 
 import httpx2 as httpx
 import pytest
@@ -22,22 +21,10 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import Invite, grant_token, invite, join, people
 from evenhand.site.http.settings import VisitorLimits
 from tests.database import small_disk, url_in
-from tests.site.house import come_in, form_token
-from tests.site.test_serve import EVENHAND
+from tests.site.house import SECONDS, come_in, form_token, until
+from tests.site.test_serve import EVENHAND, accepts
 
 pytestmark = pytest.mark.slow
-
-T = TypeVar("T")
-SECONDS = 300
-"""In which anything comes that is waited for, on however busy a machine."""
-
-
-def until(look: Callable[[], T]) -> T:
-    ends = time.monotonic() + SECONDS
-    while not (found := look()):
-        assert time.monotonic() < ends
-        time.sleep(0.05)
-    return found
 
 
 @dataclass(kw_only=True)
@@ -54,10 +41,13 @@ class Crowd:
         begins = [one for one in children(self.server.pid) if "forkserver" in command_of(one)]
         return sorted(one for begin in begins for one in children(begin))
 
+    def both(self) -> list[int]:
+        return until(lambda: found if len(found := self.processes()) == 2 else [], "a second process")
+
     @contextmanager
     def only(self, place: int) -> Generator[httpx.Client]:
         """While the other process stands still; on a connection of its own."""
-        both = until(lambda: found if len(found := self.processes()) == 2 else [])
+        both = self.both()
         os.kill(both[1 - place], signal.SIGSTOP)
         try:
             with httpx.Client(base_url=self.url, trust_env=False, timeout=SECONDS) as client:
@@ -94,14 +84,6 @@ class HalfSent:
             return self._connection.recv(12)
 
 
-def accepts(port: int) -> bool:
-    try:
-        socket.create_connection(("127.0.0.1", port), timeout=SECONDS).close()
-    except OSError:
-        return False
-    return True
-
-
 def lives(process: int) -> bool:
     try:
         return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
@@ -131,7 +113,7 @@ def crowd_in(folder: Path, **variables: str) -> Generator[Crowd]:
             env={**os.environ, "EVENHAND_STORE": store, **variables},
         )
         try:
-            said = until(lambda: log.read_text().partition("\n")[0] if "\n" in log.read_text() else "")
+            said = until(lambda: log.read_text().partition("\n")[0] if "\n" in log.read_text() else "", "a first line")
             crowd = Crowd(server=server, url=json.loads(said)["url"], ledger=ledger, log=log)
             yield crowd
         finally:
@@ -174,13 +156,19 @@ def test_an_invitation_for_one_lets_one_in_whichever_processes_are_asked_at_one_
 def test_refused_tries_are_counted_together_and_lock_out_of_both(crowd: Crowd) -> None:
     session, most = crowd.person("Mallory"), VisitorLimits().guesses_per_minute
     begun, tries = time.monotonic(), 0
-    while crowd.ask(tries % 2, "POST", "/leave", session, data={"csrf": "0" * 64}).status_code != 429:
-        tries += 1
-        # Each process for itself would allow twice as many.
-        assert tries <= most + 1 + (time.monotonic() - begun) * most / 60
-    assert tries >= most
-    locked = [crowd.ask(place, "GET", "/account", session) for place in (0, 1)]
-    assert 429 in {one.status_code for one in locked}  # both, where this took less than the six seconds for one more
+
+    def locked_out() -> list[int]:
+        """Of which processes, when one more refused try was one too many."""
+        nonlocal tries
+        while crowd.ask(tries % 2, "POST", "/leave", session, data={"csrf": "0" * 64}).status_code != 429:
+            tries += 1
+            # Each process for itself would allow twice as many.
+            assert tries <= most + 1 + (time.monotonic() - begun) * most / 60
+        assert tries >= most
+        return [place for place in (0, 1) if crowd.ask(place, "GET", "/account", session).status_code == 429]
+
+    # Every six seconds there is one more, and that may be before the last is asked.
+    until(lambda: locked_out() == [0, 1], "a moment in which both refuse them")
     assert crowd.ask(0, "GET", "/account", crowd.person("Alice")).status_code == 200
 
 
@@ -227,7 +215,8 @@ class Watcher:
         for place in places:
             self.crowd.ask(place, "GET", "/boards/nowhere")
         # A request is counted when its answer is sent, and whoever has the answer may be quicker.
-        return until(lambda: self.both_tell(before + len(places)) and before + len(places))
+        until(lambda: self.both_tell(before + len(places)), "a count of all by both")
+        return before + len(places)
 
     def both_tell(self, number: float) -> bool:
         told = [self.told(place) for place in (0, 1)]
@@ -256,10 +245,10 @@ def test_a_process_that_is_killed_is_replaced_and_what_was_counted_stays(crowd: 
     asked, session = watcher.asked_nowhere(0, 1), crowd.person("Grace")
     killed = crowd.processes()[0]
     os.kill(killed, signal.SIGKILL)
-    until(lambda: len(found := crowd.processes()) == 2 and killed not in found)
+    until(lambda: len(found := crowd.processes()) == 2 and killed not in found, "another in its place")
     assert [one["code"] for one in crowd.lines() if one["event"] == "process ended"] == [-signal.SIGKILL]
     assert [crowd.ask(place, "GET", "/account", session).status_code for place in (0, 1)] == [200, 200]
-    until(lambda: watcher.both_tell(asked))
+    until(lambda: watcher.both_tell(asked), "what was counted before")
 
 
 @pytest.mark.parametrize("all_are_told", [False, True])
@@ -270,7 +259,7 @@ def test_told_to_stop_both_answer_what_is_under_way_and_the_server_ends_well(
     with crowd_in(tmp_path) as crowd:
         port = httpx.URL(crowd.url).port
         assert port
-        both, waiting = crowd.processes(), list[HalfSent]()
+        both, waiting = crowd.both(), list[HalfSent]()
         for place in (0, 1):
             with crowd.only(place):
                 waiting.append(HalfSent(port))
@@ -282,17 +271,17 @@ def test_told_to_stop_both_answer_what_is_under_way_and_the_server_ends_well(
         ]
         for one in everybody if all_are_told else everybody[:1]:
             os.kill(one, signal.SIGTERM)
-        until(lambda: not accepts(port))
+        until(lambda: not accepts(port), "a server that takes nobody in any more")
         assert [one.answer() for one in waiting] == [b"HTTP/1.1 403"] * 2
         out, _ = crowd.server.communicate(timeout=SECONDS)
         assert (crowd.server.returncode, out) == (0, "")
-        until(lambda: not any(lives(one) for one in everybody))
+        until(lambda: not any(lives(one) for one in everybody), "an end of them all")
         assert [one["event"] for one in crowd.lines()].count("serving") == 1
         assert "process ended" not in {one["event"] for one in crowd.lines()}
         assert [one["status"] for one in crowd.lines() if one["event"] == "request"] == [403, 403]
 
 
 def test_at_last_when_the_server_is_killed_its_processes_end_too(crowd: Crowd) -> None:
-    both = until(lambda: found if len(found := crowd.processes()) == 2 else [])
+    both = crowd.both()
     crowd.server.kill()
-    until(lambda: not any(lives(one) for one in both))
+    until(lambda: not any(lives(one) for one in both), "an end of both")

@@ -14,6 +14,7 @@ import httpx2 as httpx
 import pytest
 
 from tests import warm
+from tests.site.house import SECONDS, until
 from tests.warm import EVENHAND, Running
 
 
@@ -45,6 +46,15 @@ def from_its_start(command: tuple[str, ...], folder: Path) -> "subprocess.Popen[
     )
 
 
+def accepts(port: int) -> bool:
+    """Whether anybody still listens there."""
+    try:
+        socket.create_connection(("127.0.0.1", port), timeout=SECONDS).close()
+    except OSError:
+        return False
+    return True
+
+
 def owner_link(process: "subprocess.Popen[str]") -> str:
     assert process.stdout is not None
     assert "owner" in process.stdout.readline()
@@ -57,7 +67,7 @@ def run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
 
 @pytest.mark.slow
 def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: Path) -> None:
-    with serving(tmp_path, started=True) as (process, url), httpx.Client(trust_env=False, timeout=60) as visitor:
+    with serving(tmp_path, started=True) as (process, url), httpx.Client(trust_env=False, timeout=SECONDS) as visitor:
         link = owner_link(process)
         assert link.startswith(f"{url}/join/")
         page = visitor.get(link)
@@ -65,13 +75,14 @@ def test_the_first_owner_link_works_once_and_a_new_start_prints_none(tmp_path: P
         assert token
         assert visitor.post(link, data={"csrf": token[1], "name": "Ada"}).headers["location"] == "/admin"
         assert visitor.get(link).status_code == 200
-        assert httpx.get(link, trust_env=False, timeout=60).status_code == 410
+        assert httpx.get(link, trust_env=False, timeout=SECONDS).status_code == 410
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=SECONDS) == 0
     with serving(tmp_path) as (process, url):
-        assert httpx.get(f"{url}/", trust_env=False, timeout=60).status_code == 200
+        # Where the process for figures takes long to begin, the list of boards is announced.
+        until(lambda: httpx.get(f"{url}/", trust_env=False, timeout=SECONDS).status_code == 200, "a list of boards")
         process.send_signal(signal.SIGTERM)
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=SECONDS)
     assert out == ""
     assert "Traceback" not in errors
 
@@ -83,7 +94,7 @@ def test_a_link_that_was_not_used_holds_no_more_after_the_next_start(tmp_path: P
     with serving(tmp_path) as (process, url):
         second = owner_link(process)
         answers = [
-            httpx.get(url + link[link.index("/join/") :], trust_env=False, timeout=60).status_code
+            httpx.get(url + link[link.index("/join/") :], trust_env=False, timeout=SECONDS).status_code
             for link in (first, second)
         ]
     assert answers == [410, 200]

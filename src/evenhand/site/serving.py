@@ -94,7 +94,12 @@ def server_config(
 
     most, of_one = min(site.limits.connections, _room()), site.limits.connections_of_one
     told = app.state.metrics.connections
-    open_ones = OpenConnections(most=most, most_of_one=most if site.proxied else of_one, told=told)
+    open_ones = OpenConnections(
+        most=most,
+        most_of_one=most if site.proxied else of_one,
+        time_to_ask=site.limits.time_to_ask,
+        told=told,
+    )
     return uvicorn.Config(
         app,
         http=connection_class(site.limits.seconds, refused, security_headers(site), open_ones),

@@ -17,8 +17,6 @@ from evenhand.site.http.visitor import network, site_network
 
 HEAD_BYTES = 64 * 1024
 """Of a request's line and headers."""
-NEW_SECONDS = 2.0
-"""A connection that is no older may not have had time to ask."""
 
 Refused: TypeAlias = Callable[[str, str], Coroutine[Any, Any, None]]
 """Told of the address and of what was refused."""
@@ -30,10 +28,13 @@ _noting: set["asyncio.Task[None]"] = set()
 class OpenConnections:
     """All there are, by the network that they come from; `most` in all, and `most_of_one` of one network."""
 
-    def __init__(self, *, most: int, most_of_one: int, told: Callable[[int], None] | None = None) -> None:
-        """`told`: hears how many there are whenever that changes."""
+    def __init__(
+        self, *, most: int, most_of_one: int, time_to_ask: float, told: Callable[[int], None] | None = None
+    ) -> None:
+        """`time_to_ask`: seconds that each has. `told`: hears how many there are whenever that changes."""
         self._most = most
         self._most_of_one = most_of_one
+        self._time_to_ask = time_to_ask
         self._told = told
         self._of: dict[str, dict[_Connection, None]] = {}
         self._at_site: Counter[str] = Counter()
@@ -63,7 +64,7 @@ class OpenConnections:
         """Ends one that asks for nothing; whether there was one."""
 
         def worth(one: _Connection) -> tuple[bool, int, float]:
-            return one.asked or now - one.idle_since < NEW_SECONDS, -self._at_site[one.at_site], one.idle_since
+            return one.asked or now - one.idle_since < self._time_to_ask, -self._at_site[one.at_site], one.idle_since
 
         idle = [one for one in connections if one.idle]
         if idle:

@@ -1,8 +1,6 @@
 """Watches over the door: counts what each visitor asks and what was refused them, and writes attacks down."""
 
 import math
-import time
-from collections.abc import Callable
 from itertools import count
 
 from starlette.concurrency import run_in_threadpool
@@ -23,21 +21,14 @@ _SITE = 4
 
 
 class RateLimits:
-    def __init__(
-        self,
-        ledger: Ledger,
-        limits: VisitorLimits,
-        *,
-        clock: Callable[[], float] = time.monotonic,
-        shared: SharedLimits | None = None,
-    ) -> None:
+    def __init__(self, ledger: Ledger, limits: VisitorLimits, *, shared: SharedLimits | None = None) -> None:
         """`shared`: with the other processes of the server."""
         self._ledger = ledger
         tables = count()
 
         def buckets(per_second: float, burst: float) -> Buckets:
             kept = None if shared is None else shared.table(next(tables))
-            return Buckets(per_second=per_second, burst=burst, clock=clock, kept=kept)
+            return Buckets(per_second=per_second, burst=burst, clock=limits.clock, kept=kept)
 
         self._requests = buckets(limits.requests_per_second, limits.burst)
         self._guesses = buckets(limits.guesses_per_minute / 60, limits.guesses_per_minute)

@@ -1,5 +1,6 @@
 """How one served site is set up: its address, who may be addressed, and its limits."""
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -60,6 +61,10 @@ class VisitorLimits:
     """Of one process, in all; the server refuses from 2,000 on, whatever they do."""
     connections_of_one: int = 256
     """Of one address; behind a proxy all come from there."""
+    time_to_ask: float = 2.0
+    """Seconds: a connection that is no older may not have had time to ask."""
+    clock: Callable[[], float] = time.monotonic
+    """Of seconds, by which what they ask is counted."""
     addresses: Callable[[str], bool] = is_public
     """Which addresses an image may be at that a person names; the worker has its own rule, at the connection."""
     patience: float = 10.0
