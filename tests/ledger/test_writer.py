@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, select
 
+from evenhand.ledger.read.kept_columns import columns_of
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.claims import claim_calls, holder_name
 from evenhand.ledger.store.opening import LedgerError
@@ -224,6 +225,14 @@ def test_what_is_read_within_a_write_is_what_it_has_written(ledger: Ledger):
         assert stored(ledger) == 1
         with closing(Ledger(ledger.url)) as other:
             assert stored(other) == 0, "which nobody else sees before it is committed"
+
+
+def test_what_is_read_of_one_moment_is_read_apart_from_a_write(ledger: Ledger):
+    with ledger.writing():
+        kept(ledger, 1)()
+        assert columns_of(ledger, [STUDY.key]) is None
+        found = chain.check(ledger)
+    assert (found.problems, found.links) == ([], linked(ledger) - 1)
 
 
 def test_what_is_read_together_is_read_by_one_connection(ledger: Ledger):
