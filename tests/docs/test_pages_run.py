@@ -115,7 +115,7 @@ def test_a_server_of_ones_own_needs_no_key_and_one_variable_for_every_command_of
     with server_process("--judge", "prefers-longer") as base_url:
         for command in commands:
             words = command.replace("openai/gpt-4o", "openai/own-judge").split()[1:]
-            done = warm.run(*words, cwd=tmp_path, env={**kept, variable: base_url}, timeout=300)
+            done = warm.run(*words, cwd=tmp_path, env={**kept, variable: base_url})
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
 

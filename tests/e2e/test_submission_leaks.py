@@ -22,7 +22,7 @@ from evenhand.site.accounts.store import people
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study, take_place
 from tests.e2e.contest_world import CAPTION, ITEMS, PLANTED, RATER, REFERENCE, Contest, write_faulty, write_predictions
-from tests.e2e.workplace import Workplace, ended
+from tests.e2e.workplace import SECONDS, Workplace, ended
 from tests.scripted_server import server_process
 from tests.site.house import form_token, served
 from tests.site.test_serve import free_port, owner_link
@@ -139,7 +139,7 @@ def opened(contest: Contest, owner: httpx.Client) -> str:
 
 
 def items_on(owner: httpx.Client, board: str) -> int:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + SECONDS
     while (told := owner.get(f"/api/boards/{board}")).status_code == 503:  # a busy machine works it out later
         assert time.monotonic() < deadline, told.text
         time.sleep(0.2)
@@ -174,7 +174,7 @@ def confirmed(contest: Contest, team: httpx.Client, intake: str, model: str) -> 
 
 def judged(owner: httpx.Client, submission: str) -> None:
     until(owner, submission, lambda one: one["estimate"] is not None)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + SECONDS
     while True:  # the board may have grown since, by the submission before it
         found = {one["submission"]: one for one in owner.get("/api/all-submissions").json()["submissions"]}
         word = {"word": "approve", "estimate": found[submission]["estimate"]["number"], "budget": 5}
@@ -188,7 +188,7 @@ def judged(owner: httpx.Client, submission: str) -> None:
 
 
 def until(owner: httpx.Client, submission: str, holds: Callable[[dict[str, Any]], bool]) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + SECONDS
     while True:
         found = {one["submission"]: one for one in owner.get("/api/all-submissions").json()["submissions"]}
         if holds(found[submission]):
