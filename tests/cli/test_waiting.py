@@ -53,7 +53,7 @@ def on_a_terminal(*command: str, folder: Path, heard: Callable[[str], bool] = la
         if not part:
             break
         said += part
-        if not process.stdin.closed and heard(said.decode(errors="replace")):
+        if heard(said.decode(errors="replace")):
             process.stdin.close()
     os.close(master)
     process.stdin.close()
@@ -88,7 +88,7 @@ def once_it_waits(words: str, *command: str, folder: Path, release: Callable[[],
         if not released and re.search(rf"{words}, \d+ s", said):
             released = True
             release()
-        return True
+        return released
 
     said = on_a_terminal(sys.executable, "-m", "evenhand", *command, folder=folder, heard=heard)
     assert released, said

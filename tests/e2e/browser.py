@@ -81,7 +81,7 @@ def load_again(page: "Page") -> None:
     try:
         page.reload()
     except Error as error:
-        if "ERR_ABORTED" not in error.message and "interrupted" not in error.message:
+        if "ERR_ABORTED" not in error.message and "Not attached to an active page" not in error.message:
             raise
         page.wait_for_load_state()
 
