@@ -17,6 +17,7 @@ from tests.e2e.workplace import stats
 from tests.refusals import says
 from tests.scripted_server import server_process
 from tests.site.test_serve import free_port
+from tests.warm import LONG
 
 KEY = "sk-a-key-of-the-users-own-000000"
 JUDGE = ("judge", "visit-bench-sample", "--judge", "openai/m", "--pairs", "random", "--battles", "1", "--json")
@@ -326,7 +327,7 @@ def test_modules_in_the_folder_do_not_run_by_python_m(victim: Victim, flags: tup
         (victim.folder / f"{name}.py").write_text(f"open({str(marker)!r}, 'w')\n")
     ran = subprocess.run(
         [sys.executable, *flags, "-m", "evenhand", "report", "--no-such"], cwd=victim.folder, capture_output=True,
-        text=True, env={"PATH": os.environ["PATH"], "HOME": str(victim.home)}, timeout=120,
+        text=True, env={"PATH": os.environ["PATH"], "HOME": str(victim.home)}, timeout=LONG,
     )  # fmt: skip
     assert ran.returncode == 2
     assert ran.stderr.startswith("Usage: evenhand report [OPTIONS]")
