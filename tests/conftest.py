@@ -9,14 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from tests import database, tiers
 from tests.beside import skip_without
 
 # A busy machine is no defect: time is measured in bench/, never asserted in a test.
-settings.register_profile("few", deadline=None, max_examples=10)
-settings.register_profile("many", deadline=None, max_examples=100)
+UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("few", UNHURRIED, max_examples=10)
+settings.register_profile("many", UNHURRIED, max_examples=100)
 settings.load_profile(os.environ.get("EVENHAND_EXAMPLES", "few"))
 
 

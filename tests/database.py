@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,6 +21,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 import pytest
+
+from tests.warm import LONG
 
 ON_POSTGRESQL = os.environ.get("EVENHAND_TEST_DATABASE") == "postgresql"
 AS_WRITTEN = "ctid" if ON_POSTGRESQL else "rowid"
@@ -136,7 +139,8 @@ def by_hand(folder: Path, name: str = "ledger") -> Generator[Hand]:
 @contextmanager
 def _by_hand(url: str) -> Generator[Hand]:
     if url.startswith("sqlite"):
-        with closing(sqlite3.connect(url.removeprefix("sqlite:///"), isolation_level=None)) as database:
+        path = url.removeprefix("sqlite:///")
+        with closing(sqlite3.connect(path, isolation_level=None, timeout=LONG)) as database:
             yield _FileHand(database)
     else:
         import psycopg
@@ -233,10 +237,11 @@ class PostgreSQL:
         subprocess.run(command, user=self.user, check=True, capture_output=True, cwd=self.folder)
 
     def start(self) -> None:
-        self.run("pg_ctl", "-w", "-l", f"{self.folder}/log", "-o", f"{self.settings} -k {self.folder}", "start")
+        told = ("-l", f"{self.folder}/log", "-o", f"{self.settings} -k {self.folder}")
+        self.run("pg_ctl", "-w", "-t", f"{LONG:.0f}", *told, "start")
 
     def stop(self, how: str = "immediate") -> None:
-        self.run("pg_ctl", "-w", "-m", how, "stop")
+        self.run("pg_ctl", "-w", "-t", f"{LONG:.0f}", "-m", how, "stop")
 
     def remove(self) -> None:
         with suppress(subprocess.CalledProcessError):
@@ -252,7 +257,18 @@ class PostgreSQL:
         return self.url(self.ledgers[place])
 
     def copy(self, place: Path, to: Path) -> None:
+        self._wait_until_left(self.ledgers[place])
         self.ledgers[to] = self.new_ledger(like=self.ledgers[place])
+
+    def _wait_until_left(self, name: str) -> None:
+        """A database is copied while nobody uses it, and the server notices a little later that a connection is closed:
+        it waits five seconds for that by itself."""
+        deadline = time.monotonic() + LONG
+        while self.tell(
+            "SELECT 1 FROM pg_stat_activity WHERE datname = %s AND backend_type = 'client backend'", (name,)
+        ):
+            assert time.monotonic() < deadline, f"{name} is still being used"
+            time.sleep(0.01)
 
     def new_ledger(self, *, like: str | None = None) -> str:
         """The name of a database with an empty ledger, or with a copy of the ledger in another."""
@@ -289,6 +305,7 @@ class PostgreSQL:
 
         self.tell(f"CREATE DATABASE {_MODEL}")
         Ledger(self.url(_MODEL)).close()
+        self._wait_until_left(_MODEL)
         return _MODEL
 
     def forget(self, which: Callable[[Path], bool]) -> None:

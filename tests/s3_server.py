@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.request import Request, urlopen
 
+from tests.warm import LONG
+
 SECRET = "wJalrXUtnFEMI-hush"
 BUCKET = "pictures"
 _SERVE = """
@@ -36,7 +38,7 @@ class S3Server:
 
     def ask(self, method: str, name: str, data: bytes | None = None) -> bytes:
         """Of whatever lies there, past the program."""
-        with urlopen(Request(f"{self.address}/{BUCKET}{name}", data=data, method=method), timeout=30) as reply:
+        with urlopen(Request(f"{self.address}/{BUCKET}{name}", data=data, method=method), timeout=LONG) as reply:
             return reply.read()
 
     def end(self) -> None:
@@ -61,7 +63,7 @@ def s3_server() -> Generator[S3Server]:
     assert port, "moto's server did not start"
     server = S3Server(address=f"http://127.0.0.1:{port}", process=process)
     try:
-        urlopen(Request(f"{server.address}/{BUCKET}", method="PUT"), timeout=30).close()
+        urlopen(Request(f"{server.address}/{BUCKET}", method="PUT"), timeout=LONG).close()
         yield server
     finally:
         server.end()

@@ -3,14 +3,16 @@
 In a test: `async with ScriptedServer(Script(judge="prefers-longer")) as server: ... server.base_url`.
 As a process: `python -m tests.scripted_server --fault 429=0.3 --fault 500=0.1`, which prints its base URL, then serves
 until it is terminated or its stdin closes; `GET /_stats` tells what it has seen, `/_hold` keeps answers back and `/_go`
-gives them. `server_process` starts one.
+gives them; `/_hold?after=40` answers the first forty requests and keeps all others back. `server_process` starts one.
 """
 
 import argparse
 import asyncio
 import hashlib
 import math
+import os
 import re
+import signal
 import sys
 import time
 from collections import Counter, deque
@@ -49,6 +51,7 @@ _GRADED = re.compile(
 )
 _SCALE = re.compile(r"whole number from (\d+) .*? to (\d+) ")
 _CODE = re.compile(r"\bthe code ([B-Z2-9]{8}) and a colon")
+_DOOMED = re.compile(r"Bearer killed-at-(\d+)-process-(\d+)")
 _OPTIONS = re.compile(r"^Option \d+\n(.*?)(?=\n\nOption \d+\n|\Z)", re.DOTALL | re.MULTILINE)
 
 
@@ -140,6 +143,9 @@ class ScriptedServer:
         self._judge = judge_named(self.script.judge, self.script.seed)
         self._closing = asyncio.Event()
         self._going = asyncio.Event()
+        self._came_with: Counter[str] = Counter()
+        self._held_after = self.script.held_from - 1 if self.script.held_from else None
+        """So many requests are answered, of all that came."""
         if not self.script.held:
             self._going.set()
         self._cache = PrefixCache(self.script.cache_blocks)
@@ -154,7 +160,8 @@ class ScriptedServer:
         return self
 
     def go(self) -> None:
-        """Gives the answers that were kept back."""
+        """Gives the answers that were kept back, and keeps none back any more."""
+        self._held_after = None
         self._going.set()
 
     def stats(self) -> dict[str, Any]:
@@ -196,7 +203,7 @@ class ScriptedServer:
         if request.method == "POST" and request.path == "/v1/chat/completions":
             return await self._chat(request)
         if request.path in ("/_go", "/_hold"):
-            (self.go if request.path == "/_go" else self._going.clear)()
+            self._hold_or_go(request)
             return _json({})
         if request.path == "/_stats":
             return _json(self.stats())
@@ -207,6 +214,15 @@ class ScriptedServer:
             status=404, text="<!DOCTYPE html><html><body>Not found</body></html>", content_type="text/html"
         )
 
+    def _hold_or_go(self, request: web.BaseRequest) -> None:
+        if request.path == "/_go":
+            self.go()
+            return
+        after = request.query.get("after")
+        self._held_after = None if after is None else int(after)
+        held = self._held_after is None or self.attempts.total() > self._held_after
+        (self._going.clear if held else self._going.set)()
+
     async def _chat(self, request: web.BaseRequest) -> web.StreamResponse:
         self.in_flight += 1
         self.peak = max(self.peak, self.in_flight)
@@ -216,10 +232,10 @@ class ScriptedServer:
             digest = hashlib.sha256(raw).hexdigest()
             attempt = self.attempts[digest]
             self.attempts[digest] += 1
+            if self._held_after is not None and self.attempts.total() > self._held_after:
+                self._going.clear()
             cached = self._cache.found(raw)
             stall = self.script.stalls.get(self.attempts.total(), 0.0)
-            if self.attempts.total() == self.script.held_from:
-                self._going.clear()
             if self.script.keep:
                 headers = {name: value for name, value in request.headers.items() if name != "Authorization"}
                 self.requests.append(Seen(digest=digest, attempt=attempt, at=time.time(), headers=headers, raw=raw))
@@ -228,6 +244,7 @@ class ScriptedServer:
                 asked = orjson.loads(raw)
                 sent, said = self._used(asked, self._completion(asked, None)["choices"][0]["message"]["content"])
                 self.billed.update(input=sent, output=said)
+            self._kill_who_asks(request)
             await self._going.wait()
             if self.script.latency or stall:
                 await asyncio.sleep(self.script.latency + stall)
@@ -242,6 +259,16 @@ class ScriptedServer:
             return await self._answer(request, raw, fault, cached)
         finally:
             self.in_flight -= 1
+
+    def _kill_who_asks(self, request: web.BaseRequest) -> None:
+        """Where their key says so, see `doomed`: the call is under way then, however busy the machine is."""
+        found = _DOOMED.fullmatch(request.headers.get("Authorization", ""))
+        if found is None:
+            return
+        self._came_with[found[0]] += 1
+        if self._came_with[found[0]] == int(found[1]):
+            with suppress(ProcessLookupError):
+                os.kill(int(found[2]), signal.SIGKILL)
 
     def _fault(self, digest: str, attempt: int) -> Fault | None:
         if not self.script.faults:
@@ -601,6 +628,11 @@ def server_process(*arguments: str) -> Generator[str]:
     """The base URL of a server in its own process, which outlives a client killed beside it."""
     with warm.heard("tests.scripted_server:main", *arguments) as base_url:
         yield base_url
+
+
+def doomed(at: int) -> tuple[str, ...]:
+    """What stands before a command so that a scripted server kills it at its request of this number."""
+    return ("sh", "-c", f'OPENAI_API_KEY=killed-at-{at}-process-$$ exec "$0" "$@"')
 
 
 async def _serve(script: Script, port: int) -> None:

@@ -81,7 +81,8 @@ class Forked:
 
     def kill(self, number: int = signal.SIGKILL) -> None:
         if self.returncode is None and not select.select([self._ended], [], [], 0)[0]:
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended, and nobody has said so yet
+                os.kill(self.pid, number)
 
     def close(self) -> None:
         if self.stdout.closed:
@@ -198,19 +199,19 @@ def heard(call: str, *arguments: str) -> Generator[str]:
         yield server.stdout.readline().strip()
     finally:
         server.kill(signal.SIGTERM)
-        server.wait(60)
-        hearing.join(60)
+        server.wait(LONG)
+        hearing.join(LONG)
         server.close()
 
 
-def run(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120) -> Done:
+def run(*arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = LONG) -> Done:
     """`evenhand ARGUMENTS` with nothing on standard input."""
     program = Forked("evenhand.cli.main:main", arguments, cwd=cwd, env=os.environ if env is None else env)
     return program.communicate(timeout)
 
 
 def started(
-    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = 120
+    *arguments: str, cwd: Path, env: Mapping[str, str] | None = None, timeout: float = LONG
 ) -> "subprocess.CompletedProcess[str]":
     """The same by the installed command, from its start."""
     command = [EVENHAND, *arguments]

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from tests.batch_server import Batching, BatchServer
 from tests.scripted_server import Body, Canned, Script, ScriptedServer
+from tests.warm import LONG
 
 S = TypeVar("S", bound=ScriptedServer)
 
@@ -26,7 +27,7 @@ def serving(made: Callable[[], S]) -> Generator[S]:
     thread.start()
 
     def there(coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout=60)
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout=LONG)
 
     async def begun() -> S:
         return await made().__aenter__()

@@ -14,6 +14,7 @@ from aiohttp import web
 from evenhand.benchmarks.answers.checked import Checked
 from evenhand.benchmarks.answers.submitted import check_submitted
 from evenhand.domain.item import Benchmark, Item
+from tests.warm import LONG
 
 TOKEN = "tok-5EcReT-of-team-zero"
 POLICY = "Do not train on this data.\nAsk before you share it. ☂"
@@ -72,7 +73,7 @@ def open_office() -> Generator[Office]:
     thread.start()
 
     def there(coroutine: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout=60)
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(timeout=LONG)
 
     runner = web.AppRunner(_app(office))
     there(_begun(runner))

@@ -26,7 +26,7 @@ class Auditor:
 
     def run(self, *arguments: str, expect: int = 0) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-        done = warm.run(*arguments, cwd=self.folder, env={**environment, "COLUMNS": "100"}, timeout=240)
+        done = warm.run(*arguments, cwd=self.folder, env={**environment, "COLUMNS": "100"})
         assert done.returncode == expect, done.stderr
         assert "Unexpected error" not in done.stderr
         return done

@@ -16,7 +16,7 @@ from tests.cli.test_commands import Desk
 from tests.e2e.workplace import until
 from tests.refusals import says
 from tests.scripted_server import server_process
-from tests.warm import EVENHAND
+from tests.warm import EVENHAND, LONG
 
 CONTRIBUTING = Path(__file__).parents[2] / "CONTRIBUTING.md"
 DRAWN = ("--pairs", "random", "--battles", "2", "--quiet")
@@ -116,7 +116,7 @@ def test_ctrl_c_says_at_once_what_it_waits_for(tmp_path: Path) -> None:
             line = process.stderr.readline()
             assert line == "Waiting for 4 calls in flight; press Ctrl-C again to give them up.\n"
             process.send_signal(signal.SIGINT)
-            process.communicate(timeout=60)
+            process.communicate(timeout=LONG)
         assert process.returncode == 130
 
 

@@ -58,7 +58,7 @@ def people(path: Path) -> None:
 
 def run(folder: Path, *arguments: str, expect: int = 0) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.endswith("_API_KEY")}
-    done = warm.run(*arguments, cwd=folder, env={**environment, "COLUMNS": "120"}, timeout=240)
+    done = warm.run(*arguments, cwd=folder, env={**environment, "COLUMNS": "120"})
     assert done.returncode == expect, done.stderr
     return done.stdout
 

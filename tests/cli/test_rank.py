@@ -13,6 +13,7 @@ import pytest
 from tests.beside import LLMFAO, needs
 from tests.cli.rank_shell import Shell, ratings
 from tests.refusals import says
+from tests.warm import LONG
 
 
 @pytest.fixture
@@ -220,7 +221,7 @@ def test_ranking_a_file_loads_neither_the_ledger_nor_the_models(
         "print('heavy:', sorted(heavy))"
     )
     done = subprocess.run(
-        [sys.executable, "-c", program, str(path), *flags], capture_output=True, text=True, timeout=120, check=False
+        [sys.executable, "-c", program, str(path), *flags], capture_output=True, text=True, timeout=LONG, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith(f"heavy: {loaded}\n")

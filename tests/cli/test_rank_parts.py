@@ -9,6 +9,7 @@ import pytest
 
 from evenhand.exchange.battles.parts import open_parts
 from tests.cli.rank_shell import Shell
+from tests.warm import LONG
 
 _BY_SUMS = """
 import sys
@@ -76,6 +77,6 @@ def test_the_beginning_of_a_table_in_parts_ends_amid_a_part(tmp_path: Path) -> N
 
 def test_ranking_by_sums_loads_neither_the_ledger_nor_scipy(tmp_path: Path) -> None:
     command = [sys.executable, "-c", _BY_SUMS, str(parts(tmp_path / "battles"))]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONG, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "[]\n"

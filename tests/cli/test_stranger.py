@@ -2,7 +2,6 @@
 
 import json
 import os
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +16,8 @@ from tests.cli.stranger import DEAF, EVENHAND, Victim
 from tests.e2e.workplace import stats
 from tests.refusals import says
 from tests.scripted_server import server_process
+from tests.site.test_serve import free_port
+from tests.warm import LONG
 
 KEY = "sk-a-key-of-the-users-own-000000"
 JUDGE = ("judge", "visit-bench-sample", "--judge", "openai/m", "--pairs", "random", "--battles", "1", "--json")
@@ -304,9 +305,7 @@ def test_modules_in_the_folder_do_not_run_in_the_worker_that_serve_starts(victim
         (victim.folder / f"{name}.py").write_text(
             f"import sys\nopen({str(marker)!r}, 'w')\nprint('Error: it ran', file=sys.stderr)\n"
         )
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     environment = {"PATH": os.environ["PATH"], "HOME": str(victim.home), "TMPDIR": str(victim.home)}
     with subprocess.Popen(
         [EVENHAND, "serve", "--port", str(port)], cwd=victim.folder, env=environment, stdin=subprocess.DEVNULL,
@@ -328,7 +327,7 @@ def test_modules_in_the_folder_do_not_run_by_python_m(victim: Victim, flags: tup
         (victim.folder / f"{name}.py").write_text(f"open({str(marker)!r}, 'w')\n")
     ran = subprocess.run(
         [sys.executable, *flags, "-m", "evenhand", "report", "--no-such"], cwd=victim.folder, capture_output=True,
-        text=True, env={"PATH": os.environ["PATH"], "HOME": str(victim.home)}, timeout=120,
+        text=True, env={"PATH": os.environ["PATH"], "HOME": str(victim.home)}, timeout=LONG,
     )  # fmt: skip
     assert ran.returncode == 2
     assert ran.stderr.startswith("Usage: evenhand report [OPTIONS]")

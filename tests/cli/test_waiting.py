@@ -2,10 +2,12 @@
 
 import os
 import pty
+import re
 import sqlite3
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -17,22 +19,31 @@ from tests.scripted_server import server_process
 
 SLOW = textwrap.dedent(
     """
-    import sys, time
+    import sys
+    from itertools import chain, repeat
     from evenhand.cli.waiting import waiting
-    with waiting("Fetching") as shown:
+    seconds = chain([0.0], repeat(2.0))  # however long it is: the machine may be busy
+    with waiting("Fetching", clock=lambda: next(seconds)) as shown:
         shown.count(1, 4, "images")
-        time.sleep(float(sys.argv[1]))
+        sys.stdin.read()
     sys.stderr.write("done")
     """
 )
 
 
-def on_a_terminal(*command: str, folder: Path, heard: Callable[[str], None] | None = None) -> str:
-    """All that a command writes to a terminal of 80 columns; `heard` is told what there is of it so far."""
+WIPED = "\r\x1b[2K"
+
+
+def on_a_terminal(*command: str, folder: Path, heard: Callable[[str], bool] = lambda said: True) -> str:
+    """All that a command writes to a terminal of 80 columns. Its standard input is open until `heard`, which is told
+    what there is of it so far, has heard enough."""
     master, slave = pty.openpty()
     env = {**os.environ, "COLUMNS": "80", "TERM": "xterm"}
-    process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=slave, stderr=slave, cwd=folder, env=env)
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=slave, stderr=slave, cwd=folder, env=env)
     os.close(slave)
+    assert process.stdin is not None
+    if heard(""):
+        process.stdin.close()
     said = b""
     while True:
         try:
@@ -42,24 +53,29 @@ def on_a_terminal(*command: str, folder: Path, heard: Callable[[str], None] | No
         if not part:
             break
         said += part
-        if heard is not None:
-            heard(said.decode(errors="replace"))
+        if heard(said.decode(errors="replace")):
+            process.stdin.close()
     os.close(master)
-    assert process.wait(timeout=60) == 0, said
+    process.stdin.close()
+    assert process.wait(timeout=warm.LONG) == 0, said
     return said.decode()
 
 
 @pytest.mark.slow
 def test_a_line_stands_on_a_terminal_from_the_second_second_and_is_wiped(tmp_path: Path):
-    said = on_a_terminal(sys.executable, "-c", SLOW, "2.6", folder=tmp_path)
-    assert "Fetching: 1/4 images, 2 s" in said
-    assert said.endswith("\r\x1b[2Kdone")
-    assert "images" not in on_a_terminal(sys.executable, "-c", SLOW, "0.2", folder=tmp_path)
+    began = time.monotonic()
+    said = on_a_terminal(sys.executable, "-c", SLOW, folder=tmp_path, heard=lambda said: "images" in said)
+    assert time.monotonic() - began > 2
+    assert said == f"{WIPED}Fetching: 1/4 images, 2 s" * said.count("Fetching") + f"{WIPED}done"
+    soon_over = SLOW.replace("waiting(", f"waiting(after={warm.LONG}, words=")
+    assert on_a_terminal(sys.executable, "-c", soon_over, folder=tmp_path) == "done"
 
 
 @pytest.mark.slow
 def test_nothing_is_said_where_no_terminal_is(tmp_path: Path):
-    done = subprocess.run([sys.executable, "-c", SLOW, "2.6"], capture_output=True, text=True, check=True, cwd=tmp_path)
+    at_once = SLOW.replace("waiting(", "waiting(after=0.0, words=").replace("sys.stdin.read()", "time.sleep(0.6)")
+    command = [sys.executable, "-c", f"import time{at_once}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path)
     assert (done.stdout, done.stderr) == ("", "done")
 
 
@@ -67,11 +83,12 @@ def once_it_waits(words: str, *command: str, folder: Path, release: Callable[[],
     """What a command writes to a terminal that is released once it says that it works."""
     released = False
 
-    def heard(said: str) -> None:
+    def heard(said: str) -> bool:
         nonlocal released
-        if not released and f"{words}, 2 s" in said:
+        if not released and re.search(rf"{words}, \d+ s", said):
             released = True
             release()
+        return released
 
     said = on_a_terminal(sys.executable, "-m", "evenhand", *command, folder=folder, heard=heard)
     assert released, said
@@ -110,10 +127,11 @@ def test_whoever_waits_for_the_ledger_says_so(tmp_path: Path, words: str, comman
 
 @pytest.mark.slow
 def test_a_sentence_said_meanwhile_has_a_line_of_its_own(tmp_path: Path):
-    program = SLOW.replace("time.sleep", 'time.sleep(2.6); print("Note.", file=sys.stderr); time.sleep')
-    said = on_a_terminal(sys.executable, "-c", program, "0.6", folder=tmp_path)
-    assert "\r\x1b[2KNote.\r\n" in said
-    assert said.endswith("\r\x1b[2Kdone")
+    told = 'sys.stdin.read(); sys.stderr.write("Note."); time.sleep(0.6); sys.stderr.write("\\n")'
+    program = f"import time{SLOW.replace('sys.stdin.read()', told)}"
+    said = on_a_terminal(sys.executable, "-c", program, folder=tmp_path, heard=lambda said: "images" in said)
+    assert f"{WIPED}Note.\r\n" in said
+    assert said.endswith("done")
 
 
 @pytest.mark.slow

@@ -65,7 +65,7 @@ def run(
             first = arguments[0] not in met
             met.add(arguments[0])
             program = warm.started if started == "always" or (started == "once" and first) else warm.run
-            done = program(*arguments, cwd=folder, env=environment, timeout=300)
+            done = program(*arguments, cwd=folder, env=environment)
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
             said[command] = done.stdout + done.stderr
     return said

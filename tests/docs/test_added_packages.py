@@ -17,6 +17,7 @@ from tests.docs.pages import commands_of, text_of, write_files_of
 from tests.hosting import hosting
 from tests.refusals import tells
 from tests.scripted_server import server_process
+from tests.warm import LONG
 
 pytestmark = pytest.mark.slow
 
@@ -82,7 +83,7 @@ class Program:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **variables},
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=LONG,
             check=False,
         )
         assert done.returncode == expect, f"{arguments}: {done.stdout}\n{done.stderr}"
@@ -102,7 +103,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
         folder = tmp_path_factory.mktemp("page")
         write_files_of(text_of(page), folder)
         pip = [sys.executable, "-m", "pip", "install", *OFFLINE, "--target", str(target), "."]
-        subprocess.run(pip, cwd=folder, check=True, timeout=240)
+        subprocess.run(pip, cwd=folder, check=True, timeout=LONG)
     return target
 
 

@@ -67,7 +67,7 @@ def test_the_python_of_the_readme_runs(tmp_path: Path) -> None:
             env={**os.environ, "OPENAI_BASE_URL": base_url, "OPENAI_API_KEY": "a-key-for-the-test"},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=warm.LONG,
             check=False,
         )
     assert done.returncode == 0, done.stderr

@@ -8,6 +8,7 @@ import pytest
 
 from tests.docs.pages import ROOT
 from tests.scripted_server import server_process
+from tests.warm import LONG
 
 nbformat: Any = pytest.importorskip("nbformat", reason="nbclient and ipykernel are not installed")
 nbclient: Any = pytest.importorskip("nbclient", reason="nbclient and ipykernel are not installed")
@@ -41,7 +42,11 @@ def test_the_notebook_runs_inside_a_running_loop(tmp_path: Path, monkeypatch: py
         monkeypatch.setenv("OPENAI_BASE_URL", url)
         monkeypatch.setenv("OPENAI_API_KEY", "sk-for-the-test")
         done = nbclient.NotebookClient(
-            notebook, timeout=300, kernel_name="python3", resources={"metadata": {"path": str(tmp_path)}}
+            notebook,
+            timeout=int(LONG),
+            startup_timeout=int(LONG),
+            kernel_name="python3",
+            resources={"metadata": {"path": str(tmp_path)}},
         ).execute()
     shown = {
         cell.source: [output.data for output in cell.outputs if "data" in output]

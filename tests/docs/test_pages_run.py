@@ -115,7 +115,7 @@ def test_a_server_of_ones_own_needs_no_key_and_one_variable_for_every_command_of
     with server_process("--judge", "prefers-longer") as base_url:
         for command in commands:
             words = command.replace("openai/gpt-4o", "openai/own-judge").split()[1:]
-            done = warm.run(*words, cwd=tmp_path, env={**kept, variable: base_url}, timeout=300)
+            done = warm.run(*words, cwd=tmp_path, env={**kept, variable: base_url})
             assert done.returncode == 0, f"{command}: {done.stdout}\n{done.stderr}"
 
 
@@ -162,7 +162,7 @@ def test_the_package_of_the_page_on_benchmarks_is_installed_as_printed_found_and
     target = tmp_path_factory.mktemp("installed")
     offline = ["--no-deps", "--no-index", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
     pip = [sys.executable, "-m", "pip", "install", *offline, "--target", str(target), "."]
-    subprocess.run(pip, cwd=tmp_path, check=True, timeout=240)
+    subprocess.run(pip, cwd=tmp_path, check=True, timeout=warm.LONG)
     monkeypatch.setenv("PYTHONPATH", str(target))
     said = run(commands_of(page), tmp_path, started="always")  # a fork would not look where it is installed
     assert "What simple drawings show" in said["evenhand benchmarks"]

@@ -6,8 +6,7 @@ import random
 import re
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,9 +14,9 @@ import pytest
 from PIL import Image
 
 from evenhand.domain.submission import Raised, SubmissionTerms
-from tests.e2e.test_submission_worker import Entry, entered, judge_flags, taking, waited_for
-from tests.e2e.workplace import SECONDS, Ran, Workplace, drawn, ended, stats
-from tests.scripted_server import server_process
+from tests.e2e.test_submission_worker import Entry, entered, judge_flags, taking
+from tests.e2e.workplace import Ran, Workplace, drawn, ended, stats, until, waited_for
+from tests.scripted_server import doomed, server_process
 
 pytestmark = pytest.mark.slow
 
@@ -40,27 +39,27 @@ class Killed:
     """How the two ended that were left to themselves after the last kill."""
 
 
-def killing(url: str, start: "Callable[[], subprocess.Popen[str]]", *, kills: int, lots: random.Random) -> Killed:
-    """Two processes at once, of which now the one and now the other is killed and started again."""
-    pair = [start(), start()]
-    done = 0
+def killing(start: "Callable[[Sequence[str]], subprocess.Popen[str]]", *, kills: int, lots: random.Random) -> Killed:
+    """One process, and then two at once, of which now the one and now the other is started again. The server kills each
+    at one of its requests, with which others may be at any moment of theirs; who comes when the budget is spent asks
+    nothing and is not killed."""
+
+    def begun(most: int = 10) -> "subprocess.Popen[str]":
+        return start(doomed(lots.randint(1, most)))
+
+    first = ended(begun(5))
+    assert first.code == -signal.SIGKILL, first
+    pair = [begun(), begun()]
+    done = 1
     for _ in range(3 * kills):
-        if done == kills:
+        if done >= kills - 1:
             break
         place = lots.randrange(2)
-        process = pair[place]
-        reached = stats(url)["requests"] + lots.randint(1, 10)
-        deadline = time.monotonic() + SECONDS
-        while process.poll() is None and stats(url)["requests"] < reached:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        time.sleep(lots.uniform(0, 0.1))  # any moment of a call
-        if process.poll() is None:
-            process.send_signal(signal.SIGKILL)
-            done += 1
-        ended(process)
-        pair[place] = start()
-    return Killed(kills=done, last=tuple(ended(process) for process in pair))
+        done += ended(pair[place]).code == -signal.SIGKILL
+        pair[place] = begun()
+    done += sum(ended(process).code == -signal.SIGKILL for process in pair)
+    left = [start(()), start(())]
+    return Killed(kills=done, last=tuple(ended(process) for process in left))
 
 
 def server(seed: int) -> list[str]:
@@ -127,7 +126,7 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         asked = (*task.words(here.folder, size), task.address, url, "--endpoint-name", "scripted", "--json", "--quiet")
         asked = (*asked, *PACE, "--price", f"input={INPUT},output={OUTPUT}")
         dear = (*asked, "--max-cost", f"{budget}")
-        told = killing(url, lambda: here.start_anew(*dear), kills=kills, lots=random.Random(seed))
+        told = killing(lambda doom: here.start_anew(*dear, before=doom), kills=kills, lots=random.Random(seed))
         spent = billed(url)
         assert [one.code for one in told.last] == [3, 3], told.last
         assert any("counted as spent for calls that were cut off when a run was killed" in one.err for one in told.last)
@@ -163,7 +162,8 @@ def worker_killed(here: Workplace, *, kills: int, budget: float, battles: int, s
         assert here.run("worker", "--once", *given).code == 0
         for entry in entries:
             entry.approve(budget)
-        told = killing(url, lambda: here.start_anew("worker", "--once", *given), kills=kills, lots=random.Random(seed))
+        once = ("worker", "--once", *given)
+        told = killing(lambda doom: here.start_anew(*once, before=doom), kills=kills, lots=random.Random(seed))
         spent = billed(url)
         assert {entry.stands.stage for entry in entries} == {"stopped"}
         assert all(entry.spent() <= budget for entry in entries)
@@ -193,14 +193,17 @@ def test_workers_killed_now_and_then_keep_the_budgets_of_submissions(here: Workp
 def test_kills_before_any_reply_keep_the_budget_also_where_every_character_is_a_token(here: Workplace) -> None:
     """Nothing can be learned from such an endpoint: what is set aside must be enough from the first call on."""
     budget, kills = 24.0, 0
-    with server_process("--bills", "--per-character", "1", "--latency", "90") as url:
+    with server_process("--bills", "--per-character", "1", "--held") as url:
         asked = (*judging_pairs(here.folder, 200), "--judge-base-url", url, "--endpoint-name", "scripted", "--quiet")
         asked = (*asked, "--max-connections", "4", "--max-tokens", "64", "--price", f"input={INPUT},output={OUTPUT}")
         while True:
-            before, process = stats(url)["requests"], here.start_anew(*asked, "--max-cost", f"{budget}")
-            while process.poll() is None and stats(url)["requests"] == before:
-                time.sleep(0.01)
-            time.sleep(0.3)  # another may follow
+            # Two go out before a reply is heard; of the later runs, which may have money for one alone, one is enough.
+            reached = stats(url)["requests"] + (1 if kills else 2)
+            process = here.start_anew(*asked, "--max-cost", f"{budget}")
+            until(
+                url,
+                lambda seen, process=process, least=reached: process.poll() is not None or seen["requests"] >= least,
+            )
             if process.poll() is not None:
                 break
             process.send_signal(signal.SIGKILL)

@@ -1,6 +1,7 @@
 """The whole life of a study for people, in a real browser, with its scripts and without."""
 
 import re
+import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.people.changes import renew_answers
 from evenhand.site.people.studies import people_studies
 from tests.e2e.browser import go
-from tests.e2e.workplace import Workplace, drawn
+from tests.e2e.workplace import SECONDS, Workplace, drawn
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
 
@@ -306,12 +307,21 @@ def test_next_waits_for_a_choice_that_is_still_being_saved(site: Site):
     page.get_by_role("radio", name="Right is better").check()
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 1 of 2")
+    until_asked(page, held, 1)
     held[0].continue_()
     expect(page.get_by_role("status")).to_contain_text("Saving Right is better")
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 1 of 2")
+    until_asked(page, held, 2)
     held[1].continue_()
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 2")
     assert said(site) == ["1", "-1"]
+
+
+def until_asked(page: Page, held: list[Route], times: int) -> None:
+    deadline = time.monotonic() + SECONDS
+    while len(held) < times:
+        assert time.monotonic() < deadline, f"the page asked the server {len(held)} times, and not {times}"
+        page.wait_for_timeout(20)
 
 
 def test_without_a_server_one_is_told_so_and_next_saves_it(site: Site):

@@ -1,12 +1,11 @@
 """Replies that need an extractor, through the real command line: killed, resumed, and with an extractor elsewhere."""
 
 import asyncio
-import signal
 from typing import Any
 
 import pytest
 
-from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
+from tests.e2e.workplace import Workplace, drawn, judging, killed_once, stats
 from tests.refusals import says
 from tests.scripted_server import Script, ScriptedServer, server_process
 
@@ -35,11 +34,7 @@ def test_killed_twice_the_first_calls_are_not_paid_again_and_the_verdicts_are_th
     with server_process("--judge", "hesitant", "--latency", "0.03") as url:
         arguments = judging(url, *drawn(BATTLES), "--max-connections", str(IN_FLIGHT))
         for moment in (30, 70):
-            process = here.start(*arguments)
-            until(url, lambda seen, moment=moment: seen["requests"] >= moment)
-            process.send_signal(signal.SIGKILL)
-            assert ended(process).code == -signal.SIGKILL
-            until(url, lambda seen: seen["in_flight"] == 0)
+            killed_once(url, lambda: here.start(*arguments), requests=moment, answered=moment + IN_FLIGHT)
         last = here.run(*arguments)
         seen = stats(url)
     assert last.code == 0, last.err

@@ -13,8 +13,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from evenhand.benchmarks import visit_bench
 from evenhand.benchmarks.catalog import load_benchmark
-from tests.e2e.browser import browsing
-from tests.e2e.workplace import Workplace
+from tests.e2e.browser import browsing, load_again, words_of
+from tests.e2e.workplace import SECONDS, Workplace, waited_for
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
 
@@ -22,7 +22,6 @@ pytestmark = pytest.mark.slow
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 PICTURES = Path(visit_bench.__file__).parent / "sample" / "images"
-SECONDS = 60.0
 SHOTS = "EVENHAND_SCREENSHOTS"
 """A folder for pictures of every page; none are taken where it is not set."""
 
@@ -97,11 +96,10 @@ def shown(page: Page, name: str) -> None:
 def until_there(page: Page, words: str) -> None:
     """Reloads until the worker has done its part."""
     deadline = time.monotonic() + SECONDS
-    page.wait_for_load_state()
-    while words not in page.content():
-        assert time.monotonic() < deadline, page.content()
+    while words not in (shown := words_of(page)):
+        assert time.monotonic() < deadline, shown
         page.wait_for_timeout(200)
-        page.reload()
+        load_again(page)
 
 
 def begun(owner: Page, site: Site) -> None:
@@ -227,6 +225,7 @@ def test_a_draft_follows_its_writer_to_another_browser_and_no_other_person(brows
         expect(page.get_by_text("Your draft")).to_be_visible()
         page.get_by_label("The instruction").fill("And now?")
         page.goto(f"{site.url}/grow")  # before the pause after which it is saved
+        waited_for(lambda: site.here.rows("SELECT 1 FROM drafts WHERE content LIKE '%And now?%'"))
         through(page, "Write")
         expect(page.get_by_label("The instruction")).to_have_value("And now?")
         ben.goto(ada.url)

@@ -20,6 +20,7 @@ from evenhand.site.living.settings import growing_benchmarks
 from evenhand.site.living.store import proposals, say
 from tests.e2e.browser import browsing, go
 from tests.e2e.test_growing import PICTURES, Site, invited, shown, site_in, through
+from tests.e2e.workplace import SECONDS
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.slow
@@ -32,7 +33,6 @@ SEVERAL = (*(one.skill for one in sources() if one.images == "multiple" and one.
 """The skills whose items have several images (Table 5, and the released data)."""
 LICENCES = ("CC BY 4.0", "CC BY-SA 2.0", "CC0 1.0", "MIT")
 SINGLE, BOTH, GIVEN = "Which herb is this, and is it ripe?", "What differs between the three?", "Count the shapes."
-SECONDS = 400.0
 
 
 @pytest.fixture(scope="module")

@@ -4,19 +4,19 @@ import signal
 
 import pytest
 
-from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
+from tests.e2e.workplace import Workplace, drawn, ended, interrupted, judging, stats, told, until
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.slow
 
 
 def test_ctrl_c_lets_calls_end_says_how_to_go_on_and_loses_nothing(here: Workplace) -> None:
-    with server_process("--latency", "0.3") as url:
+    with server_process() as url:
         arguments = judging(url, *drawn(20), "--max-connections", "8")
+        told(url, "hold?after=10")
         process = here.start(*arguments)
         until(url, lambda seen: seen["in_flight"] == 8)
-        process.send_signal(signal.SIGINT)
-        ran = ended(process)
+        ran = interrupted(url, process)
         seen = stats(url)
         assert ran.code == 130
         assert "Interrupted; " in ran.err

@@ -2,12 +2,11 @@
 
 import json
 import random
-import signal
 from collections.abc import Sequence
 
 import pytest
 
-from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
+from tests.e2e.workplace import Workplace, drawn, judging, killed_once, stats
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.slow
@@ -17,18 +16,14 @@ BATTLES = 50
 TRIALS = 2 * BATTLES
 
 
-def killed(here: Workplace, url: str, *, after: int, arguments: Sequence[str]) -> int:
+def killed(here: Workplace, url: str, *, after: int, arguments: Sequence[str], answered_more: int = IN_FLIGHT) -> int:
     """Kills a run once the server has seen so many requests; returns how many answered calls were in flight then.
 
-    A call is in flight until its judgement is committed.
+    A call is in flight until its judgement is committed. Before the kill at most so many more are answered.
     """
     kept = here.decided() if here.ledger.exists() else {}
     answered = stats(url)["answered"]
-    process = here.start(*arguments)
-    until(url, lambda seen: seen["requests"] >= after or process.poll() is not None)
-    process.send_signal(signal.SIGKILL)
-    assert ended(process).code == -signal.SIGKILL
-    seen = until(url, lambda seen: seen["in_flight"] == 0)
+    seen = killed_once(url, lambda: here.start(*arguments), requests=after, answered=after + answered_more)
     now_kept = here.decided()
     assert kept.items() <= now_kept.items()
     return (seen["answered"] - answered) - (len(now_kept) - len(kept))
@@ -78,9 +73,9 @@ def test_killed_at_any_two_moments_no_judgement_is_lost_and_none_is_doubled(here
 
 
 def test_a_kill_before_the_first_reply_leaves_a_ledger_that_works(here: Workplace) -> None:
-    with server_process("--latency", "0.2") as url:
+    with server_process() as url:
         arguments = judging(url, *drawn(3))
-        assert killed(here, url, after=1, arguments=arguments) <= 6
+        assert killed(here, url, after=1, arguments=arguments, answered_more=-1) <= 6
         assert here.decided() == {}
         assert here.run(*arguments).code == 0
     assert len(here.decided()) == 6

@@ -1,12 +1,11 @@
 """A model placed over real HTTP by a judge of known strengths, killed twice on the way: all comes out as unkilled."""
 
 import json
-import signal
 from typing import Any
 
 import pytest
 
-from tests.e2e.workplace import Ran, Workplace, ended, stats, until
+from tests.e2e.workplace import Ran, Workplace, killed_once, stats
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.slow
@@ -58,12 +57,8 @@ def on_board(here: Workplace) -> dict[str, Any]:
 
 def killed(here: Workplace, url: str, *, after: int) -> None:
     """Once the server has seen so many requests more."""
-    seen = stats(url)["requests"]
-    process = here.start(*placing(url))
-    until(url, lambda now: now["requests"] >= seen + after or process.poll() is not None)
-    process.send_signal(signal.SIGKILL)
-    assert ended(process).code == -signal.SIGKILL
-    until(url, lambda now: now["in_flight"] == 0)
+    reached = stats(url)["requests"] + after
+    killed_once(url, lambda: here.start(*placing(url)), requests=reached, answered=reached + IN_FLIGHT)
 
 
 def test_a_placing_that_was_killed_twice_ends_where_one_that_was_not_does(here: Workplace) -> None:

@@ -24,9 +24,8 @@ from tests.e2e.test_workers import (
     check_budget,
     check_kills,
     let_all_come,
-    waited_for,
 )
-from tests.e2e.workplace import SECONDS, Workplace, drawn, ended, judging, stats, until
+from tests.e2e.workplace import SECONDS, Workplace, drawn, ended, judging, stats, until, waited_for
 from tests.scripted_server import server_process
 from tests.site.test_serve import free_port
 

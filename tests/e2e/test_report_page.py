@@ -166,8 +166,8 @@ def test_a_case_shows_all_there_is_under_both_protocols(reader: Reader, sample: 
     expect(case.get_by_role("heading", name="Item 1", exact=True)).to_be_visible()
     expect(case).to_contain_text("Assume you are an author of picture books")
     expect(case.locator(".pictures img")).to_have_count(3)
-    widths = case.locator(".pictures img").evaluate_all("pictures => pictures.map(one => one.naturalWidth)")
-    assert all(width > 100 for width in widths), "they can be decoded"
+    decoded = "pictures => Promise.all(pictures.map(one => one.decode().then(() => one.naturalWidth)))"
+    assert all(width > 100 for width in case.locator(".pictures img").evaluate_all(decoded)), "they can be decoded"
     for protocol in ("creation_preference", "creation_factuality"):
         expect(case.get_by_role("heading", name=f"Judged under {protocol}")).to_be_visible()
     expect(case.locator(".protocol").first.locator(".panel")).to_have_count(2)

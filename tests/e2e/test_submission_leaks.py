@@ -22,7 +22,7 @@ from evenhand.site.accounts.store import people
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study, take_place
 from tests.e2e.contest_world import CAPTION, ITEMS, PLANTED, RATER, REFERENCE, Contest, write_faulty, write_predictions
-from tests.e2e.workplace import Workplace, ended
+from tests.e2e.workplace import SECONDS, Workplace, ended
 from tests.scripted_server import server_process
 from tests.site.house import form_token, served
 from tests.site.test_serve import free_port, owner_link
@@ -138,12 +138,17 @@ def opened(contest: Contest, owner: httpx.Client) -> str:
     return made.json()["intake"]
 
 
-def items_on(owner: httpx.Client, board: str) -> int:
-    deadline = time.monotonic() + 90
-    while (told := owner.get(f"/api/boards/{board}")).status_code == 503:  # a busy machine works it out later
+def come(visitor: httpx.Client, path: str, params: Mapping[str, str] | None = None) -> httpx.Response:
+    """What is there itself: a busy machine works it out later."""
+    deadline = time.monotonic() + SECONDS
+    while (told := visitor.get(path, params=params)).status_code in (202, 503):
         assert time.monotonic() < deadline, told.text
         time.sleep(0.2)
-    return told.json()["items"]
+    return told
+
+
+def items_on(owner: httpx.Client, board: str) -> int:
+    return come(owner, f"/api/boards/{board}").json()["items"]
 
 
 def policy_of(team: httpx.Client) -> str:
@@ -174,7 +179,7 @@ def confirmed(contest: Contest, team: httpx.Client, intake: str, model: str) -> 
 
 def judged(owner: httpx.Client, submission: str) -> None:
     until(owner, submission, lambda one: one["estimate"] is not None)
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + SECONDS
     while True:  # the board may have grown since, by the submission before it
         found = {one["submission"]: one for one in owner.get("/api/all-submissions").json()["submissions"]}
         word = {"word": "approve", "estimate": found[submission]["estimate"]["number"], "budget": 5}
@@ -188,7 +193,7 @@ def judged(owner: httpx.Client, submission: str) -> None:
 
 
 def until(owner: httpx.Client, submission: str, holds: Callable[[dict[str, Any]], bool]) -> None:
-    deadline = time.monotonic() + 90
+    deadline = time.monotonic() + SECONDS
     while True:
         found = {one["submission"]: one for one in owner.get("/api/all-submissions").json()["submissions"]}
         if holds(found[submission]):
@@ -207,7 +212,7 @@ def walked(visitor: httpx.Client, starts: list[str]) -> dict[str, httpx.Response
         path = waiting.pop()
         if path in seen:
             continue
-        seen[path] = page = visitor.get(path)
+        seen[path] = page = come(visitor, path)
         assert len(seen) < FOLLOWED, sorted(seen)
         if "text/html" in page.headers.get("content-type", "") or page.is_redirect:
             found = [unescape(one) for one in re.findall(r'(?:href|src|action)="([^"#]*)', page.text)]
@@ -259,7 +264,7 @@ def known(site: Site) -> dict[str, list[str]]:
     battles = [
         one
         for board in boards
-        for one in site.owner.get(f"/api/boards/{board}/battles", params={"model": "amber"}).json().get("battles", [])
+        for one in come(site.owner, f"/api/boards/{board}/battles", {"model": "amber"}).json().get("battles", [])
     ]
     models = ["amber", "blue", "reference", *(f"submission-{one}" for one in site.submissions.values())]
     return {
@@ -320,7 +325,7 @@ def more_pages(site: Site, values: Mapping[str, list[str]], share: Share) -> lis
 def test_the_owner_sees_what_was_planted(site: Site):
     """Else the walks of the others would prove nothing."""
     values = known(site)
-    pages = [site.owner.get(path) for path in more_pages(site, values, Share())]
+    pages = [come(site.owner, path) for path in more_pages(site, values, Share())]
     seen = {found for page in pages for found in found_in(page, (*PLANTED, *UNPUBLISHED, PUBLISHED))}
     assert {CAPTION, REFERENCE, *UNPUBLISHED, PUBLISHED} <= seen
     done = site.contest.run("export", "--judgements", "--judge", RATER, "--out", "judgements.jsonl")
@@ -362,7 +367,7 @@ def test_a_battle_is_not_found_by_its_items_digest_but_by_the_owner(site: Site):
 
 
 def battles_on(visitor: httpx.Client, board: str) -> list[dict[str, Any]]:
-    return visitor.get(f"/api/boards/{board}/battles", params={"model": "amber"}).json()["battles"]
+    return come(visitor, f"/api/boards/{board}/battles", {"model": "amber"}).json()["battles"]
 
 
 def digests(site: Site) -> set[str]:

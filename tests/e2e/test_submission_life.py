@@ -14,16 +14,14 @@ import httpx2 as httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.browser import browsing, go, until_worked_out
+from tests.e2e.browser import browsing, go, load_again, until_worked_out, words_of
 from tests.e2e.contest_world import ITEMS, PLANTED, Contest, write_faulty, write_predictions
 from tests.e2e.test_growing import DESKTOP, shown, until_there
-from tests.e2e.workplace import Workplace
+from tests.e2e.workplace import SECONDS, Workplace
 from tests.scripted_server import server_process
 from tests.site.test_serve import owner_link, serving
 
 pytestmark = pytest.mark.slow
-
-SECONDS = 1800.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -117,12 +115,12 @@ def accepted(owner: Page, site: Site, team: str) -> None:
 def until_gone(page: Page, words: str) -> None:
     """Reloads until the board is worked out anew."""
     deadline = time.monotonic() + SECONDS
-    page.reload()
+    load_again(page)
     until_worked_out(page)
-    while words in page.content():
-        assert time.monotonic() < deadline, page.content()
+    while words in (shown := words_of(page)):
+        assert time.monotonic() < deadline, shown
         page.wait_for_timeout(200)
-        page.reload()
+        load_again(page)
         until_worked_out(page)
 
 
@@ -132,11 +130,11 @@ def sent(page: Page, path: Path) -> None:
 
 
 def changed_and_back(ledger: Path, statement: str, back: str) -> Callable[[], None]:
-    with closing(sqlite3.connect(ledger)) as connection, connection:
+    with closing(sqlite3.connect(ledger, timeout=SECONDS)) as connection, connection:
         assert connection.execute(statement).rowcount == 1
 
     def undo() -> None:
-        with closing(sqlite3.connect(ledger)) as connection, connection:
+        with closing(sqlite3.connect(ledger, timeout=SECONDS)) as connection, connection:
             connection.execute(back)
 
     return undo

@@ -1,7 +1,6 @@
 """A submission placed among its nearest by real workers that are killed on the way: all comes out as unkilled."""
 
 import json
-import signal
 from contextlib import closing
 from dataclasses import replace
 
@@ -10,7 +9,7 @@ import pytest
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.submissions.intakes import set_terms
 from tests.e2e.test_submission_worker import IN_FLIGHT, Entry, opened, worker
-from tests.e2e.workplace import Workplace, ended, stats, until
+from tests.e2e.workplace import Workplace, killed_once, stats
 from tests.engine.contest import OWNER, Contest
 from tests.engine.nearest import NEAREST, contest_in, entering, founded_in
 from tests.scripted_server import server_process
@@ -35,12 +34,8 @@ def batches(entry: Entry) -> list[str]:
 
 def killed(here: Workplace, url: str, *, after: int) -> None:
     """Once the server has seen so many requests more."""
-    seen = stats(url)["requests"]
-    process = here.start(*worker(url))
-    until(url, lambda now: now["requests"] >= seen + after or process.poll() is not None)
-    process.send_signal(signal.SIGKILL)
-    assert ended(process).code == -signal.SIGKILL
-    until(url, lambda now: now["in_flight"] == 0)
+    reached = stats(url)["requests"] + after
+    killed_once(url, lambda: here.start(*worker(url)), requests=reached, answered=reached + IN_FLIGHT)
 
 
 def test_killed_twice_it_ends_with_the_row_of_one_that_was_not(here: Workplace) -> None:

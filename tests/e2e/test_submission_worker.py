@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +45,7 @@ from evenhand.ledger.submissions.store import (
     tell,
 )
 from tests.e2e.test_worker_kill import children
-from tests.e2e.workplace import SECONDS, Workplace, drawn, ended, stats, until
+from tests.e2e.workplace import Workplace, drawn, ended, killed_once, stats, told, until, waited_for
 from tests.scripted_server import server_process
 from tests.site.test_serve import free_port, serving
 
@@ -271,9 +270,11 @@ def test_withdrawn_while_it_is_judged_nothing_more_is_asked(here: Workplace) -> 
         entry = estimated(here, url)
         before = stats(url)["requests"]
         entry.approve(budget=None)
+        told(url, f"hold?after={before + IN_FLIGHT}")
         process = here.start(*worker(url))
         until(url, lambda seen: seen["requests"] > before)
         entry.tell(Withdrawn(), person="team")
+        told(url, "go")
         assert ended(process).code == 0
         asked = stats(url)["requests"] - before
         assert 0 < asked < 80
@@ -345,10 +346,8 @@ def test_a_worker_killed_with_calls_in_flight_is_taken_over_at_once(here: Workpl
         entry = estimated(here, url)
         before = stats(url)
         entry.approve(budget=1000.0)
-        process = here.start(*worker(url))
-        until(url, lambda seen: seen["requests"] >= before["requests"] + 2 * IN_FLIGHT)
-        process.send_signal(signal.SIGKILL)
-        assert ended(process).code == -signal.SIGKILL
+        reached = before["requests"] + 2 * IN_FLIGHT
+        killed_once(url, lambda: here.start(*worker(url)), requests=reached, answered=reached + IN_FLIGHT)
         last = here.run(*worker(url))
         assert last.code == 0, last.err
         seen = stats(url)
@@ -356,13 +355,6 @@ def test_a_worker_killed_with_calls_in_flight_is_taken_over_at_once(here: Workpl
     assert seen["answered_again"] <= IN_FLIGHT
     entry.check_each_trial_once()
     assert len(entry.said(Judged)) == 1
-
-
-def waited_for(reached: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 2 * SECONDS
-    while not reached():
-        assert time.monotonic() < deadline, "it never came"
-        time.sleep(0.05)
 
 
 def test_serve_hands_its_worker_the_judge(here: Workplace) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.e2e.test_budget_kill import TASKS
-from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, until
+from tests.e2e.workplace import Workplace, drawn, ended, judging, stats, told, until, waited_for
 from tests.scripted_server import server_process
 
 
@@ -32,12 +32,16 @@ def test_two_runs_at_once_ask_each_trial_once_and_leave_nothing_out(here: Workpl
 
 @pytest.mark.slow
 def test_what_another_run_is_asking_is_left_to_it_with_no_wait_and_else_waited_for(here: Workplace) -> None:
-    with server_process("--latency", "3") as url:
+    with server_process("--held") as url:
         arguments = judging(url, *drawn(3))
         first = here.start(*arguments)
-        until(url, lambda seen: seen["requests"] > 0)
+        until(url, lambda seen: seen["requests"] == 6)
         left = here.run(*arguments, "--no-wait")
-        waited = here.run(*arguments)
+        ((runs,),) = here.rows("SELECT count(*) FROM runs")
+        waiting = here.start(*arguments)
+        waited_for(lambda: here.rows("SELECT count(*) FROM runs") > [(runs,)] or waiting.poll() is not None)
+        told(url, "go")
+        waited = ended(waiting)
         assert ended(first).code == 0
         assert stats(url)["requests"] == 6
 
@@ -54,9 +58,11 @@ def test_every_command_waits_for_another_run_of_its_own_and_goes_on_where_that_w
     here.folder.mkdir()
     with server_process("--judge", task.replies, "--latency", "1") as url:
         asked = (*task.words(here.folder, 200), task.address, url, "--endpoint-name", "scripted", "--json", "--quiet")
+        told(url, "hold?after=60")  # else the one that is killed may have ended
         both = [here.start(*asked), here.start(*asked)]
         until(url, lambda seen: seen["requests"] >= 40)
         both[0].kill()
+        told(url, "go")
         killed, other = (ended(process) for process in both)
         seen = stats(url)
         after = here.run(*asked)

@@ -19,7 +19,7 @@ from evenhand.site.accounts.store import Invite, invite
 from evenhand.site.living.events import Caption, Instruction, Rules
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.living.store import Proposal, proposals, propose, say
-from tests.e2e.workplace import SECONDS, Workplace, ended, stats, told, until
+from tests.e2e.workplace import SECONDS, Workplace, ended, killed_once, stats, told, until
 from tests.scripted_server import server_process
 from tests.site.house import PNG
 from tests.site.test_serve import free_port, serving
@@ -85,11 +85,7 @@ def test_a_worker_killed_with_calls_in_flight_loses_nothing_and_the_next_answers
     growing = captioned(here, 12)
     with server_process("--latency", "0.2") as url:
         arguments = ("worker", "--once", *model(url), "--max-connections", str(IN_FLIGHT))
-        process = here.start(*arguments)
-        until(url, lambda seen: seen["requests"] >= IN_FLIGHT)
-        process.send_signal(signal.SIGKILL)
-        assert ended(process).code == -signal.SIGKILL
-        until(url, lambda seen: seen["in_flight"] == 0)
+        killed_once(url, lambda: here.start(*arguments), requests=IN_FLIGHT, answered=2 * IN_FLIGHT)
         kept = here.rows("SELECT count(*) FROM calls")[0][0]
         lost = stats(url)["answered"] - kept
         last = here.run(*arguments)
@@ -176,14 +172,14 @@ def open_in(pid: int) -> list[str]:
 
 
 def children(pid: int) -> list[int]:
-    """Workers; boards are worked out by a child too."""
+    """Workers: boards are worked out by a child too, and one that has just been forked is none yet."""
     found: list[int] = []
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if int(fields[1]) == pid and fields[0] != "Z" and b"multiprocessing" not in _words(stat.parent):
+        if int(fields[1]) == pid and fields[0] != "Z" and b"\0-m\0evenhand\0" in _words(stat.parent):
             found.append(int(stat.parent.name))
     return found
 

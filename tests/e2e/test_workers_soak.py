@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.e2e.test_workers import A_FIFTH, BATTLES, TRIALS, kill_helpers, waited_for
-from tests.e2e.workplace import Ran, Workplace, drawn, ended, judging, stats, until
+from tests.e2e.test_workers import A_FIFTH, BATTLES, TRIALS, kill_helpers
+from tests.e2e.workplace import Ran, Workplace, drawn, ended, judging, stats, until, waited_for
 from tests.scripted_server import server_process
 
 pytestmark = pytest.mark.soak

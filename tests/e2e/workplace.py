@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import time
@@ -64,11 +65,13 @@ class Workplace:
         """For a process that is met while it runs."""
         return warm.Running(*arguments, cwd=self.folder, env=self._environment() | variables)
 
-    def start_anew(self, *arguments: str, fds: Sequence[int] = (), **variables: str) -> "subprocess.Popen[str]":
+    def start_anew(
+        self, *arguments: str, fds: Sequence[int] = (), before: Sequence[str] = (), **variables: str
+    ) -> "subprocess.Popen[str]":
         """The same from the beginning of the installed program, for two that shall not begin to ask at once, or for
-        other code."""
+        other code. `before`: what stands before the command."""
         return subprocess.Popen(
-            [warm.EVENHAND, *arguments],
+            [*before, warm.EVENHAND, *arguments],
             cwd=self.folder,
             env=self._environment() | variables,
             pass_fds=fds,
@@ -103,7 +106,7 @@ class Workplace:
         if ON_POSTGRESQL:
             server = the_server()
             return server.tell(query, database=server.ledgers[self.folder / "ledger"])
-        with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True)) as connection:
+        with closing(sqlite3.connect(f"file:{self.ledger}?mode=ro", uri=True, timeout=SECONDS)) as connection:
             return connection.execute(query).fetchall()
 
     @contextmanager
@@ -164,9 +167,44 @@ def stats(url: str) -> dict[str, Any]:
 
 
 def told(url: str, what: str) -> dict[str, Any]:
-    """A scripted server that is a process of its own: `go`, `hold`, `stats`."""
+    """A scripted server that is a process of its own: `go`, `hold`, `hold?after=40`, `stats`."""
     with urllib.request.urlopen(f"{url.removesuffix('/v1')}/_{what}", timeout=SECONDS) as response:
         return json.load(response)
+
+
+def killed_once(
+    url: str, start: "Callable[[], subprocess.Popen[str]]", *, requests: int, answered: int
+) -> dict[str, Any]:
+    """Kills a command once the server has seen so many requests in all. Of all, it answers so many before the kill: the
+    command cannot end first, however late the kill comes. Returns the server's counts when nothing is in flight any
+    more."""
+    told(url, f"hold?after={answered}")
+    process = start()
+    until(url, lambda seen: seen["requests"] >= requests or process.poll() is not None)
+    process.send_signal(signal.SIGKILL)
+    ran = ended(process)
+    assert ran.code == -signal.SIGKILL, f"it ended before it was killed, with {ran.code}: {ran.err}"
+    told(url, "go")
+    return until(url, lambda seen: seen["in_flight"] == 0)
+
+
+def interrupted(url: str, process: "subprocess.Popen[str]") -> Ran:
+    """Of a command whose calls the server holds back: they are answered when it has said that it waits for them."""
+    assert process.stderr is not None
+    process.send_signal(signal.SIGINT)
+    said = process.stderr.readline()
+    while said and "in flight; press Ctrl-C again" not in said:
+        said = process.stderr.readline()
+    assert said, f"it did not say that it waits, and ended with {process.wait(SECONDS)}"
+    told(url, "go")
+    return ended(process)
+
+
+def waited_for(reached: Callable[[], object]) -> None:
+    deadline = time.monotonic() + SECONDS
+    while not reached():
+        assert time.monotonic() < deadline, "it never came"
+        time.sleep(0.02)
 
 
 def until(url: str, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:

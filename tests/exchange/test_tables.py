@@ -27,7 +27,11 @@ def read_back(path: Path) -> list[dict[str, Any]]:
     return [row.fields for row in rows]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=examples(60))
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    deadline=None,
+    max_examples=examples(60),
+)
 @given(texts=st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=1, max_size=5))
 def test_every_format_gives_the_same_text_back(texts: list[str], tmp_path: Path) -> None:
     rows = [{"name": text, "count": 3, "cost": 0.25, "models": [text, "b"]} for text in texts]

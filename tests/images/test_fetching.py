@@ -145,10 +145,10 @@ async def test_a_server_that_says_nothing_is_left(web: Web, store: ImageStore) -
 
 
 async def test_nobody_there_is_told(store: ImageStore) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    assert (await refusal(store, f"http://127.0.0.1:{port}/x.png"))[0] == "unreachable"
+    with socket.socket() as deaf:  # bound, so that nobody else is there, and not listening
+        deaf.bind(("127.0.0.1", 0))
+        port = deaf.getsockname()[1]
+        assert (await refusal(store, f"http://127.0.0.1:{port}/x.png"))[0] == "unreachable"
     assert (await refusal(store, "http://no-such-host.invalid/x.png"))[0] == "unreachable"
 
 

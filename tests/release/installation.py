@@ -16,6 +16,7 @@ import pytest
 
 from tests.docs.pages import ROOT, commands_of, shell_lines_of, text_of
 from tests.scripted_server import server_process
+from tests.warm import LONG
 
 README = text_of("README.md")
 KEY = "a-key-for-the-test"
@@ -25,7 +26,7 @@ BATTLES = ("model_a,model_b,winner,prompt,worker", "gpt-4o,Y,gpt-4o,1,ann", "gpt
 def build_wheel(folder: Path) -> Path:
     """As `make wheel` does, by the builder of this environment."""
     make = ("make", "--old-file=.venv/.installed", f"BIN={Path(sys.executable).parent}", f"DIST={folder}", "wheel")
-    done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, timeout=300, check=False)
+    done = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, timeout=LONG, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     (wheel,) = folder.glob("*.whl")
     return wheel
@@ -54,7 +55,7 @@ class Installation:
     def made(cls, place: Path, wheel: Path, *, python: str = sys.executable) -> "Installation":
         """With the wheel alone, no extra."""
         venv = (python, "-m", "venv", "--without-pip", str(place / "venv"))
-        subprocess.run(venv, check=True, timeout=300, env=_environment())
+        subprocess.run(venv, check=True, timeout=LONG, env=_environment())
         (place / "elsewhere").mkdir()
         made = cls(bin=place / "venv" / "bin", folder=place / "elsewhere", wheel=wheel)
         made.add("")
@@ -72,15 +73,15 @@ class Installation:
         if not program.exists():
             return False
         known = _environment() | _indexes_for_uv()
-        return subprocess.run(install, capture_output=True, timeout=900, env=known, check=False).returncode == 0
+        return subprocess.run(install, capture_output=True, timeout=LONG, env=known, check=False).returncode == 0
 
     def _by_pip(self, wanted: str) -> None:
         python = str(self.bin / "python")
         given = (python, "-m", "ensurepip")
-        subprocess.run(given, capture_output=True, check=True, timeout=300, env=_environment())
+        subprocess.run(given, capture_output=True, check=True, timeout=LONG, env=_environment())
         pip = (python, "-m", "pip", "--disable-pip-version-check")
         install = (*pip, "install", "--quiet", "--no-compile", "--only-binary", ":all:", wanted)
-        done = subprocess.run(install, capture_output=True, text=True, timeout=900, check=False, env=_environment())
+        done = subprocess.run(install, capture_output=True, text=True, timeout=LONG, check=False, env=_environment())
         if done.returncode == 0:
             return
         probe = (
@@ -93,7 +94,7 @@ class Installation:
             str(self.folder / "probe"),
             "click",
         )
-        reached = subprocess.run(probe, capture_output=True, timeout=900, check=False, env=_environment())
+        reached = subprocess.run(probe, capture_output=True, timeout=LONG, check=False, env=_environment())
         if reached.returncode != 0 and not os.environ.get("CI"):
             pytest.skip("the package index cannot be reached, so nothing can be installed from it")
         raise AssertionError(f"{wanted} cannot be installed:\n{done.stdout}{done.stderr}")
@@ -122,7 +123,7 @@ class Installation:
 
     def _run(self, *command: str, expect: int, **variables: str) -> str:
         done = subprocess.run(
-            command, cwd=self.folder, env=_environment() | variables, capture_output=True, text=True, timeout=300,
+            command, cwd=self.folder, env=_environment() | variables, capture_output=True, text=True, timeout=LONG,
             check=False, stdin=subprocess.DEVNULL,
         )  # fmt: skip
         assert done.returncode == expect, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"

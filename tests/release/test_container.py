@@ -176,7 +176,7 @@ def test_the_image_is_built_in_a_clean_root_and_runs_as_nobody_writing_to_its_vo
         answer = httpx.get(f"{url}/", headers={"Host": "board.example.org"}, trust_env=False, timeout=120)
         assert answer.status_code == 200
         process.terminate()
-        out, errors = process.communicate(timeout=60)
+        out, errors = process.communicate(timeout=900)
         assert process.returncode == 0, errors
     assert "/join/" not in out + errors  # a log is no place for the key to the house
     lines = [json.loads(line) for line in errors.splitlines() if line.startswith("{")]

@@ -32,9 +32,13 @@ class _Line:
         self._stream = stream
         self._lock = threading.Lock()
         self._drawn = False
+        self._begun = False
+        """Whether somebody has written the beginning of a line: `print` writes its end by itself."""
 
     def draw(self, text: str) -> None:
         with self._lock:
+            if self._begun:
+                return
             self._stream.write(_CLEARED + text[: shutil.get_terminal_size().columns - 1])
             self._stream.flush()
             self._drawn = True
@@ -43,6 +47,7 @@ class _Line:
         """As the stream itself, for whoever has something to say meanwhile."""
         with self._lock:
             self._wipe()
+            self._begun = not text.endswith("\n") if text else self._begun
             return self._stream.write(text)
 
     def wipe(self) -> None:
@@ -60,14 +65,17 @@ class _Line:
 
 
 @contextmanager
-def waiting(words: str, *, quiet: bool = False, clock: Callable[[], float] = time.monotonic) -> Generator[Waiting]:
-    """Shows `Comparing raters, 5 s` on standard error while the block runs; the line is gone when it ends."""
+def waiting(
+    words: str, *, quiet: bool = False, after: float = QUIET_SECONDS, clock: Callable[[], float] = time.monotonic
+) -> Generator[Waiting]:
+    """Shows `Comparing raters, 5 s` on standard error while the block runs, from `after` seconds on; the line is gone
+    when it ends."""
     told = Waiting(words)
     if quiet or not sys.stderr.isatty():
         yield told
         return
     line, ended = _Line(sys.stderr), threading.Event()
-    drawing = threading.Thread(target=_draw, args=(told, line, ended, clock), daemon=True)
+    drawing = threading.Thread(target=_draw, args=(told, line, ended, after, clock), daemon=True)
     drawing.start()
     try:
         with redirect_stderr(cast("TextIO", line)):
@@ -77,9 +85,9 @@ def waiting(words: str, *, quiet: bool = False, clock: Callable[[], float] = tim
         drawing.join()
 
 
-def _draw(told: Waiting, line: _Line, ended: threading.Event, clock: Callable[[], float]) -> None:
+def _draw(told: Waiting, line: _Line, ended: threading.Event, after: float, clock: Callable[[], float]) -> None:
     began = clock()
-    if ended.wait(QUIET_SECONDS):
+    if ended.wait(after):
         return
     while True:
         line.draw(f"{told.words}, {clock() - began:.0f} s")
