@@ -237,23 +237,24 @@ async def test_what_everybody_read_of_an_open_benchmark_makes_up_no_batch_of_ano
 
 
 async def test_only_who_may_be_asked_in_the_same_words_is_taken_for_asked_alike(ledger: Ledger):
+    other = replace(UNEXTRACTED, name="without examples", turns=PROTOCOL.turns[-1:])
     async with ScriptedServer(Script(judge=by_lot)) as server:
         await judged(ledger, server, ITEMS[:1])
         (first,) = boards_on_record(ledger)
         await judged(ledger, server, ITEMS[:1], called="gpt-4o")
         await judged(ledger, server, ITEMS[:1], protocol=UNEXTRACTED)
         assert await judged(ledger, server, ITEMS[:1], called="openai/small") == 2
+        assert await judged(ledger, server, ITEMS[:1], protocol=other) == 2
     own = first.studies[0].rater.key, first.studies[0].condition.key
     studies = {
-        (one.studies[0].rater.name, one.studies[0].extractor is None): one.studies[0]
+        (one.studies[0].rater.name, one.studies[0].condition.protocol, one.studies[0].extractor is None): one.studies[0]
         for one in boards_on_record(ledger)
     }
-    named, unextracted = (
-        (one.rater.key, one.condition.key) for one in (studies["gpt-4o", False], studies["openai/gpt-4o", True])
-    )
-    assert len(studies) == 4
-    assert asked_alike(ledger, *own) == sorted([named, unextracted])
-    assert asked_alike(ledger, *own, in_all_words=True) == [named]
+    keys = {name: (one.rater.key, one.condition.key) for name, one in studies.items()}
+    named, unextracted = keys["gpt-4o", PROTOCOL.name, False], keys["openai/gpt-4o", PROTOCOL.name, True]
+    assert len(studies) == 5
+    assert asked_alike(ledger, *own) == sorted([named, unextracted, keys["openai/gpt-4o", other.name, True]])
+    assert asked_alike(ledger, *own, of_protocol=True) == sorted([named, unextracted])
 
 
 @pytest.mark.parametrize("where", ["counting", "reading", "drawing"], ids=["there", "here", "on a third board"])
