@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy import select
 
+from evenhand.domain.response import REFERENCE
+from evenhand.domain.submission import labelled
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger, chunks
 
@@ -61,3 +63,19 @@ def replies_on(ledger: Ledger, until: Mapping[str, int]) -> set[str]:
             for seq, calls, item in connection.execute(_READ.where(schema.trials.c.item.in_(some)))
             if seq <= until[item]
         }
+
+
+def answered_as_the_reference(ledger: Ledger, items: Iterable[str]) -> set[str]:
+    """Those of the items to which a founding model gives the reference's answer word for word: what others get against
+    that model is public, and rests on the replies that they get against the reference. Not where a submission does, or
+    its team would learn that it has guessed the reference."""
+    reference, other = schema.responses.alias().c, schema.responses.alias().c
+    query = select(other.item, other.model).where(
+        other.item == reference.item,
+        other.text == reference.text,
+        reference.model == REFERENCE,
+        other.model != REFERENCE,
+    )
+    with ledger.reading() as connection:
+        found = [row for some in chunks(items) for row in connection.execute(query.where(reference.item.in_(some)))]
+    return {item for item, model in found if labelled(model) is None}
