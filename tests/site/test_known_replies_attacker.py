@@ -4,6 +4,8 @@ of each of those models its verdict against it. The judge is a scripted server, 
 
 from typing import Any
 
+import pytest
+
 from evenhand.domain.item import Item
 from evenhand.ledger.store.record import Ledger
 from tests.engine.contest import founded
@@ -19,6 +21,7 @@ def guess(item: Item) -> str:
     return item.reference or "" if item.label == GUESSED else f"I see {item.label} gables and a door in it."
 
 
+@pytest.mark.slow
 async def test_nothing_tells_a_team_which_of_its_answers_the_judge_had_read_before(ledger: Ledger):
     async with ScriptedServer(Script(judge=by_lot)) as server:
         contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
