@@ -465,3 +465,82 @@ async def test_a_second_step_without_room_leaves_nothing_uncollected(tmp_path: P
         found = bench.ledger.find_calls([one.request.key for one in due[:4]])
         await part_of(bench, study, chunks(), budget, wait=None)
         assert {one.request.key for one in due} <= {key for key, *_ in bench.calls()}
+
+
+async def test_nor_where_the_first_replies_have_come_since_it_made_its_plan(tmp_path: Path) -> None:
+    async with post(tmp_path, Script(judge=undecided), polls=10**9) as bench:
+        study = bench.study()
+        register(study, bench.ledger)
+        planned = list(study.plan(bench.ledger))
+        half_read(bench, [due for chunk in planned for due in chunk.due], study)
+        other = asyncio.create_task(bench.post(study))
+        async with asyncio.timeout(60):
+            while bench.server.came.total() < TRIALS:  # noqa: ASYNC110  the server is not to know of the test
+                await asyncio.sleep(0.01)
+            tally = (await plain_part_of(bench, study, planned)).tally
+        assert (tally.called, tally.in_batches, tally.elsewhere) == (0, TRIALS, 0)
+        bench.server.batching = replace(bench.server.batching, polls=1)
+        assert (await other).tally.called == TRIALS
+        assert set(bench.server.came.values()) == {1}
+        assert not bench.server.attempts
+
+
+async def test_first_replies_that_have_come_since_the_plan_are_not_asked_for_again(tmp_path: Path) -> None:
+    async with post(tmp_path, Script(judge=undecided), polls=10**9) as bench:
+        study = bench.study()
+        register(study, bench.ledger)
+        planned = list(study.plan(bench.ledger))
+        half_read(bench, [due for chunk in planned for due in chunk.due], study)
+        assert (await bench.post(study, wait=0.0)).tally.in_batches == TRIALS
+        tally = (await plain_part_of(bench, study, planned)).tally
+        assert (tally.called, tally.in_batches, tally.not_reached) == (0, TRIALS, TRIALS)
+        assert not bench.server.attempts
+
+
+async def plain_part_of(bench: Post, study: PreparedStudy, chunks: Iterable[PlannedChunk[Any]]) -> Ended:
+    run = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0")
+    context = replace(bench.contact(study, budget=None, wait=None), batch=None).call_context(bench.ledger)
+    async with asyncio.timeout(60):
+        return await run_task(
+            study.asking, chunks, planned=TRIALS, run=run, ledger=bench.ledger, context=context, stop=StopSign(),
+            waits=True,
+        )  # fmt: skip
+
+
+async def test_second_steps_without_room_are_not_said_to_have_failed_while_batches_hold_more(tmp_path: Path) -> None:
+    """Nor one by one where what the batches hold is another study's, so that it is not collected here."""
+    async with post(tmp_path, Script(judge=undecided), polls=10**9) as bench:
+        other = bench.study(models=("cat", "dan"))
+        assert (await bench.post(other, wait=0.0)).tally.in_batches == TRIALS
+        study = bench.study()
+        register(study, bench.ledger)
+        half_read(bench, [due for chunk in study.plan(bench.ledger) for due in chunk.due], study)
+        ended = await bench.post(study, budget=Budget(1e-9))
+        assert (ended.tally.failed, ended.tally.called, ended.tally.not_reached) == ({}, 0, TRIALS)
+        assert ended.over_budget
+        assert not bench.rows("judgements")
+
+
+async def test_trials_that_wait_for_one_call_in_a_batch_are_each_counted_there_and_none_has_failed(
+    tmp_path: Path,
+) -> None:
+    def in_the_same_words(body: dict[str, Any]) -> str:
+        return "Overall, Response A is better." if _extracts(body) else "Both have merits."
+
+    async with post(tmp_path, Script(judge=in_the_same_words), polls=10**9) as bench:
+        study = bench.study()
+        register(study, bench.ledger)
+        (whole,) = study.plan(bench.ledger)
+        run, entries = bench.ledger.begin_run("judge", {}, study=study.study.key, version="0"), Entries()
+        for due in whole.due[:4]:
+            reply = Reply(text="Both have merits.")
+            entries.add_call(due.request, reply, run=run, at=time.time(), cost_usd=0.0)
+        bench.ledger.commit(entries)
+        (half,) = study.plan(bench.ledger)
+        read = [due for due in half.due if due.stored is not None]
+        sent = await part_of(bench, study, [replace(half, due=read)], Budget(None), wait=0.0)
+        assert (sent.tally.in_batches, bench.server.came.total()) == (4, 1)
+        tally = (await plain_part_of(bench, study, study.plan(bench.ledger))).tally
+        assert (tally.in_batches, tally.not_reached, tally.failed, tally.requests) == (TRIALS, TRIALS, {}, 4)
+        assert bench.server.came.total() == 1
+        assert not bench.rows("judgements")

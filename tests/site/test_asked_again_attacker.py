@@ -231,3 +231,19 @@ async def test_the_owner_hears_of_a_file_whose_answers_were_judged_beside_anothe
     found = second.stands(after).estimated
     assert found is not None
     assert (found.like.endswith(f"[{before}]"), found.same, found.changed) == (True, TEAM_ITEMS - 1, 1)
+
+
+async def test_the_owner_hears_of_a_file_whose_answers_wait_where_other_words_go_to_the_extractor(ledger: Ledger):
+    """Or none, as on the board of an earlier version of the protocol: the judge is asked in the same words."""
+    protocol = load_protocol("visit_pairwise")
+    showing = Showing(protocol=replace(protocol, extraction=None))
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        first = await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL, showing=showing)
+        second = await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL)
+        assert first.intake.board.condition != second.intake.board.condition
+        before = first.submitted(ours, team="birds")
+        after = second.submitted(ours_but_one, team="birds")
+        await second.worked(server.base_url)
+    found = second.stands(after).estimated
+    assert found is not None
+    assert (found.like.endswith(f"[{before}]"), found.same, found.changed) == (True, TEAM_ITEMS - 1, 1)

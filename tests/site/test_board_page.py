@@ -194,7 +194,8 @@ def test_the_steps_pass_over_what_a_visitor_may_not_see(ledger: Ledger):
         page = visitor.get(f"/boards/{board}/model", params={"name": "amber"})
         battle = visitor.get(links(page, f"/boards/{board}/battle")[0])
         assert "1 of 12" in battle.text
-        owner = house.signed_in("owner")
+        owner = house.signed_in("owner")  # whose list goes by the record
+        page = owner.get(f"/boards/{board}/model", params={"name": "amber"})
         assert "1 of 18" in owner.get(links(page, f"/boards/{board}/battle")[0]).text
 
 

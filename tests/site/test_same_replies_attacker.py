@@ -26,6 +26,7 @@ from evenhand.reports.board.released import FEWEST
 from evenhand.site.boards.listing import boards_on_record
 from tests.engine.contest import SAMPLED, founded, model_at, questions
 from tests.scripted_server import Body, Script, ScriptedServer
+from tests.site.house import served
 from tests.site.test_asked_again_attacker import counted_by_each
 from tests.site.test_team_attacker import ALL, by_lot
 from tests.site.test_team_attacker import ITEMS as TEAM_ITEMS
@@ -55,9 +56,10 @@ def said(item: Item) -> str:
 async def judged(
     ledger: Ledger, server: ScriptedServer, items: Sequence[Item], *, otherwise: Sequence[Item] = (), variant: str = "",
     see: See = "caption", orders: Orders = "both", protocol: Protocol = PROTOCOL, called: str = "openai/gpt-4o",
+    echoed: Sequence[Item] = (),
 ) -> int:  # fmt: skip
     """How often the judge was asked, on answers of amber against the reference. `otherwise`: where amber says something
-    else."""
+    else. `echoed`: where basil plays too, and says what the reference says."""
     benchmark = registered(ledger, items)
     other = {one.digest for one in otherwise}
     answers = [
@@ -66,6 +68,7 @@ async def judged(
         )
         for one in items
     ] + [Response(item=one.digest, model=REFERENCE, text=one.reference or "") for one in items]  # fmt: skip
+    answers += [Response(item=one.digest, model="basil", text=one.reference or "", variant=variant) for one in echoed]
     ledger.add_responses(answers)
     judge, before = model_at(ledger, server.base_url, name=called), len(server.requests)
     prepared = prepare(
@@ -237,23 +240,24 @@ async def test_what_everybody_read_of_an_open_benchmark_makes_up_no_batch_of_ano
 
 
 async def test_only_who_may_be_asked_in_the_same_words_is_taken_for_asked_alike(ledger: Ledger):
+    other = replace(UNEXTRACTED, name="without examples", turns=PROTOCOL.turns[-1:])
     async with ScriptedServer(Script(judge=by_lot)) as server:
         await judged(ledger, server, ITEMS[:1])
         (first,) = boards_on_record(ledger)
         await judged(ledger, server, ITEMS[:1], called="gpt-4o")
         await judged(ledger, server, ITEMS[:1], protocol=UNEXTRACTED)
         assert await judged(ledger, server, ITEMS[:1], called="openai/small") == 2
+        assert await judged(ledger, server, ITEMS[:1], protocol=other) == 2
     own = first.studies[0].rater.key, first.studies[0].condition.key
     studies = {
-        (one.studies[0].rater.name, one.studies[0].extractor is None): one.studies[0]
+        (one.studies[0].rater.name, one.studies[0].condition.protocol, one.studies[0].extractor is None): one.studies[0]
         for one in boards_on_record(ledger)
     }
-    named, unextracted = (
-        (one.rater.key, one.condition.key) for one in (studies["gpt-4o", False], studies["openai/gpt-4o", True])
-    )
-    assert len(studies) == 4
-    assert asked_alike(ledger, *own) == sorted([named, unextracted])
-    assert asked_alike(ledger, *own, in_all_words=True) == [named]
+    keys = {name: (one.rater.key, one.condition.key) for name, one in studies.items()}
+    named, unextracted = keys["gpt-4o", PROTOCOL.name, False], keys["openai/gpt-4o", PROTOCOL.name, True]
+    assert len(studies) == 5
+    assert asked_alike(ledger, *own) == sorted([named, unextracted, keys["openai/gpt-4o", other.name, True]])
+    assert asked_alike(ledger, *own, of_protocol=True) == sorted([named, unextracted])
 
 
 @pytest.mark.parametrize("where", ["counting", "reading", "drawing"], ids=["there", "here", "on a third board"])
@@ -283,3 +287,21 @@ async def test_the_owner_hears_of_a_file_with_the_answers_of_a_model_that_plays_
     found = contest.stands(made).estimated
     assert found is not None
     assert (found.like, found.same, found.changed) == ("amber", TEAM_ITEMS - 1, 1)
+
+
+@pytest.mark.parametrize(("items", "shown"), [(FEWEST, 0), (FEWEST + 3, FEWEST + 3)])
+async def test_a_model_that_answers_as_the_reference_does_makes_up_no_batch_of_others(
+    ledger: Ledger, items: int, shown: int
+):
+    """What amber gets against it is public, and is what amber gets against the reference on three items; of five the
+    other two would follow."""
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        await judged(ledger, server, ITEMS[:items], echoed=ITEMS[:3])
+    with served(ledger) as house:
+        visitor = house.visitor()
+        (board,) = (one["board"] for one in visitor.get("/api/boards").json()["boards"])
+        public = visitor.get(f"/api/boards/{board}/battles", params={"model": "amber"}).json()["battles"]
+        rows = {one["model"]: one for one in visitor.get(f"/api/boards/{board}").json()["models"]}
+    assert [one["opponent"] for one in public] == ["basil"] * 3
+    met = rows["amber"]["wins"] + rows["amber"]["losses"] + rows["amber"]["ties"]
+    assert met == 2 * (3 + shown)

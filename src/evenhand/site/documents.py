@@ -170,7 +170,7 @@ class ShowingListed(TypedDict):
     verdict: str
     replies: list[str]
     replicate: int
-    at: float
+    at: float | None
 
 
 class BattleDocument(Versioned):

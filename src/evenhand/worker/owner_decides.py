@@ -98,10 +98,11 @@ def _founding(ledger: Ledger, board: JoinedBoard) -> list[EarlierAnswers]:
 
 def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
-    this judge judges in the same words: two may share items, and replies are not asked for twice."""
+    this judge judges by the same protocol: two may share items, and replies are not asked for twice, whichever words go
+    to an extractor."""
     here = board.intake.board
     own = here.rater, here.condition
-    alike = {own, *asked_alike(ledger, *own, in_all_words=True)}
+    alike = {own, *asked_alike(ledger, *own, of_protocol=True)}
     judged_alike = {one.id for one in intakes_on_record(ledger) if (one.board.rater, one.board.condition) in alike}
     asked = {item.digest for item in board.items}
     for one in submissions_on_record(ledger):

@@ -224,9 +224,17 @@ class Runner(Generic[S, R]):
         claimed = await self._writer.run(lambda: self._task.claim(self._ledger, batch, holder=self._holder))
         if not self._waits or not claimed.others:
             return claimed
-        held = {due.key: self._asked_next(due) for due in batch if due.key in claimed.others}
-        waiting = await self._in_open_batches([*held.values()])
-        return replace(claimed, others={key for key, call in held.items() if call not in waiting})
+        held = await self._with_replies(batch, claimed.others)
+        calls = {due.key: self._asked_next(due) for due in held if due.key in claimed.others}
+        waiting = await self._in_open_batches([*calls.values()])
+        return replace(claimed, others={key for key, call in calls.items() if call not in waiting})
+
+    async def _with_replies(self, batch: Sequence[Due[S]], keys: Collection[str]) -> list[Due[S]]:
+        """The batch; those of these `keys` with the replies that have come on record since they were planned: another
+        run may be at the next step, or have ended before it."""
+        unheard = [due.request.key for due in batch if due.key in keys and due.stored is None]
+        found = await self._writer.run(self._ledger.find_calls, unheard) if unheard else {}
+        return [replace(due, stored=due.stored or found.get(due.request.key)) for due in batch]
 
     def _asked_next(self, due: Due[S]) -> str:
         """The key of the call that its result waits for: the first, or the one after what is on record."""
@@ -247,11 +255,12 @@ class Runner(Generic[S, R]):
             self.tally.elsewhere += len(claimed.others)
         self.tally.known += len(claimed.decided)
         await self._link(sorted(claimed.decided))
-        asked = [due.request.key for due in batch if due.key in claimed.mine and due.stored is None]
-        waiting = await self._in_open_batches(asked)
-        self.tally.in_batches += len(waiting)
-        for due in batch:
-            if due.key in claimed.mine and due.request.key not in waiting:
+        mine = [due for due in batch if due.key in claimed.mine]
+        waiting = await self._in_open_batches([due.request.key for due in mine if due.stored is None])
+        for due in mine:
+            if due.request.key in waiting:
+                self.tally.in_batches += 1
+            else:
                 await self.concurrency.acquire()
                 if self._stop.raised:
                     self.concurrency.release()
@@ -260,13 +269,10 @@ class Runner(Generic[S, R]):
 
     async def _answered_meanwhile(self, batch: Sequence[Due[S]], claimed: Claimed) -> tuple[Sequence[Due[S]], Claimed]:
         """Where a call says whether something is decided, others may have made it for another name: what came of it
-        is written down here too."""
-        if self._task.study is not None or not claimed.decided:
-            return batch, claimed
-        calls = {due.request.key for due in batch if due.key in claimed.decided}
-        found = await self._writer.run(self._ledger.find_calls, sorted(calls))
-        known = {due.key for due in batch if due.key in claimed.decided and due.request.key in found}
-        batch = [replace(due, stored=found[due.request.key]) if due.key in known else due for due in batch]
+        is written down here too. Elsewhere they may have made it, and gone no further: it is not made again."""
+        asked = claimed.decided if self._task.study is None else claimed.mine
+        batch = await self._with_replies(batch, asked)
+        known = {due.key for due in batch if due.key in asked and due.stored is not None}
         return batch, replace(claimed, mine=claimed.mine | known, decided=claimed.decided - known)
 
     async def _in_open_batches(self, calls: Sequence[str]) -> Collection[str]:
@@ -298,10 +304,12 @@ class Runner(Generic[S, R]):
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _stop_without_room(self) -> None:
+    async def _stop_without_room(self) -> bool:
         """Unless batches hold more: that is set aside already, is collected, and leaves room."""
-        if self._desks is None or not await self._desks.hold_more():
-            self._stop.stop()
+        if self._desks is not None and await self._desks.hold_more():
+            return False
+        self._stop.stop()
+        return True
 
     async def _ask_and_record(self, due: Due[S], told: _Told, reserved: Reserved | None, twin: Answer | None) -> None:
         concluded = False
@@ -312,7 +320,9 @@ class Runner(Generic[S, R]):
                 said = due.stored or await self._overheard(twin, told)
             result = await self._read(due, said, told)
             concluded = True
-            if result is not _INTERRUPTED or told.sent:
+            if result is _IN_BATCH:
+                self.tally.in_batches += 1
+            elif result is not _INTERRUPTED or told.sent:
                 self._conclude(due, result, told)
             if due.key in await self._writer.put(told.entries):
                 await self._look_later(due, result, told)
@@ -370,13 +380,12 @@ class Runner(Generic[S, R]):
         if self._stop.pressing:
             return _INTERRUPTED
         if await self._in_open_batches([request.key]):
-            self.tally.in_batches += 1
-            return _INTERRUPTED
+            told.answers[request.key] = _IN_BATCH
+            return _IN_BATCH
         reserved = await self._second.reserve(request)
         if reserved is None:
-            await self._stop_without_room()
-            told.answers[request.key] = _OVER_BUDGET
-            return _OVER_BUDGET
+            lacking = told.answers[request.key] = _OVER_BUDGET if await self._stop_without_room() else _INTERRUPTED
+            return lacking
         return await self._ask(self._second, request, reserved, told)
 
     async def _keep(self, told: _Told) -> dict[str, StoredCall]:
@@ -415,9 +424,9 @@ class Runner(Generic[S, R]):
             # Neither answered nor failed: it waits where it is, and the next run finds it there.
             if pending.error is not None:
                 self._stop.fail(pending.error)
-            else:
-                self.tally.in_batches += 1
-            return _INTERRUPTED
+                return _INTERRUPTED
+            told.answers[request.key] = _IN_BATCH
+            return _IN_BATCH
         except NotSent:
             self._stop.stop()
             return _INTERRUPTED
@@ -542,4 +551,5 @@ class Runner(Generic[S, R]):
 
 
 _INTERRUPTED = NoVerdict(reason="interrupted", detail="The run was stopped before the reply came.")
+_IN_BATCH = NoVerdict(reason="interrupted", detail="The call waits in a batch.")
 _OVER_BUDGET = NoVerdict(reason="over-budget", detail="The budget does not allow the second call.")

@@ -6,19 +6,22 @@ from collections.abc import Iterable, Mapping
 
 from sqlalchemy import select
 
+from evenhand.domain.response import REFERENCE
+from evenhand.domain.submission import labelled
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger, chunks
 
 
-def asked_alike(ledger: Ledger, rater: str, condition: str, *, in_all_words: bool = False) -> list[tuple[str, str]]:
+def asked_alike(ledger: Ledger, rater: str, condition: str, *, of_protocol: bool = False) -> list[tuple[str, str]]:
     """Keys of the other raters, each with a condition, by which a request may be the same: of the same model, endpoint
     and settings, and no mark of the trial in it. A model may be on record with its provider's name and without, and a
     protocol's words are not all sent to the judge: some go to an extractor, or to judges who see something else.
-    `in_all_words`: only where these are the same too."""
+    `of_protocol`: only where all words are the same too, or the protocol's name is: under one name those to the judge
+    seldom change."""
     raters, conditions, studies = schema.raters, schema.conditions, schema.studies
     query = (
         select(studies.c.rater, studies.c.condition, raters.c.endpoint, raters.c.settings, conditions.c.readout)
-        .add_columns(raters.c.name, conditions.c.prompt_hash)
+        .add_columns(raters.c.name, conditions.c.protocol, conditions.c.prompt_hash)
         .join(raters, raters.c.key == studies.c.rater)
         .join(conditions, conditions.c.key == studies.c.condition)
         .where(conditions.c.prompt_hash != "", ~conditions.c.fenced, conditions.c.readout != "token")
@@ -26,11 +29,11 @@ def asked_alike(ledger: Ledger, rater: str, condition: str, *, in_all_words: boo
     )
     with ledger.reading() as connection:
         found = {
-            (by, under): (*asks, name.rpartition("/")[2], words if in_all_words else "")
-            for by, under, *asks, name, words in connection.execute(query)
+            (by, under): ((*asks, name.rpartition("/")[2]), {protocol, words} if of_protocol else {""})
+            for by, under, *asks, name, protocol, words in connection.execute(query)
         }
-    own = found.pop((rater, condition), None)
-    return sorted(one for one, asks in found.items() if asks == own)
+    asked, known = found.pop((rater, condition), (None, set[str]()))
+    return sorted(one for one, (asks, words) in found.items() if asks == asked and words & known)
 
 
 _READ = (
@@ -60,3 +63,19 @@ def replies_on(ledger: Ledger, until: Mapping[str, int]) -> set[str]:
             for seq, calls, item in connection.execute(_READ.where(schema.trials.c.item.in_(some)))
             if seq <= until[item]
         }
+
+
+def answered_as_the_reference(ledger: Ledger, items: Iterable[str]) -> set[str]:
+    """Those of the items to which a founding model gives the reference's answer word for word: what others get against
+    that model is public, and rests on the replies that they get against the reference. Not where a submission does, or
+    its team would learn that it has guessed the reference."""
+    reference, other = schema.responses.alias().c, schema.responses.alias().c
+    query = select(other.item, other.model).where(
+        other.item == reference.item,
+        other.text == reference.text,
+        reference.model == REFERENCE,
+        other.model != REFERENCE,
+    )
+    with ledger.reading() as connection:
+        found = [row for some in chunks(items) for row in connection.execute(query.where(reference.item.in_(some)))]
+    return {item for item, model in found if labelled(model) is None}

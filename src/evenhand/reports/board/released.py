@@ -34,7 +34,7 @@ from evenhand.ledger.read.board_versions import (
 from evenhand.ledger.read.projection import benchmarks, items_of
 from evenhand.ledger.read.public_benchmarks import once_opened, opened_benchmarks
 from evenhand.ledger.read.results import Mask
-from evenhand.ledger.read.same_replies import asked_alike, replies_on
+from evenhand.ledger.read.same_replies import answered_as_the_reference, asked_alike, replies_on
 from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.opening import LedgerError
@@ -282,8 +282,9 @@ def release(
     counting, so_far = [*groups, *((one, True) for one in together)], board.so_far(ledger)
     left_out = [numbered(group) for group in left_out]
     items = [one for data in {group.study.data for group in some} for one in items_of(ledger, data)]
-    version, seen = so_far.version, once_open(ledger, items) | dict.fromkeys(open_items, _EVER)
     asked = [] if all(group.study.rater.kind == "human" for group in some) else items
+    told = open_items | answered_as_the_reference(ledger, [one.digest for one in asked])
+    version, seen = so_far.version, once_open(ledger, items) | dict.fromkeys(told, _EVER)
     here = {number for group in some for number in group.results.seq.tolist()}
     elsewhere = Elsewhere(
         ledger=ledger,

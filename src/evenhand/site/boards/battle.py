@@ -32,7 +32,9 @@ class ShownVerdict:
     replies: tuple[str, ...]
     """The judge's own words, call after call; empty where they are withheld or a person judged."""
     replicate: int
-    at: float
+    at: float | None
+    """None where something is withheld: a reply that was on record is read at once, so it would tell that the judge had
+    been asked in the same words, of an answer that is the reference's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,7 @@ def find_battle(
         pictures=pictures_of(ledger, found, on_record.data),
         answers=tuple((model, record.answers[digests[model]].text) for model in models),
         says_to_judge=tuple(tuple(speaks.get(digests[model], ())) for model in models),
-        showings=tuple(_said(record, on_record, one, seen) for one in seen),
+        showings=tuple(_said(record, on_record, one, seen, timed=sight.everything) for one in seen),
         withheld=not sight.everything,
     )
 
@@ -138,7 +140,9 @@ def stored_image(ledger: Ledger, name: str, fetched: Mapping[str, str]) -> str |
     return digest if known else None
 
 
-def _said(record: CaseRecord, on_record: BoardOnRecord, one: JudgedTrial, among: Sequence[JudgedTrial]) -> ShownVerdict:
+def _said(
+    record: CaseRecord, on_record: BoardOnRecord, one: JudgedTrial, among: Sequence[JudgedTrial], *, timed: bool
+) -> ShownVerdict:
     judgement = one.judgement
     said = verdict_words(judgement.verdict, one.models)
     if isinstance(judgement.verdict, Grades):
@@ -155,5 +159,5 @@ def _said(record: CaseRecord, on_record: BoardOnRecord, one: JudgedTrial, among:
         decided=not isinstance(judgement.verdict, NoVerdict),
         replies=tuple(call.call.reply.text for call in record.replies(one)),
         replicate=one.trial.replicate,
-        at=judgement.at,
+        at=judgement.at if timed else None,
     )

@@ -31,7 +31,8 @@ RESULTS: Mapping[Result, str] = {"won": "Won", "tie": "Tied", "lost": "Lost"}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskedBattles:
-    """Which of a model's battles, and in which order; as it stands: all, in the order of the record."""
+    """Which of a model's battles, and in which order; as it stands: all, in the order of the record, which nobody else
+    is told where something is withheld: what was read from a reply on record comes first there."""
 
     against: str = ""
     result: Result | Literal[""] = ""
@@ -162,7 +163,7 @@ def listed_battles(
     played = _played(ledger, found, model, seen)
     if played is None or found.index is None:
         return BattleList(total=0, battles=())
-    wanted = _arranged(ledger, found, played, asked)
+    wanted = _arranged(ledger, found, played, asked, seen)
     opponents: list[int] = np.unique(played.opponent).tolist()
     shown = wanted if page is None else wanted.rows(slice((page - 1) * PER_PAGE, page * PER_PAGE))
     return BattleList(
@@ -184,7 +185,7 @@ def beside(
     played = _played(ledger, found, model, seen)
     if played is None:
         return None
-    every = {(one.item, one.opponent): one for one in _arranged(ledger, found, played, asked).listed()}
+    every = {(one.item, one.opponent): one for one in _arranged(ledger, found, played, asked, seen).listed()}
     if (item, opponent) not in every:
         return None
     listed = list(every.values())
@@ -220,7 +221,7 @@ def _played(ledger: Ledger, found: Standings, model: str, seen: Sight) -> _Playe
     )
 
 
-def _arranged(ledger: Ledger, found: Standings, played: _Played, asked: AskedBattles) -> _Played:
+def _arranged(ledger: Ledger, found: Standings, played: _Played, asked: AskedBattles, seen: Sight) -> _Played:
     models, kept = played.index.rows.models, np.ones(len(played), dtype=np.bool_)
     if asked.against:
         kept &= played.opponent == (models.index(asked.against) if asked.against in models else -1)
@@ -233,12 +234,13 @@ def _arranged(ledger: Ledger, found: Standings, played: _Played, asked: AskedBat
         of_category = {one.digest for one in items_of(ledger, found.on_record.data) if one.category == asked.category}
         kept &= np.array([digest in of_category for digest in played.index.items], dtype=np.bool_)[played.item]
     wanted = played.rows(kept)
-    if not asked.sort:
+    sort = asked.sort or "item"
+    if not asked.sort and seen.everything:
         return wanted
     item = _places([_by_number(label) for label in wanted.labels])[wanted.item]
     opponent = _places([_by_number(found.names.get(model, model)) for model in models])[wanted.opponent]
     keys = {"item": item, "against": opponent, "result": -wanted.sign}
-    first = keys[asked.sort] if asked.order == "ascending" else -keys[asked.sort]
+    first = keys[sort] if asked.order == "ascending" else -keys[sort]
     # Of what is alike the items are in their order, whichever way the list goes.
     return wanted.rows(np.lexsort((opponent, item, first)))
 
