@@ -253,7 +253,7 @@ def explained(where: object, *, waited: float = BUSY_SECONDS) -> Generator[None]
     except DBAPIError as error:
         raise server.fault_in(error, where, waited) or _error(str(error.orig), where, waited) from error
     except PendingRollbackError as error:  # of what asks on after the connection was lost
-        raise server.ended(where, "the connection was lost") from error
+        raise server.ended(where) from error
     except (SQLAlchemyError, sqlite3.Error) as error:
         raise _error(str(error), where, waited) from error
     except OSError as error:

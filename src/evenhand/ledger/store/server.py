@@ -162,7 +162,7 @@ def _became(connection: Connection, number: str) -> str | None:
         return None
 
 
-def ended(where: object, words: str) -> Unmade:
+def ended(where: object, words: str = "the connection was lost") -> Unmade:
     return Unmade(
         f"The database server of the ledger at {where} ended what was under way ({words}); run the same command "
         "again: nothing that was committed is lost.",
