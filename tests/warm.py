@@ -362,7 +362,7 @@ def _wait_and_fork(descriptor: int) -> None:
         return
     cause = _become(asked)
     module, _, name = asked.words["call"].partition(":")
-    if module.startswith("tests."):
+    if module.startswith(("tests.", "bench.")):
         sys.path.insert(0, str(ROOT))
     code: object = 0
     try:
