@@ -25,6 +25,7 @@ from tests.e2e.test_workers import (
     check_kills,
     let_all_come,
 )
+from tests.e2e.test_workers_soak import Crew, check_crew
 from tests.e2e.workplace import SECONDS, Workplace, drawn, ended, judging, stats, until, waited_for
 from tests.scripted_server import server_process
 from tests.site.test_serve import free_port
@@ -231,8 +232,7 @@ def test_workers_of_ray_killed_now_and_then_are_replaced_and_nothing_is_lost_or_
 def test_twenty_thousand_judgements_by_four_workers_of_ray_killed_ten_times(
     on_server: OnServer, cluster: Cluster
 ) -> None:
-    more = ("--runner", cluster.client)
-    print(check_kills(on_server, *more, replicates=100, kills=10, every=1500, seed=0, places=64, full=4))
+    check_crew(on_server, Crew(runner=("--runner", cluster.client), full=4))
 
 
 def test_a_budget_holds_for_all_workers_of_ray_whatever_dies(joined: Workplace) -> None:

@@ -126,12 +126,6 @@ def test_workers_killed_now_and_then_are_replaced_and_nothing_is_lost_or_doubled
     print(check_kills(here, replicates=5, kills=4, every=60, seed=1, places=8))
 
 
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(2))
-def test_twenty_thousand_judgements_by_four_workers_killed_ten_times(here: Workplace, seed: int) -> None:
-    print(check_kills(here, replicates=100, kills=10, every=2500, seed=seed, places=64))
-
-
 def test_limits_are_those_of_all_workers_together(here: Workplace) -> None:
     a_second = 20
     with server_process("--latency", "0.05") as url:

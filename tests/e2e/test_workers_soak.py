@@ -1,5 +1,5 @@
 """Twenty thousand judgements by four processes, of which one is killed now and then, where every fifth answer is a
-fault: with half a budget first, then with enough."""
+fault: with half a budget first, then with enough. Those of Ray are in test_ray_workers."""
 
 import random
 import signal
@@ -31,13 +31,17 @@ HALF, ENOUGH = 30.0, 300.0
 class Crew:
     """Four processes at one study."""
 
-    commands: int
+    commands: int = 1
     """Started by hand; 1: one command that starts the others."""
+    runner: tuple[str, ...] = ()
+    """What the command is told of who starts them."""
+    full: int = 0
+    """As for `kill_helpers`."""
 
     def words(self, url: str, budget: float) -> tuple[str, ...]:
         share = ("--max-connections", str(PLACES // self.commands), "--rpm", str(61 * A_SECOND // self.commands))
         price = ("--price", f"input={INPUT},output={OUTPUT}", "--max-cost", f"{budget}")
-        workers = ("--workers", "4") if self.commands == 1 else ()
+        workers = ("--workers", "4", *self.runner) if self.commands == 1 else ()
         # A call that fails eleven times in a row is none of these.
         tries = ("--replicates", str(REPLICATES), "--max-retries", "10")
         return judging(url, *drawn(BATTLES), *tries, *share, *price, *workers, "--quiet")
@@ -49,7 +53,8 @@ class Crew:
         asked = self.words(url, budget)
         if self.commands == 1:
             leader = here.start(*asked)
-            return kill_helpers(here, url, leader, kills=kills, every=EVERY, lots=lots), [ended(leader)]
+            done = kill_helpers(here, url, leader, kills=kills, every=EVERY, lots=lots, full=self.full)
+            return done, [ended(leader)]
         team = [here.start(*asked) for _ in range(self.commands)]
         done = kill_commands(here, url, team, asked, kills=kills, lots=lots)
         return done, [ended(process) for process in team]
@@ -86,8 +91,12 @@ def billed(url: str) -> float:
 
 @pytest.mark.parametrize("commands", [1, 4])
 def test_twenty_thousand_judgements_by_four_processes_killed_ten_times(here: Workplace, commands: int) -> None:
-    crew, lots = Crew(commands=commands), random.Random(commands)
-    with server_process("--bills", "--latency", "0.05", "--seed", str(commands), *A_FIFTH) as url:
+    check_crew(here, Crew(commands=commands))
+
+
+def check_crew(here: Workplace, crew: Crew) -> None:
+    lots, held = random.Random(crew.commands), ["--held"] if crew.full else []
+    with server_process("--bills", "--latency", "0.05", "--seed", str(crew.commands), *A_FIFTH, *held) as url:
         killed, stopped = crew.killed(here, url, budget=HALF, kills=5, lots=lots)
         assert {ran.code for ran in stopped} == {3}, [ran.err for ran in stopped]
         half = until(url, lambda seen: seen["in_flight"] == 0)
@@ -106,11 +115,11 @@ def test_twenty_thousand_judgements_by_four_processes_killed_ten_times(here: Wor
     assert whole <= ENOUGH
     assert seen["peak"] <= 2 * PLACES, "what a killed one had sent is worked on while others have its places"
     # The two phases begin with a burst each; what is kept waiting on the way may come together with what follows.
-    assert seen["requests"] <= A_SECOND * (seen["span"] + 4 * commands)
+    assert seen["requests"] <= A_SECOND * (seen["span"] + 4 * crew.commands)
     assert here.rows("SELECT * FROM claims") == []
     assert here.run("ledger", "check").code == 0
     print(
-        f"\n{commands} command(s), {killed + more} kills, {JUDGEMENTS} judgements, {seen['requests']} requests in "
+        f"\n{crew.commands} command(s), {killed + more} kills, {JUDGEMENTS} judgements, {seen['requests']} requests in "
         f"{seen['span']:.0f} s, {again} answered again, peak {seen['peak']}, busiest second {seen['busiest']} of "
         f"{A_SECOND} a second and a burst; ${spent:.2f} billed of ${HALF:.0f} ({half['answered']} answered), "
         f"${whole:.2f} of ${ENOUGH:.0f}, ${charged:.2f} charged"
