@@ -7,7 +7,8 @@ and a PostgreSQL server of its own with its settings as they come, all on the co
 1,000 characters, replies 250 words; items differ in length and in how many models answered them. Both databases are
 measured by turns in one run, so that a noisy machine disturbs them alike: ratios count. CPU is that of the command's
 processes, and of PostgreSQL's, told apart and added up; the scripted server's is the model's and not counted. A
-judgement is what more of them cost: the difference of a long run and a short one, so that the start is not in it.
+judgement is what more of them cost: the difference of a long run and a short one, so that the start is not in it;
+workers, which take seconds to come, want `--items 600`.
 
 Boards are of `bench.judged_board`: 10,000 judgements of 50 models on 50 items are written by the ledger, and more are
 made of those by SQL, as replicates of the same trials. Linux only: CPU is read from /proc.
@@ -27,6 +28,7 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -198,9 +200,9 @@ class Bench:
             raise SystemExit(f"The run did not do what is measured: {document}")
         return cost
 
-    def more(self, url: str, kind: str, *words: str) -> Cost:
-        """A long run beyond a short one, each into a new ledger."""
-        short = self.judged(url, self.store(kind), *words, limit=max(1, self.items // 10))
+    def more(self, url: str, kind: str, *words: str, short_of: int = 10) -> Cost:
+        """A long run beyond a short one, which has one in so many of the items, each into a new ledger."""
+        short = self.judged(url, self.store(kind), *words, limit=max(1, self.items // short_of))
         found = self.judged(url, self.store(kind), *words).beyond(short)
         if min(found.client, found.wall, found.server if kind == "postgresql" else 1) <= 0:
             raise SystemExit(f"The longer run took no longer than the shorter ({found}): give more --items.")
@@ -232,19 +234,22 @@ def cpu_figures(
 
 
 def worker_figures(bench: Bench, url: str, *, rounds: int) -> list[Figure]:
+    """Half a run is taken off, in which all workers have come: they take seconds to start."""
     figures: list[Figure] = []
+    kinds = {f"{number} worker(s)": ("--workers", str(number)) for number in (1, 2, 4)}
+    if find_spec("ray") is not None:
+        kinds["4 workers of Ray"] = ("--workers", "4", "--runner", "ray")
     for kind in ("sqlite", "postgresql"):
-        found: dict[int, list[Cost]] = {1: [], 2: [], 4: []}
+        found: dict[str, list[Cost]] = {name: [] for name in kinds}
         for _ in range(rounds):
-            for workers, costs in found.items():
-                costs.append(bench.more(url, kind, "--workers", str(workers)))
-        for workers, costs in found.items():
+            for name, costs in found.items():
+                costs.append(bench.more(url, kind, *kinds[name], short_of=2))
+        for name, costs in found.items():
             a_second = [one.judgements / one.wall for one in costs]
             cpu = [1e3 * one.cpu / one.judgements for one in costs]
-            figures += [
-                median_figure(f"{kind}, {workers} worker(s): judgements a second", a_second),
-                median_figure(f"{kind}, {workers} worker(s): CPU of a judgement, both counted", cpu, unit="ms"),
-            ]
+            figures.append(median_figure(f"{kind}, {name}: judgements a second", a_second))
+            if "Ray" not in name:  # whose processes are not all the command's
+                figures.append(median_figure(f"{kind}, {name}: CPU of a judgement, both counted", cpu, unit="ms"))
     return figures
 
 
