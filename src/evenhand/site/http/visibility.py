@@ -147,11 +147,11 @@ def audit_in_sight(ledger: Ledger, report: Mapping[str, Any]) -> Mapping[str, An
 def _without_the_reference(report: Mapping[str, Any]) -> dict[str, Any]:
     """Of what hangs on pairs with it only the words, and no number."""
     measures = [one for one in report["measures"] if {one["name"], one.get("part_of")} & _WITHOUT_OTHERS]
-    pictures = {name: one for name, one in (report.get("pictures") or {}).items() if name == "lengths"}
+    drawn: Mapping[str, Any] = report.get("pictures") or {}
     return {
         **report,
         "measures": measures,
-        "pictures": pictures,
+        "pictures": {name: one for name, one in drawn.items() if name == "lengths"},
         "findings": [_NUMBERS.sub("", one) for one in report.get("findings", ())],
         "gate": [one for one in report.get("gate", ()) if _RULED.split(one["rule"])[0] in _WITHOUT_OTHERS],
     }
