@@ -164,10 +164,12 @@ async def at_work(kind: Submissions) -> None:
     await work([kind], ledger=kind.ledger, stopping=Stopping(), rhythm=Rhythm(once=True))
 
 
-def questions(count: int, *, references: bool = True) -> tuple[Item, ...]:
+def questions(count: int, *, references: bool = True, skill: str = "") -> tuple[Item, ...]:
+    """`skill`: under which they stand, and what their labels begin with."""
     return tuple(
         Item(
-            label=str(number),
+            label=f"{skill}{number}",
+            category=skill or None,
             instruction=f"What is in picture {number}?",
             caption=f"Picture {number}: a house.",
             reference=f"House {number}." if references else None,
@@ -190,13 +192,16 @@ async def founded(
     showing: Showing | None = None,
     strengths: Mapping[str, float] | None = None,
     references: bool = True,
+    skill: str = "",
 ) -> Contest:
     """A board on which ann, ben and the reference, if there is one, have met, which takes submissions.
 
     `left_out`: so many of the items are not asked about. `strengths`: of other founding models, for a judge by those.
+    `skill`: under which the questions stand.
     """
-    asked = questions(items, references=references)
-    benchmark = Benchmark(name="houses", items=asked, licence="CC0-1.0", citation="", protocols=())
+    asked = questions(items, references=references, skill=skill)
+    name = f"houses {skill}".strip()
+    benchmark = Benchmark(name=name, items=asked, licence="CC0-1.0", citation="", protocols=())
     answers = [
         Response(item=item.digest, model=model, text=f"{model.title()} sees {item.label}.{_told(strengths, model)}")
         for item in asked
@@ -219,4 +224,4 @@ async def founded(
     )
     await run_study(prepared, ledger=ledger, context=judge.call_context(Budget(None), frozenset()), stop=StopSign())
     board = BoardIdentity(data=benchmark.digest, rater=rater.key, condition=prepared.study.condition)
-    return Contest(ledger, asked, open_intake(ledger, "houses", board, terms, by=OWNER))
+    return Contest(ledger, asked, open_intake(ledger, name, board, terms, by=OWNER))

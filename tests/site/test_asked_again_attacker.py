@@ -247,3 +247,32 @@ async def test_the_owner_hears_of_a_file_whose_answers_wait_where_other_words_go
     found = second.stands(after).estimated
     assert found is not None
     assert (found.like.endswith(f"[{before}]"), found.same, found.changed) == (True, TEAM_ITEMS - 1, 1)
+
+
+async def test_the_owner_hears_of_a_file_whose_answers_wait_where_the_questions_have_other_labels(ledger: Ledger):
+    """Under another skill, which the judge does not read: all answers but one get the very same replies."""
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        first = await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL, skill="counting ")
+        second = await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL)
+        before = first.submitted(
+            lambda item: ours(replace(item, label=item.label.removeprefix("counting "))), team="birds"
+        )
+        after = second.submitted(ours_but_one, team="birds")
+        await second.worked(server.base_url)
+    found = second.stands(after).estimated
+    assert found is not None
+    assert (found.like.endswith(f"[{before}]"), found.same, found.changed) == (True, TEAM_ITEMS - 1, 1)
+
+
+async def test_the_owner_hears_of_a_file_with_the_answers_of_a_model_that_plays_under_other_labels(ledger: Ledger):
+    """Ann says there what she says on no other board, and everybody reads it."""
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL, skill="counting roofs ")
+        contest = await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL)
+        made = contest.submitted(
+            lambda item: f"Ann sees counting roofs {item.label}." + " Or not." * (item.label == "2")
+        )
+        await contest.worked(server.base_url)
+    found = contest.stands(made).estimated
+    assert found is not None
+    assert (found.like, found.same, found.changed) == ("ann", TEAM_ITEMS - 1, 1)

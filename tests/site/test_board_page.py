@@ -7,13 +7,18 @@ from pathlib import Path
 import httpx2 as httpx
 import pytest
 
+from evenhand.domain.item import Benchmark, Item
+from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
+from evenhand.domain.response import REFERENCE, Response
+from evenhand.domain.study import Study, wanted
+from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.projection import items_of, studies
-from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.writing import write_report
-from tests.site.house import MODELS, House, fill, links, served
+from tests.site.house import CONDITION, JUDGE, MODELS, House, fill, links, served
 from tests.site.test_boards import only_board
 
 BLUE = MODELS[1]
@@ -221,3 +226,41 @@ def test_every_page_of_a_sample_and_of_a_scripted_judge_says_so_in_its_head(ledg
 
 def _first_item(ledger: Ledger) -> str:
     return items_of(ledger, studies(ledger)[0].data)[0].digest
+
+
+@pytest.mark.parametrize("backwards", [False, True], ids=["as planned", "the other way round"])
+def test_in_which_order_replies_came_is_told_by_no_list_and_no_battle(ledger: Ledger, backwards: bool):
+    """Not even of items and models whose names differ only in a way in which numbers and letters are read alike."""
+    items = tuple(
+        Item(label=label, instruction=f"{label}?", reference=f"House {label}.") for label in ("2", "02", "10")
+    )
+    models = ("amber", "blue 1", "blue 01", REFERENCE)
+    benchmark = Benchmark(name="houses", items=items, licence="CC0-1.0", citation="", protocols=())
+    answers = [
+        Response(item=one.digest, model=model, text=f"{model}: {one.label}") for one in items for model in models
+    ]
+    given = {one.digest: {each.model: each.digest for each in answers if each.item == one.digest} for one in items}
+    study = Study(
+        benchmark="houses", data=benchmark.digest, items=tuple(one.digest for one in items), models=models,
+        rater=JUDGE.key, condition=CONDITION.key,
+    )  # fmt: skip
+    trials = [*wanted(study, given)]
+    ledger.register_benchmark(benchmark)
+    ledger.add_responses(answers)
+    ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=len(trials))
+    for trial in reversed(trials) if backwards else trials:
+        verdict = Preference(value=1, levels=3)
+        judgement = Judgement(trial=trial.key, verdict=verdict, reader="r1", calls=(), run="run", at=1.0)
+        ledger.commit(Entries(trials=[trial], links=[(study.key, trial.key)], judgements=[judgement]))
+    with served(ledger) as house:
+        visitor = house.visitor()
+        board = only_board(visitor)
+        named = [(label, opponent) for label, opponent, _ in listed(visitor, board)]
+        shown: list[list[str]] = []
+        for label, opponent in named:
+            asked = {"item": label, "a": "amber", "b": opponent}
+            showings = visitor.get(f"/api/boards/{board}/battle", params=asked).json()["showings"]
+            shown += [one["models"] for one in showings]
+    expected = [(label, model) for label in ("02", "2", "10") for model in ("blue 01", "blue 1")]
+    assert named == expected
+    assert shown == [pair for _, model in expected for pair in (["amber", model], [model, "amber"])]

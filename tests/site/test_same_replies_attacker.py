@@ -2,7 +2,7 @@
 same question under another skill, the same answer under another variant. What everybody sees of two boards never
 differs in fewer items than a batch has. The judge is a scripted server, and whoever looks asks over HTTP."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -53,13 +53,17 @@ def said(item: Item) -> str:
     return f"Amber sees: {item.instruction}"
 
 
+def given(item: Item) -> str:
+    return item.reference or ""
+
+
 async def judged(
     ledger: Ledger, server: ScriptedServer, items: Sequence[Item], *, otherwise: Sequence[Item] = (), variant: str = "",
     see: See = "caption", orders: Orders = "both", protocol: Protocol = PROTOCOL, called: str = "openai/gpt-4o",
-    echoed: Sequence[Item] = (),
+    echoed: Sequence[Item] = (), echo: Callable[[Item], str] = given,
 ) -> int:  # fmt: skip
     """How often the judge was asked, on answers of amber against the reference. `otherwise`: where amber says something
-    else. `echoed`: where basil plays too, and says what the reference says."""
+    else. `echoed`: where basil plays too, and says what the reference says, as `echo` has it."""
     benchmark = registered(ledger, items)
     other = {one.digest for one in otherwise}
     answers = [
@@ -68,7 +72,7 @@ async def judged(
         )
         for one in items
     ] + [Response(item=one.digest, model=REFERENCE, text=one.reference or "") for one in items]  # fmt: skip
-    answers += [Response(item=one.digest, model="basil", text=one.reference or "", variant=variant) for one in echoed]
+    answers += [Response(item=one.digest, model="basil", text=echo(one), variant=variant) for one in echoed]
     ledger.add_responses(answers)
     judge, before = model_at(ledger, server.base_url, name=called), len(server.requests)
     prepared = prepare(
@@ -289,14 +293,25 @@ async def test_the_owner_hears_of_a_file_with_the_answers_of_a_model_that_plays_
     assert (found.like, found.same, found.changed) == ("amber", TEAM_ITEMS - 1, 1)
 
 
+ECHOES: Mapping[str, Callable[[Item], str]] = {
+    "word for word": given,
+    "a line more": lambda item: f"{given(item)}\n",
+    "spaces": lambda item: f" {given(item).replace(' ', '  ')}",
+    "case": lambda item: given(item).upper(),
+    "wide letters": lambda item: given(item).replace("H", "\uff28"),
+}
+"""Ways to say what the reference says that no judge, and nobody else, tells apart."""
+
+
 @pytest.mark.parametrize(("items", "shown"), [(FEWEST, 0), (FEWEST + 3, FEWEST + 3)])
+@pytest.mark.parametrize("echo", ECHOES.values(), ids=ECHOES)
 async def test_a_model_that_answers_as_the_reference_does_makes_up_no_batch_of_others(
-    ledger: Ledger, items: int, shown: int
+    ledger: Ledger, items: int, shown: int, echo: Callable[[Item], str]
 ):
     """What amber gets against it is public, and is what amber gets against the reference on three items; of five the
     other two would follow."""
     async with ScriptedServer(Script(judge=by_lot)) as server:
-        await judged(ledger, server, ITEMS[:items], echoed=ITEMS[:3])
+        await judged(ledger, server, ITEMS[:items], echoed=ITEMS[:3], echo=echo)
     with served(ledger) as house:
         visitor = house.visitor()
         (board,) = (one["board"] for one in visitor.get("/api/boards").json()["boards"])
@@ -305,3 +320,21 @@ async def test_a_model_that_answers_as_the_reference_does_makes_up_no_batch_of_o
     assert [one["opponent"] for one in public] == ["basil"] * 3
     met = rows["amber"]["wins"] + rows["amber"]["losses"] + rows["amber"]["ties"]
     assert met == 2 * (3 + shown)
+
+
+@pytest.mark.parametrize("otherwise", [False, True], ids=["the same reference", "another reference there"])
+async def test_a_model_that_answers_as_the_reference_does_under_another_skill_makes_up_no_batch(
+    ledger: Ledger, otherwise: bool
+):
+    """On that board it meets amber before everybody's eyes, in the words in which amber meets the reference here. Where
+    the reference was mended since, the model said then what the reference says now."""
+    there = of_skill(ITEMS[:3], "counting")
+    says = {one.label: given(one) for one in there}
+    if otherwise:
+        there = [replace(one, reference=f"A barn, number {one.label}.") for one in there]
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        await judged(ledger, server, there, echoed=there, echo=lambda one: says[one.label])
+        assert await judged(ledger, server, of_skill(ITEMS[:FEWEST], "reading")) == 2 * 2
+        assert counted_by_each(ledger) == [0, 3]
+        await judged(ledger, server, of_skill(ITEMS[: FEWEST + 3], "reading"))
+    assert counted_by_each(ledger) == [0, 3, FEWEST + 3]

@@ -2,13 +2,15 @@
 and answers by which figures against the reference would tell single verdicts."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from typing import TypedDict
 
+from evenhand.domain.item import Benchmark
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import SubmissionState, labelled
 from evenhand.engine.tasks.joining import JoinedBoard, protocol_of, submitted_texts
-from evenhand.ledger.read.same_replies import asked_alike
+from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.same_replies import asked_alike, questions_on_record
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import intakes_on_record
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
@@ -85,30 +87,45 @@ def _chosen(
     return chosen_answers(texts, board.items, earlier, drawn=met < len(texts))
 
 
+def _asked_here(ledger: Ledger, board: JoinedBoard) -> dict[str, list[str]]:
+    """By each item on record, those of the board that ask the same, under whichever label or skill."""
+    every, here = questions_on_record(ledger), dict[Hashable, list[str]]()
+    for item in board.items:
+        here.setdefault(every[item.digest], []).append(item.digest)
+    return {item: here[question] for item, question in every.items() if question in here}
+
+
 def _founding(ledger: Ledger, board: JoinedBoard) -> list[EarlierAnswers]:
     """Their answers are public, so anybody can submit them with one changed; also of those that play on another board
-    alone, which may share items."""
-    items = [item.digest for item in board.items]
-    texts: dict[str, dict[str, str]] = {}
-    for one in ledger.responses_to(items, variant=board.intake.board.variant, plain=board.plain):
+    alone, which may share items, or ask the same under another skill."""
+    own, asked = {item.digest for item in board.items}, _asked_here(ledger, board)
+    texts: dict[tuple[str, bool], dict[str, str]] = {}
+    for one in ledger.responses_to(asked, variant=board.intake.board.variant, plain=board.plain):
         if one.model != REFERENCE and labelled(one.model) is None:
-            texts.setdefault(one.model, {})[one.item] = one.text
-    return [EarlierAnswers(name=model, own=False, texts=given) for model, given in sorted(texts.items())]
+            texts.setdefault((one.model, one.item in own), {}).update(dict.fromkeys(asked[one.item], one.text))
+    return [EarlierAnswers(name=model, own=False, texts=given) for (model, _), given in sorted(texts.items())]
 
 
 def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
-    this judge judges by the same protocol: two may share items, and replies are not asked for twice, whichever words go
-    to an extractor."""
+    this judge judges by the same protocol: two may share items, or ask the same under other labels, and replies are not
+    asked for twice, whichever words go to an extractor."""
     here = board.intake.board
     own = here.rater, here.condition
     alike = {own, *asked_alike(ledger, *own, of_protocol=True)}
-    judged_alike = {one.id for one in intakes_on_record(ledger) if (one.board.rater, one.board.condition) in alike}
-    asked = {item.digest for item in board.items}
+    judged_alike = {
+        one.id: Benchmark(
+            name=one.benchmark, items=tuple(items_of(ledger, one.board.data)), licence="", citation="", protocols=()
+        )
+        for one in intakes_on_record(ledger)
+        if (one.board.rater, one.board.condition) in alike
+    }
+    asked = _asked_here(ledger, board)
     for one in submissions_on_record(ledger):
         if one.intake not in judged_alike or not _came_before(one, this):
             continue
-        texts = {item: text for item, text in submitted_texts(ledger, board, one).items() if item in asked}
+        answers = submitted_texts(ledger, judged_alike[one.intake], one)
+        texts = {item: text for said_of, text in answers.items() for item in asked.get(said_of, ())}
         upload = one.standing.upload
         if texts and upload is not None:
             yield EarlierAnswers(

@@ -91,13 +91,13 @@ def submitted_answers(ledger: Ledger, board: JoinedBoard, submission: Submission
     return tuple(replace(one, variant=board.intake.board.variant) for one in checked.responses)
 
 
-def submitted_texts(ledger: Ledger, board: JoinedBoard, submission: Submission) -> dict[str, str]:
-    """By item, what the file of another submission answers to items of this board; none where the file is gone."""
+def submitted_texts(ledger: Ledger, benchmark: Benchmark, submission: Submission) -> dict[str, str]:
+    """By item, what the file of a submission answers to items of the benchmark; none where the file is gone."""
     upload = submission.standing.upload
     if upload is None or not ledger.submitted.holds(upload.file):
         return {}
     data = ledger.submitted.get(upload.file)
-    checked = check_submitted(data, upload.name, board.benchmark, label=submission.label, missing_allowed=0)
+    checked = check_submitted(data, upload.name, benchmark, label=submission.label, missing_allowed=0)
     return {one.item: one.text for one in checked.responses}
 
 

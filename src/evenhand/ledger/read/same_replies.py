@@ -2,10 +2,12 @@
 finds the decision in what it said, and under whichever names the question and the answers are on record."""
 
 import json
+import unicodedata
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import select
 
+from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import labelled
 from evenhand.ledger.store import schema
@@ -65,17 +67,39 @@ def replies_on(ledger: Ledger, until: Mapping[str, int]) -> set[str]:
         }
 
 
-def answered_as_the_reference(ledger: Ledger, items: Iterable[str]) -> set[str]:
-    """Those of the items to which a founding model gives the reference's answer word for word: what others get against
-    that model is public, and rests on the replies that they get against the reference. Not where a submission does, or
-    its team would learn that it has guessed the reference."""
-    reference, other = schema.responses.alias().c, schema.responses.alias().c
-    query = select(other.item, other.model).where(
-        other.item == reference.item,
-        other.text == reference.text,
-        reference.model == REFERENCE,
-        other.model != REFERENCE,
-    )
+def questions_on_record(ledger: Ledger) -> dict[str, tuple[str, str | None]]:
+    """By digest the instruction and the reference of every item, whatever else it holds: where both are the same, a
+    judge of the reference may be asked in the same words."""
     with ledger.reading() as connection:
-        found = [row for some in chunks(items) for row in connection.execute(query.where(reference.item.in_(some)))]
-    return {item for item, model in found if labelled(model) is None}
+        found = ((digest, json.loads(content)) for digest, content in connection.execute(select(schema.items)))
+        return {digest: (content["instruction"], content.get("reference")) for digest, content in found}
+
+
+def answered_as_the_reference(ledger: Ledger, items: Iterable[Item]) -> set[str]:
+    """Those of the items, by digest, to which a founding model gives the reference's answer, under whichever label or
+    skill the question is on record: what others get against that model is public, and rests on the replies that they
+    get against the reference, or on replies to words that no judge tells from these. Not where a submission does, or
+    its team would learn that it has guessed the reference."""
+    asked = {one.digest: one.instruction for one in items}
+    if not asked:
+        return set()
+    known = {*asked.values()}
+    there = {item: words for item, (words, _) in questions_on_record(ledger).items() if words in known}
+    references: dict[tuple[str, str], set[str]] = {}
+    others: set[tuple[str, str]] = set()
+    table = schema.responses.c
+    query = select(table.item, table.model, table.text)
+    with ledger.reading() as connection:
+        for some in chunks(sorted(there)):
+            for item, model, text in connection.execute(query.where(table.item.in_(some))):
+                said = there[item], _words(text)
+                if model != REFERENCE and labelled(model) is None:
+                    others.add(said)
+                elif model == REFERENCE and item in asked:
+                    references.setdefault(said, set()).add(item)
+    return {item for said, those in references.items() if said in others for item in those}
+
+
+def _words(text: str) -> str:
+    """Without what is not seen on a page: how letters are composed, their case, and the space around words."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -283,7 +283,7 @@ def release(
     left_out = [numbered(group) for group in left_out]
     items = [one for data in {group.study.data for group in some} for one in items_of(ledger, data)]
     asked = [] if all(group.study.rater.kind == "human" for group in some) else items
-    told = open_items | answered_as_the_reference(ledger, [one.digest for one in asked])
+    told = open_items | answered_as_the_reference(ledger, asked)
     version, seen = so_far.version, once_open(ledger, items) | dict.fromkeys(told, _EVER)
     here = {number for group in some for number in group.results.seq.tolist()}
     elsewhere = Elsewhere(

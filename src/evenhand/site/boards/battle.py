@@ -106,6 +106,9 @@ def find_battle(
     speaks = said_to_judge(record.showings)
     found = find_item(ledger, digest)
     seen = [one for one in record.showings if sight.verdicts(human=on_record.human)]
+    if not sight.everything:
+        # In the order of the record, a reply that was there already stands before one that was waited for.
+        seen.sort(key=lambda one: (one.models, one.trial.replicate))
     return BattleOnRecord(
         name=names[digest],
         item=sight.item(found),

@@ -237,8 +237,11 @@ def _arranged(ledger: Ledger, found: Standings, played: _Played, asked: AskedBat
     sort = asked.sort or "item"
     if not asked.sort and seen.everything:
         return wanted
-    item = _places([_by_number(label) for label in wanted.labels])[wanted.item]
-    opponent = _places([_by_number(found.names.get(model, model)) for model in models])[wanted.opponent]
+    # By more than the number: 2 and 02 would else stand in the order of the record.
+    item = _places([(_by_number(label), name) for label, name in zip(wanted.labels, wanted.names, strict=True)])[
+        wanted.item
+    ]
+    opponent = _places([(_by_number(found.names.get(model, model)), model) for model in models])[wanted.opponent]
     keys = {"item": item, "against": opponent, "result": -wanted.sign}
     first = keys[sort] if asked.order == "ascending" else -keys[sort]
     # Of what is alike the items are in their order, whichever way the list goes.

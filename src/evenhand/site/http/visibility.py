@@ -34,6 +34,11 @@ T = TypeVar("T")
 _TRIES = 5
 _OF_PEOPLE = re.compile(r"(?:\b|_)(?:people|persons?|humans?)(?:\b|_)")
 """Every measure that holds a judge against people says so in its name or its design, and every sentence on one."""
+_WITHOUT_OTHERS = frozenset({"coverage", "length_effect", "planted_effect", "looks"})
+"""Measures of an audit, with those that look into them, for which no answer meets another model's."""
+_RULED = re.compile(r"\W")
+"""What follows the name of a measure in a rule of the gate."""
+_NUMBERS = re.compile(r" \([^()]*\d[^()]*\)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,15 +131,30 @@ def everybody_sees(ledger: Ledger, data: str) -> bool:
 
 def audit_in_sight(ledger: Ledger, report: Mapping[str, Any]) -> Mapping[str, Any]:
     """An audit's report as everybody sees it: where people's verdicts on its data are withheld, without what rests on
-    them. The judge's own are public, so how many of them agree with people's tells these."""
+    them. The judge's own are public, so how many of them agree with people's tells these; and so does what it counts of
+    all pairs where the reference is in some, which is not of whole batches either."""
     if everybody_sees(ledger, str(report.get("data"))):
         return report
-    told = dict(report)
+    # One that compared no two answers names no models, and may have let one of all be picked.
+    told = _without_the_reference(report) if REFERENCE in (report.get("models") or (REFERENCE,)) else dict(report)
     for name in ("measures", "gate", "findings", "notes"):
-        told[name] = [one for one in report.get(name, ()) if not _OF_PEOPLE.search(json.dumps(one))]
+        told[name] = [one for one in told.get(name, ()) if not _OF_PEOPLE.search(json.dumps(one))]
     if _OF_PEOPLE.search(str(report.get("conclusion") or "")):
         told["conclusion"] = None
     return told
+
+
+def _without_the_reference(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what hangs on pairs with it only the words, and no number."""
+    measures = [one for one in report["measures"] if {one["name"], one.get("part_of")} & _WITHOUT_OTHERS]
+    drawn: Mapping[str, Any] = report.get("pictures") or {}
+    return {
+        **report,
+        "measures": measures,
+        "pictures": {name: one for name, one in drawn.items() if name == "lengths"},
+        "findings": [_NUMBERS.sub("", one) for one in report.get("findings", ())],
+        "gate": [one for one in report.get("gate", ()) if _RULED.split(one["rule"])[0] in _WITHOUT_OTHERS],
+    }
 
 
 def benchmarks_in_sight(ledger: Ledger, visitor: Visitor, judged: Collection[str]) -> list[BenchmarkOnRecord]:
