@@ -170,11 +170,12 @@ def _first(rng: np.random.Generator, kept: float, leaning: float, items: int) ->
     return clustered_share(shown, np.ones(2 * items), np.repeat(np.arange(items), 2))
 
 
-def of_bridge(models: int, tau: float, items: int, rng: np.random.Generator) -> Found:
-    """A newcomer whom only the new judge rated, on the old judge's board; both boards fitted from verdicts."""
+def of_bridge(models: int, tau: float, sizes: tuple[int, ...], rng: np.random.Generator) -> Found:
+    """A newcomer whom only the new judge rated, on the old judge's board; both boards fitted from verdicts, those of
+    each item as often as `sizes` says."""
     worth = rng.normal(0, 0.8, models + 1)
     seen = 1.2 * worth + tau * rng.normal(size=models + 1)
-    asked = World(items=items, models=models, item_spread=0.0, tied=0.0)
+    asked = World(items=len(sizes), sizes=sizes, models=models, item_spread=0.0, tied=0.0)
     old = [one.rating for one in bradley_terry(replace(asked, worth=tuple(worth[:-1])).drawn(rng)).models]
     new = [one.rating for one in bradley_terry(replace(asked, models=models + 1, worth=tuple(seen)).drawn(rng)).models]
     rated = [(one, other) for one, other in zip(old, new[:-1], strict=True) if one.lower is not None and other.lower]
@@ -214,6 +215,13 @@ UNEQUAL: dict[str, Errors] = {
     "errors 0.1 to 0.8 of models": ((0.1, 0.1, 0.8), (0.1, 0.1, 0.8)),
     "errors 0.1 to 0.8, other models": ((0.1, 0.8), (0.8, 0.1)),
 }
+
+BRIDGED: dict[str, tuple[int, ...]] = {
+    "20 items": (1,) * 20,
+    "60 items": (1,) * 60,
+    "40 uneven items": tuple(20 // place for place in range(1, 21)) + (1,) * 20,
+}
+"""How often each item of two bridged boards is judged."""
 
 WEIGHTINGS: dict[str, Weighting] = {"kappa": "none", "weighted kappa": "quadratic"}
 
@@ -280,10 +288,10 @@ DESIGNS: dict[str, Drawn] = {
         for models in (5, 10, 20)
     },
     **{
-        f"bridge by {models} models, tau {tau}, {items} items": partial(of_bridge, models, tau, items)
+        f"bridge by {models} models, tau {tau}, {told}": partial(of_bridge, models, tau, sizes)
         for models in (5, 8, 12, 20)
         for tau in (0.0, 0.1, 0.2)
-        for items in (20, 60)
+        for told, sizes in BRIDGED.items()
     },
     **{
         f"bridge drawn, {models} models, tau {tau}, errors {error}": partial(of_drawn_bridge, models, tau, error)
