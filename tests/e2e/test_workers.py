@@ -236,11 +236,14 @@ def test_workers_whose_leader_is_killed_put_on_record_what_is_in_flight_and_end(
 def test_a_worker_that_says_much_on_standard_error_goes_on(here: Workplace) -> None:
     with server_process("--held") as url:
         # By which Python tells of each module that it loads: more than a pipe takes.
-        leader = here.start(*judging(url, *drawn(BATTLES), "--workers", "2"), PYTHONVERBOSE="1")
+        unread, verbose = ("sh", "-c", 'exec "$0" "$@" 2> /dev/null'), {"PYTHONVERBOSE": "1"}
+        asked = judging(url, *drawn(BATTLES), "--workers", "2")
+        leader = here.start_anew(*asked, before=unread, **verbose)
+        until(url, lambda seen: seen["requests"] > 0)
         waited_for(lambda: leader.poll() is not None or bool(at_work(here, leader.pid)))
         told(url, "go")
         ran = ended(leader)
-    assert ran.code == 0, ran.err[-2000:]
+    assert ran.code == 0, ran.out
     assert len(here.decided()) == TRIALS
 
 

@@ -271,6 +271,7 @@ class Runner(Generic[S, R]):
                 if time.time() >= self._held_until:  # this process slept, and others may have asked all that by now
                     self.concurrency.release()
                     await self._writer.run(self._renew)
+                    self._held_until = time.time() + LEASE_SECONDS
                     await self._ask_batch(mine[number:])
                     return
                 await self._start(due)
@@ -549,9 +550,10 @@ class Runner(Generic[S, R]):
             self._stop.fail(error)
 
     def _renew(self) -> None:
-        until = time.time() + LEASE_SECONDS
+        now = time.time()
         renew(self._ledger, holder=self._holder)
-        self._held_until = until
+        if now < self._held_until:  # else some may be others' by now, which is looked at before any is asked
+            self._held_until = now + LEASE_SECONDS
         if (purse := self._context.budget.on_disk) is not None:
             purse.renew()
 
