@@ -236,9 +236,9 @@ def test_workers_whose_leader_is_killed_put_on_record_what_is_in_flight_and_end(
 def test_a_worker_that_says_much_on_standard_error_goes_on(here: Workplace) -> None:
     with server_process("--held") as url:
         # By which Python tells of each module that it loads: more than a pipe takes.
-        unread, verbose = ("sh", "-c", 'exec "$0" "$@" 2> /dev/null'), {"PYTHONVERBOSE": "1"}
+        unread = ("sh", "-c", 'exec "$0" "$@" 2> /dev/null')
         asked = judging(url, *drawn(BATTLES), "--workers", "2")
-        leader = here.start_anew(*asked, before=unread, **verbose)
+        leader = here.start_anew(*asked, before=unread, PYTHONVERBOSE="1")
         until(url, lambda seen: seen["requests"] > 0)
         waited_for(lambda: leader.poll() is not None or bool(at_work(here, leader.pid)))
         told(url, "go")
