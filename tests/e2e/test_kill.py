@@ -21,7 +21,7 @@ def killed(here: Workplace, url: str, *, after: int, arguments: Sequence[str], a
 
     A call is in flight until its judgement is committed. Before the kill at most so many more are answered.
     """
-    kept = here.decided() if here.ledger.exists() else {}
+    kept = here.decided() if here.begun else {}
     answered = stats(url)["answered"]
     seen = killed_once(url, lambda: here.start(*arguments), requests=after, answered=after + answered_more)
     now_kept = here.decided()

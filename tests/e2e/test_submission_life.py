@@ -2,7 +2,6 @@
 
 import json
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing, contextmanager
@@ -14,6 +13,7 @@ import httpx2 as httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
+from evenhand.ledger.store.record import Ledger
 from tests.e2e.browser import browsing, go, load_again, until_worked_out, words_of
 from tests.e2e.contest_world import ITEMS, PLANTED, Contest, write_faulty, write_predictions
 from tests.e2e.test_growing import DESKTOP, shown, until_there
@@ -129,13 +129,13 @@ def sent(page: Page, path: Path) -> None:
     page.get_by_role("button", name="Upload").click()
 
 
-def changed_and_back(ledger: Path, statement: str, back: str) -> Callable[[], None]:
-    with closing(sqlite3.connect(ledger, timeout=SECONDS)) as connection, connection:
-        assert connection.execute(statement).rowcount == 1
+def changed_and_back(here: Workplace, statement: str, back: str) -> Callable[[], None]:
+    with here.by_hand() as hand:
+        assert len(hand.execute(f"{statement} RETURNING 1")) == 1
 
     def undo() -> None:
-        with closing(sqlite3.connect(ledger, timeout=SECONDS)) as connection, connection:
-            connection.execute(back)
+        with here.by_hand() as hand:
+            hand.execute(back)
 
     return undo
 
@@ -234,12 +234,12 @@ def test_the_whole_life_of_a_submission(browser: Browser, tmp_path: Path, script
 
 
 def verified(site: Site, receipt: Path, submission: str) -> None:
-    contest, ledger = site.contest, site.contest.here.ledger
+    contest = site.contest
     sound = contest.run("verify", receipt.name)
     assert sound.code == 0, sound.out + sound.err
     mine = contest.run("verify", receipt.name, "--predictions", "predictions.jsonl")
     assert mine.code == 0, mine.out + mine.err
-    seq, call, verdict = _one_of_the_row(ledger, submission)
+    seq, call, verdict = _one_of_the_row(contest.here, submission)
     changes = {
         "a stored reply": (
             f"UPDATE calls SET text = text || ' ' WHERE key = '{call}'",
@@ -251,29 +251,28 @@ def verified(site: Site, receipt: Path, submission: str) -> None:
         ),
     }
     for what, (statement, back) in changes.items():
-        undo = changed_and_back(ledger, statement, back)
+        undo = changed_and_back(contest.here, statement, back)
         noticed = contest.run("verify", receipt.name)
         assert noticed.code == 1, f"{what}: {noticed.out}"
         undo()
         assert contest.run("verify", receipt.name).code == 0, what
-    stored = next(path for path in (ledger.parent / "submitted").iterdir() if b"parrot" in path.read_bytes())
-    before = stored.read_bytes()
-    stored.write_bytes(before.replace(b"parrot", b"Parrot", 1))
-    assert contest.run("verify", receipt.name).code == 1
-    stored.write_bytes(before)
+    with closing(Ledger(contest.here.store)) as ledger:
+        stored = {digest: ledger.places.submitted.get(digest) or b"" for digest, _ in ledger.places.submitted.sizes()}
+        digest, before = next((digest, data) for digest, data in stored.items() if b"parrot" in data)
+        ledger.places.submitted.put(digest, before.replace(b"parrot", b"Parrot", 1))
+        assert contest.run("verify", receipt.name).code == 1
+        ledger.places.submitted.put(digest, before)
     other = contest.folder / "other.jsonl"
     other.write_bytes(before + b"\n")
     assert contest.run("verify", receipt.name, "--predictions", "other.jsonl").code == 1
 
 
-def _one_of_the_row(ledger: Path, submission: str) -> tuple[int, str, str]:
+def _one_of_the_row(here: Workplace, submission: str) -> tuple[int, str, str]:
     """A judgement of the submitted model that prefers the answer shown first: its number, first call and verdict."""
-    with closing(sqlite3.connect(ledger)) as connection:
-        rows = connection.execute(
-            "SELECT j.seq, j.calls, j.verdict FROM judgements j JOIN trials t ON t.key = j.trial "
-            "JOIN responses r ON instr(t.responses, r.digest) WHERE r.model = ? ORDER BY j.seq",
-            (f"submission-{submission}",),
-        ).fetchall()
+    rows = here.rows(
+        "SELECT j.seq, j.calls, j.verdict FROM judgements j JOIN trials t ON t.key = j.trial JOIN responses r "
+        f"ON t.responses LIKE '%' || r.digest || '%' WHERE r.model = 'submission-{submission}' ORDER BY j.seq"
+    )
     found = [(seq, json.loads(calls)[0], verdict) for seq, calls, verdict in rows]
     return next(one for one in found if json.loads(one[2])["value"] == 1)
 

@@ -19,8 +19,7 @@ pytestmark = pytest.mark.slow
 
 def placed_in(here: Workplace) -> Entry:
     """A board, and a submission to it that its team has confirmed."""
-    here.ledger.parent.mkdir(parents=True)
-    founded_in(here.ledger.parent)
+    founded_in(here.place)
     with closing(opened(here)) as ledger:
         contest: Contest = contest_in(ledger)
         set_terms(ledger, contest.id, replace(NEAREST, until="width=1", looks=4, max_calls=60), by=OWNER)

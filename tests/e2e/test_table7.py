@@ -113,7 +113,7 @@ def test_each_command_gives_the_same_board_of_a_judge_and_what_it_was_shown(here
 def test_a_notebook_gets_the_same(here: Workplace, tmp_path: Path):
     chosen: dict[str, Any] = {"judge": JUDGES[0], "see": "none", "variant": "default"}
     flags = ("--judge", JUDGES[0], "--see", "none", *PLAIN)
-    ledger = here.ledger
+    ledger = eh.open_ledger(here.store)
     assert eh.score(NAME, ledger=ledger, **chosen).as_json() == document(here, "score", NAME, *flags)
     assert eh.rank(ledger, eh.Choice(**chosen)).as_json() == document(here, "rank", *flags)
     assert eh.align(ledger=ledger, **chosen).as_json() == document(here, "align", *flags)
@@ -123,6 +123,7 @@ def test_a_notebook_gets_the_same(here: Workplace, tmp_path: Path):
     boards = [one.as_json()["board"] for one in made]
     assert boards[0] == boards[1]
     assert {"audit": None, **cast("dict[str, Any]", boards[0])} == document(here, "rank", *flags)
+    ledger.close()
 
 
 def exported(here: Workplace, kind: str, *chosen: str) -> list[dict[str, Any]]:

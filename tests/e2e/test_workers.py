@@ -227,6 +227,38 @@ def test_workers_whose_leader_is_killed_put_on_record_what_is_in_flight_and_end(
     assert seen["answered_again"] <= 6
 
 
+def test_a_worker_that_says_much_on_standard_error_goes_on(here: Workplace) -> None:
+    with server_process("--held") as url:
+        # By which Python tells of each module that it loads: more than a pipe takes.
+        unread = ("sh", "-c", 'exec "$0" "$@" 2> /dev/null')
+        asked = judging(url, *drawn(BATTLES), "--workers", "2")
+        leader = here.start_anew(*asked, before=unread, PYTHONVERBOSE="1")
+        until(url, lambda seen: seen["requests"] > 0)
+        waited_for(lambda: leader.poll() is not None or bool(at_work(here, leader.pid)))
+        told(url, "go")
+        ran = ended(leader)
+    assert ran.code == 0, ran.out
+    assert len(here.decided()) == TRIALS
+
+
+def test_a_process_that_slept_longer_than_its_claims_last_asks_only_what_was_in_flight_again(here: Workplace) -> None:
+    places = 4
+    with server_process("--held") as url:
+        asked = judging(url, *drawn(BATTLES), "--max-connections", str(places))
+        slept = here.start(*asked)
+        until(url, lambda seen: seen["requests"] == places)
+        slept.send_signal(signal.SIGSTOP)
+        told(url, "go")
+        other = ended(here.start(*asked))  # which has them all when their leases are over
+        slept.send_signal(signal.SIGCONT)
+        woken = ended(slept)
+        seen = stats(url)
+    assert (other.code, woken.code) == (0, 0), other.err + woken.err
+    assert len(here.decided()) == TRIALS
+    assert seen["requests"] - seen["distinct"] <= places
+    assert (here.rows("SELECT * FROM claims"), here.run("ledger", "check").code) == ([], 0)
+
+
 def test_a_wrong_key_ends_all_workers_with_one_sentence(here: Workplace) -> None:
     with server_process("--key", "right") as url:
         ran = ended(here.start(*judging(url, *drawn(BATTLES), "--workers", "3"), OPENAI_API_KEY="wrong"))

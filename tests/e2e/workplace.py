@@ -53,6 +53,18 @@ class Workplace:
         return self.folder / ".evenhand" / "ledger.db"
 
     @property
+    def begun(self) -> bool:
+        """Whether there is a ledger."""
+        return self.folder / "ledger" in the_server().ledgers if ON_POSTGRESQL else self.ledger.exists()
+
+    @property
+    def place(self) -> Path:
+        """The folder that a ledger lies in, or what goes for it; made if it is not there."""
+        place = self.folder if ON_POSTGRESQL else self.ledger.parent
+        place.mkdir(parents=True, exist_ok=True)
+        return place
+
+    @property
     def store(self) -> str:
         """The ledger's URL; on PostgreSQL we are in the folder from then on, where its images lie."""
         return url_in(self.folder) if ON_POSTGRESQL else f"sqlite:///{self.ledger}"
@@ -112,7 +124,7 @@ class Workplace:
     @contextmanager
     def by_hand(self) -> Generator[Hand]:
         """Past the ledger, as somebody does who has its database."""
-        with by_hand(self.folder if ON_POSTGRESQL else self.ledger.parent) as hand:
+        with by_hand(self.place) as hand:
             yield hand
 
     def stored(self) -> bytes:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from evenhand.domain.call import Picture
 from evenhand.images import ImageError
 from evenhand.images.addresses import FetchedAddress
-from evenhand.images.cache import CacheFolder
+from evenhand.images.cache import CacheFolder, usual_folder
 from evenhand.images.places import PlaceError
 from evenhand.images.s3 import S3Place
 from evenhand.ledger.store.kept import as_word
@@ -397,6 +397,27 @@ def test_the_least_recently_used_leaves_the_cache(tmp_path: Path) -> None:
     assert cache.get(digest_of(1, 30)) is not None, "which makes it the last one used"
     cache.put(digest_of(3, 30), content(3, 30))
     assert [cache.get(digest_of(number, 30)) is not None for number in range(4)] == [True, True, False, True]
+
+
+def test_a_cache_takes_away_no_file_of_others(tmp_path: Path) -> None:
+    """Somebody may have named a folder that holds more than the cache."""
+    theirs = [tmp_path / "letters" / "to-ann", tmp_path / "ab" / "notes", tmp_path / "list"]
+    for path in theirs:
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(bytes(100))
+        os.utime(path, (1000, 1000))
+    cache = filled(tmp_path, [30, 30, 30, 30], max_bytes=60)
+    assert [path.stat().st_size for path in theirs] == [100, 100, 100]
+    assert 1 <= sum(cache.get(digest_of(number, 30)) is not None for number in range(4)) <= 2
+
+
+def test_a_cache_may_be_a_link_to_another_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "large disk").mkdir()
+    (tmp_path / "home" / "link").symlink_to(tmp_path / "large disk")
+    monkeypatch.setenv("EVENHAND_IMAGE_CACHE", str(tmp_path / "home" / "link"))
+    CacheFolder(usual_folder()).put(digest_of(1, 30), content(1, 30))
+    assert CacheFolder(tmp_path / "large disk").get(digest_of(1, 30)) == content(1, 30)
 
 
 def test_a_cache_that_cannot_be_written_is_no_fault(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,18 +1,21 @@
 """Runs on other machines: on PostgreSQL who holds claims and has no connection any more is taken to be dead soon."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Generator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select, text
+from sqlalchemy import select, text, update
 
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.budgets import BudgetAccountOnDisk
 from evenhand.ledger.store.claims import ABSENT_SECONDS, LEASE_SECONDS, claim_calls, holder_name, renew
 from evenhand.ledger.store.presence import LOCKED, Presence, absent
 from evenhand.ledger.store.record import Ledger
-from tests.database import the_server
+from tests.database import a_server, the_server
 from tests.ledger.test_server_cut import ENDED_BY_SERVER
 
 pytestmark = pytest.mark.slow
@@ -86,3 +89,55 @@ def test_a_holder_who_shows_nothing_keeps_its_lease(ledger: Ledger) -> None:
     assert claim_calls(ledger, ["call"], holder=OURS).others == {"call"}
     with ledger.reading() as connection:
         assert connection.execute(select(schema.claims.c.until)).scalar_one() - time.time() > ABSENT_SECONDS
+
+
+CLOCK = """
+import sys, time
+real = time.time
+time.time = lambda: real() + float(sys.argv[2])
+from evenhand.ledger.store.budgets import BudgetAccountOnDisk
+from evenhand.ledger.store.claims import claim_calls
+from evenhand.ledger.store.record import Ledger
+ledger = Ledger(sys.argv[1])
+claimed = claim_calls(ledger, ["theirs", "ours"], holder="another-machine|1|1|run")
+print(*sorted(claimed.mine), BudgetAccountOnDisk(ledger, "shared", most=1.0, lasts=False).others_hold())
+ledger.close()
+"""
+
+
+@pytest.mark.parametrize("ahead", [-1000, 1000])
+def test_a_machine_whose_clock_is_wrong_takes_over_no_live_claim_and_loses_none(ledger: Ledger, ahead: int) -> None:
+    assert claim_calls(ledger, ["theirs"], holder="a-machine|1|1|run").mine == {"theirs"}
+    purse = BudgetAccountOnDisk(ledger, "shared", most=1.0, lasts=False)
+    assert purse.take(10)
+    with ledger.writing() as connection:
+        connection.execute(update(schema.reservations).values(holder="a-machine|1|1|run"))
+    command = [sys.executable, "-c", CLOCK, ledger.url, str(ahead)]
+    said = subprocess.run(command, check=True, capture_output=True, text=True, stdin=subprocess.DEVNULL).stdout
+    assert said.split() == ["ours", "True"]
+    assert claim_calls(ledger, ["ours"], holder="a-machine|1|1|run").others == {"ours"}
+
+
+def test_a_holder_that_finds_no_free_connection_to_show_itself_by_knows_that_others_may_take_it_for_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    monkeypatch.chdir(tmp_path)
+    with a_server(more="-c max_connections=12") as own, closing(Ledger(own.ledger_of(tmp_path))) as ledger:
+        assert claim_calls(ledger, ["call"], holder=THEIRS).mine == {"call"}
+        presence = Presence(ledger.engine, THEIRS)
+        held: list[psycopg.Connection[tuple[object, ...]]] = []
+        with ledger.reading():  # which keeps the one that there is
+            with suppress(psycopg.OperationalError):
+                while True:
+                    held.append(psycopg.connect(own.url()))
+            assert presence.keep()
+            assert presence.keep(), "it is not shown yet"
+            for one in held:
+                one.close()
+            deadline = time.monotonic() + NOTICED_SECONDS
+            while presence.keep():
+                assert time.monotonic() < deadline, "it is not shown though connections are free"
+                time.sleep(0.01)
+            presence.end()

@@ -65,6 +65,13 @@ def test_no_password_is_in_what_is_said_of_a_server_that_cannot_be_asked(address
     assert SECRET not in "".join(traceback.format_exception(failed.value))
 
 
+@pytest.mark.parametrize("address", ["ann:now@{0}@host/name", "ann:now@host/{0}@name", "ann:now@host/name?{0}@=1"])
+def test_no_part_of_a_password_with_an_at_sign_is_taken_for_the_host_and_told(address: str):
+    with refused(LedgerError, "%40", code="EH-LEDGER-URL") as failed:
+        Ledger(f"postgresql://{address.format(SECRET)}")
+    assert SECRET not in "".join(traceback.format_exception(failed.value))
+
+
 def test_settings_of_libpq_pass_through(server: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     name = server.ledger_of(tmp_path / "own").partition("@/")[2].partition("?")[0]
     services = tmp_path / "services"

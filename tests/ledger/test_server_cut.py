@@ -1,5 +1,6 @@
 """Claims about a PostgreSQL server that goes away and comes back: nothing is lost, and nothing is there twice."""
 
+import hashlib
 import socket
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 from sqlalchemy import func, inspect, select, text
 
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.budgets import BudgetAccountOnDisk
 from evenhand.ledger.store.claims import claim
 from evenhand.ledger.store.faults import until_made
 from evenhand.ledger.store.kept import word_on_record
@@ -150,6 +152,38 @@ def test_what_a_crash_ends_at_the_commit_is_on_record_once_though_another_gets_i
         with ledger.reading() as connection:
             assert connection.execute(JUDGEMENTS).scalar_one() == 1
         assert between.cuts == 1
+        assert not chain.check(ledger).problems
+
+
+@pytest.mark.parametrize("what", ["claim", "budget", "image"])
+def test_what_no_link_covers_is_made_again_after_a_crash_though_another_gets_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+):
+    monkeypatch.chdir(tmp_path)
+    with a_server(more=UNHURRIED) as own, through(own, tmp_path / "own") as (ledger, between):
+        purse = BudgetAccountOnDisk(ledger, "ours", most=1.0, lasts=False)
+        picture = ledger.places.images
+        digest = hashlib.sha256(b"bytes").hexdigest()
+
+        def crash() -> None:
+            own.stop()
+            own.start()
+            for _ in range(20):
+                own.tell("SELECT pg_current_xact_id()")
+
+        between.meanwhile, between.armed = crash, "before"
+        if what == "claim":
+            assert claim(ledger, ["one"], reader="r1", holder="elsewhere|1|x|run").mine == {"one"}
+        elif what == "budget":
+            assert purse.take(7)
+        else:
+            picture.put(digest, b"bytes")
+        assert between.cuts == 1
+        with ledger.reading() as connection:
+            taken = connection.execute(select(schema.budgets.c.taken)).scalar_one()
+            held = connection.execute(select(schema.claims.c.what)).scalars().all()
+        assert (taken, held) == (purse.held, ["one"] if what == "claim" else [])
+        assert (purse.held > 0, picture.get(digest) is not None) == (what == "budget", what == "image")
         assert not chain.check(ledger).problems
 
 

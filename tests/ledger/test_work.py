@@ -263,3 +263,14 @@ def test_a_trial_that_another_run_has_taken_over_is_judged_by_that_one_only(ledg
     with ledger.reading() as connection:
         assert sorted(connection.execute(select(schema.judgements.c.trial)).scalars()) == sorted([lost.key, kept.key])
     assert held(ledger) == 0
+
+
+@pytest.mark.skipif(not Path("/proc/sys/kernel/random/boot_id").exists(), reason="Linux tells of each start")
+def test_a_run_on_another_machine_of_the_same_name_is_not_taken_for_dead(ledger: Ledger):
+    machine, *_ = holder_name("theirs").rsplit("|", 3)
+    name, container, start = machine.rsplit(" ", 2)
+    there = f"{name} {container} {start[::-1]}|1|1|theirs"
+    taken(ledger, there)
+    assert taken(ledger, MINE).others == set(KEYS)
+    taken(ledger, f"{machine}|{os.getpid()}|1|another that had this number", ["dead"])
+    assert taken(ledger, MINE, ["dead"]).mine == {"dead"}

@@ -41,7 +41,7 @@ from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study
 from evenhand.site.serving import server_config
-from tests.database import url_in
+from tests.database import nothing_in, url_in
 from tests.ledger.test_people_studies import person, say, taken, verdict
 from tests.site.house import GENEROUS, House, fill, served
 from tests.site.test_attacker import MODELS, Secret
@@ -406,6 +406,7 @@ async def test_a_server_begins_with_what_its_first_visitors_will_ask_for(ledger:
 
 @pytest.mark.slow
 def test_one_that_cannot_open_the_ledger_says_why_and_goes_on_when_it_can(tmp_path: Path):
+    nothing_in(tmp_path, "later")
     url = url_in(tmp_path, "later")
     with closing(FiguresProcess(url)) as figures:
         with pytest.raises(LedgerError) as raised:

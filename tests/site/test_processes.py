@@ -186,6 +186,13 @@ def test_a_temporary_folder_that_fills_up_ends_no_process(tmp_path: Path) -> Non
         assert [line for line in crowd.lines() if line["event"] == "process ended"] == []
 
 
+def test_a_temporary_folder_of_a_long_name_is_no_hindrance(tmp_path: Path) -> None:
+    long = tmp_path / ("long" * 30)
+    long.mkdir()
+    with crowd_in(tmp_path, TMPDIR=str(long)) as crowd:
+        assert crowd.ask(0, "GET", "/account", crowd.person("Ada")).status_code == 200
+
+
 def metrics_of(answer: httpx.Response) -> dict[str, float]:
     assert answer.status_code == 200, answer.text
     return {

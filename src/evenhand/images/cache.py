@@ -18,10 +18,10 @@ _SLACK = 0.9
 def usual_folder() -> Path:
     """What EVENHAND_IMAGE_CACHE names, else a folder in the user's cache."""
     if given := os.environ.get(VARIABLE):
-        return Path(given)
+        return Path(given).resolve()  # it may be a link to a larger disk
     from platformdirs import user_cache_path
 
-    return user_cache_path("evenhand") / "images"
+    return (user_cache_path("evenhand") / "images").resolve()
 
 
 class CacheFolder:
@@ -39,12 +39,14 @@ class CacheFolder:
 
     def get(self, digest: str) -> bytes | None:
         """None where it is not here, or is not what its name says."""
+        data = None
         with suppress(OSError):
             data = self._folder.get(digest)
-            if data is not None and digest_of(data) == digest:
-                os.utime(self._folder.path(digest))
-                return data
-        return None
+        if data is None or digest_of(data) != digest:
+            return None
+        with suppress(OSError):  # of somebody else's file
+            os.utime(self._folder.path(digest))
+        return data
 
     def put(self, digest: str, data: bytes) -> None:
         if len(data) > self._max_bytes:
@@ -63,12 +65,11 @@ class CacheFolder:
         """How many bytes fit now: others fill the folder too, so only a part of what is free is ours."""
         total = 0
         files: list[tuple[float, int, Path]] = []
-        for folder in self._folder.root.iterdir() if self._folder.root.is_dir() else ():
-            for path in folder.iterdir() if folder.is_dir() else ():
-                with suppress(OSError):  # which another process has taken away meanwhile
-                    found = path.lstat()
-                    files.append((found.st_mtime, found.st_size, path))
-                    total += found.st_size
+        for path in self._folder.own_files():  # the folder may be one that holds others' files too
+            with suppress(OSError):  # which another process has taken away meanwhile
+                found = path.lstat()
+                files.append((found.st_mtime, found.st_size, path))
+                total += found.st_size
         if total + wanted > self._max_bytes:
             for _, size, path in sorted(files):
                 if total + wanted <= self._max_bytes * _SLACK or not total:

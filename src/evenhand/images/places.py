@@ -141,6 +141,12 @@ class Folder:
     def lacking(self, digests: Collection[str]) -> set[str]:
         return {digest for digest in digests if not self.path(digest).exists()}
 
+    def own_files(self) -> Iterator[Path]:
+        """Those that were put here, and those that were being put here."""
+        for path in self._files():
+            if self._digest_named_by(path) is not None or path.name.endswith(UNFINISHED):
+                yield path
+
     def wrong_files(self) -> Iterator[StoreProblem]:
         for path in self._files():
             if (reason := self._problem_with(path)) is not None:

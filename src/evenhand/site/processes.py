@@ -4,12 +4,14 @@ end in good order. It knows nothing of what they answer."""
 import multiprocessing
 import os
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
+from multiprocessing.util import get_temp_dir
 from threading import Thread
 from typing import Any, cast
 
@@ -22,6 +24,8 @@ _TRIES = 3
 """Of one that was never ready, before any was."""
 _LAST_SECONDS = 20.0
 """In which they end that were told to; they give requests under way ten."""
+
+_LONGEST_FOLDER = 64
 
 
 @dataclass(slots=True, kw_only=True)
@@ -60,6 +64,7 @@ class Processes:
         # Each is a copy of a process that has loaded the program and does nothing else.
         self._begun = multiprocessing.get_context("forkserver")
         self._begun.set_forkserver_preload([work.__module__])
+        _have_short_folder()
 
     def run(self, stop: Connection, *, ready: Callable[[], None], stopping: Callable[[], None]) -> None:
         """Until `stop` can be read; `ready` is called once, when all of them answer, and `stopping` before they are
@@ -155,6 +160,18 @@ def _until_gone(lines: list[Connection], deadline: float) -> None:
                 cast("Connection", line).recv_bytes()
             except (EOFError, OSError):
                 lines.remove(cast("Connection", line))
+
+
+def _have_short_folder() -> None:
+    """For the socket by which processes are begun: no name of one may be longer than 103 bytes, and with TMPDIR in it
+    it may be."""
+    if len(os.fsencode(tempfile.gettempdir())) <= _LONGEST_FOLDER:
+        return
+    before, tempfile.tempdir = tempfile.tempdir, "/tmp"  # noqa: S108  the folder made in it is nobody else's
+    try:
+        get_temp_dir()  # once for all of this process, and removed when it ends
+    finally:
+        tempfile.tempdir = before
 
 
 @contextmanager

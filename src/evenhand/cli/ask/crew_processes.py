@@ -182,11 +182,13 @@ class _Processes:
             )
         self._running.add(process)
         try:
-            heard = await meet(*await asyncio.open_connection(sock=ours), None)
-            _, said = await process.communicate()
+            assert process.stderr is not None
+            met = meet(*await asyncio.open_connection(sock=ours), None)
+            heard, said = await asyncio.gather(met, process.stderr.read())  # which stops it where nobody reads
+            code = await process.wait()
         finally:
             self._running.discard(process)
-        return heard, process.returncode or 0, said.decode(errors="replace")
+        return heard, code, said.decode(errors="replace")
 
     def leaving(self) -> None:
         pass

@@ -98,6 +98,8 @@ class Runner(Generic[S, R]):
         self._met_others = False
         self._look_at = CLAIM_BATCH
         """At so many of them it is looked before the end of the plan whether they have a result: most soon have."""
+        self._held_until = 0.0
+        """Till then what was claimed is ours, if not longer: by the clock, which goes on while a machine sleeps."""
         self._failed: dict[str, tuple[Due[S], NoVerdict]] = {}
         """What got no reply here, and why; another run may get one."""
         self._desks = BatchDesks.of(context.batches, context.second and context.second.batches)
@@ -143,6 +145,7 @@ class Runner(Generic[S, R]):
     async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
         await self._writer.run(self._presence.keep)
+        self._held_until = time.time() + LEASE_SECONDS
         heart = asyncio.create_task(self._keep_claims())
         yielding = asyncio.create_task(self._leave_to_others())
         producer = asyncio.create_task(self._work_through(iter(chunks)))
@@ -257,13 +260,19 @@ class Runner(Generic[S, R]):
         await self._link(sorted(claimed.decided))
         mine = [due for due in batch if due.key in claimed.mine]
         waiting = await self._in_open_batches([due.request.key for due in mine if due.stored is None])
-        for due in mine:
+        for number, due in enumerate(mine):
             if due.request.key in waiting:
                 self.tally.in_batches += 1
             else:
                 await self.concurrency.acquire()
                 if self._stop.raised:
                     self.concurrency.release()
+                    return
+                if time.time() >= self._held_until:  # this process slept, and others may have asked all that by now
+                    self.concurrency.release()
+                    await self._writer.run(self._renew)
+                    self._held_until = time.time() + LEASE_SECONDS
+                    await self._ask_batch(mine[number:])
                     return
                 await self._start(due)
 
@@ -523,14 +532,16 @@ class Runner(Generic[S, R]):
         while True:
             await asyncio.sleep(LOOK_SECONDS if self._presence.needed else LEASE_SECONDS / 4)
             # A thread of its own: the one that writes may be waiting for the server.
-            anew = await asyncio.to_thread(self._presence.keep)
-            if not anew and time.monotonic() - renewed < LEASE_SECONDS / 4:
+            unseen = await asyncio.to_thread(self._presence.keep)
+            due = time.monotonic() - renewed >= LEASE_SECONDS / 4
+            if not unseen and not due:
                 continue
             try:
                 await self._writer.run(self._renew)
                 renewed = time.monotonic()
             except LedgerError as error:
-                self._stop.fail(error)
+                if due:
+                    self._stop.fail(error)
 
     async def _leave_to_others(self) -> None:
         try:
@@ -539,7 +550,10 @@ class Runner(Generic[S, R]):
             self._stop.fail(error)
 
     def _renew(self) -> None:
+        now = time.time()
         renew(self._ledger, holder=self._holder)
+        if now < self._held_until:  # else some may be others' by now, which is looked at before any is asked
+            self._held_until = now + LEASE_SECONDS
         if (purse := self._context.budget.on_disk) is not None:
             purse.renew()
 

@@ -15,6 +15,7 @@ from evenhand.ledger.store import schema, statements
 from evenhand.ledger.store.budgets import BATCH_HOLDER, BudgetAccountOnDisk
 from evenhand.ledger.store.claims import claim_one, claim_within, still_held
 from evenhand.ledger.store.faults import until_made
+from evenhand.ledger.store.links import mark
 from evenhand.ledger.store.record import Ledger, chunks
 
 _batches, _entries, _reservations = schema.batches.c, schema.batch_entries.c, schema.reservations.c
@@ -146,6 +147,7 @@ def _begin(
     with ledger.writing() as connection:
         if elsewhere := _elsewhere(connection, list(held), holder):
             return elsewhere, 0
+        mark(connection)
         claim_within(ledger, connection, _claim(row["id"]), holder=holder)
         before = _take_over(connection, list(held), now)
         fresh = {call: most for call, most in held.items() if call not in before}
@@ -178,6 +180,7 @@ def change_batch(ledger: Ledger, batch: str, values: Mapping[str, Any], *, holde
     with ledger.writing() as connection:
         if not still_held(connection, _claim(batch), holder=holder):
             return False
+        mark(connection)
         changed = {**values, "changed": time.time()}
         connection.execute(update(schema.batches).where(_batches.id == batch).values(**changed))
     return True

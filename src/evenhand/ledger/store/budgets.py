@@ -6,19 +6,18 @@ in a batch is held in a row of the batch, which no kill cuts off: its replies ca
 """
 
 import math
-import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
-from evenhand.ledger.store import schema
+from evenhand.ledger.store import schema, server
 from evenhand.ledger.store.claims import LEASE_SECONDS, holder_name, is_dead, is_gone
 from evenhand.ledger.store.faults import until_made
-from evenhand.ledger.store.links import run
+from evenhand.ledger.store.links import mark, run
 from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.ledger.store.runs import charged_to
 
@@ -36,7 +35,8 @@ _budgets, _reservations = schema.budgets.c, schema.reservations.c
 # In words: the settling of every commit passes here.
 _TAKE = "UPDATE budgets SET taken = taken + :more WHERE name = :budget"
 _TAKE_WITHIN = f"{_TAKE} AND taken + :more <= :most"
-_HOLD = "UPDATE reservations SET held = :held, run = :run, until = :until WHERE holder = :holder"
+_HOLD = "UPDATE reservations SET held = :held, run = :run WHERE holder = :holder"
+_LIVE = "UPDATE reservations SET until = :until WHERE holder = :holder"
 
 
 def billionths(usd: float) -> int:
@@ -115,8 +115,9 @@ class BudgetAccountOnDisk(BudgetAccount):
         self._holder = holder_name(uuid.uuid4().hex[:12])
         before = charged_to(ledger, name) if lasts else 0.0
         with ledger.writing() as connection:
+            mark(connection)
             self._begin(connection, billionths(before))
-            own = {"holder": self._holder, "budget": name, "run": None, "held": 0, "until": _lease()}
+            own = {"holder": self._holder, "budget": name, "run": None, "held": 0, "until": _lease(connection)}
             connection.execute(insert(schema.reservations), [own])
 
     @until_made
@@ -130,8 +131,10 @@ class BudgetAccountOnDisk(BudgetAccount):
             more = min(max(need, min(self.bound, 8 * need), self.bound // 4), left)
             if more < need:
                 return False
+            mark(connection)
             run(connection, _TAKE, self._more(more))
             self._hold(connection, self.held + more)
+            self._show_life(connection)
         with self._lock:
             self.held += more
         return True
@@ -167,7 +170,7 @@ class BudgetAccountOnDisk(BudgetAccount):
     @until_made
     def renew(self) -> None:
         with self._ledger.writing() as connection:
-            self._hold(connection, self.held)
+            self._show_life(connection)
 
     def spare(self) -> int:
         """What is set aside for no call yet, bound from here on, to be given back: a batch may take a day, and a kill
@@ -195,6 +198,7 @@ class BudgetAccountOnDisk(BudgetAccount):
         """What is held but for what is bound, where that is to be kept: its cost could not be put on record."""
         kept = self.bound if keep else 0
         with self._ledger.writing() as connection:
+            mark(connection)
             run(connection, _TAKE, self._more(kept - self.held))
             self._hold(connection, kept)
         with self._lock:
@@ -207,6 +211,7 @@ class BudgetAccountOnDisk(BudgetAccount):
             free, self.held = self.free, self.bound  # first: what is bound meanwhile is taken anew
         try:
             with self._ledger.writing() as connection:
+                mark(connection)
                 run(connection, _TAKE, self._more(-free))
                 self._hold(connection, self.held)
         except BaseException:
@@ -217,12 +222,15 @@ class BudgetAccountOnDisk(BudgetAccount):
     @until_made
     def others_hold(self) -> bool:
         """Whether other live runs have set some of it aside."""
-        return any(row.held and not _is_gone(row) for row in self._others())
+        others, dead = self._others()
+        return any(row.held and row not in dead for row in others)
 
-    def _others(self) -> list[Row[Any]]:
+    def _others(self) -> tuple[list[Row[Any]], list[Row[Any]]]:
+        """All of them, and those that are gone."""
         query = select(schema.reservations).where(_reservations.budget == self.name)
         with self._ledger.reading() as connection:
-            return [row for row in connection.execute(query) if row.holder != self._holder and not _of_batch(row)]
+            found = [row for row in connection.execute(query) if row.holder != self._holder and not _of_batch(row)]
+            return found, _gone(connection, found)
 
     @until_made
     def leave(self, *, done: bool) -> None:
@@ -232,7 +240,8 @@ class BudgetAccountOnDisk(BudgetAccount):
             own = _reservations.holder == self._holder
             connection.execute(delete(schema.reservations).where(own, _reservations.held == 0))
             others = connection.execute(select(schema.reservations).where(_reservations.budget == self.name)).all()
-            dead = [row for row in others if row.holder == self._holder or _is_gone(row)]
+            gone = _gone(connection, others)
+            dead = [row for row in others if row.holder == self._holder or row in gone]
             if self._lasts or len(dead) < len(others) or (dead and not done):
                 return
             connection.execute(delete(schema.budgets).where(_budgets.name == self.name))
@@ -251,8 +260,7 @@ class BudgetAccountOnDisk(BudgetAccount):
     def standing(self) -> BudgetStanding:
         with self._ledger.reading() as connection:
             taken = connection.execute(select(_budgets.taken).where(_budgets.name == self.name)).scalar() or 0
-        others = self._others()
-        dead = [row for row in others if _is_gone(row)]
+        others, dead = self._others()
         return BudgetStanding(
             most=self.most / BILLION,
             taken=(taken - self.held) / BILLION,
@@ -291,7 +299,10 @@ class BudgetAccountOnDisk(BudgetAccount):
         return taken
 
     def _hold(self, connection: Connection, held: int) -> None:
-        run(connection, _HOLD, {"holder": self._holder, "held": held, "run": self.run, "until": _lease()})
+        run(connection, _HOLD, {"holder": self._holder, "held": held, "run": self.run})
+
+    def _show_life(self, connection: Connection) -> None:
+        run(connection, _LIVE, {"holder": self._holder, "until": _lease(connection)})
 
 
 def cut_off(ledger: Ledger, budget: str) -> float:
@@ -311,16 +322,17 @@ def cut_off_by_run(ledger: Ledger, runs: Iterable[str]) -> dict[str, float]:
 @until_made
 def _dead(ledger: Ledger, where: ColumnElement[bool]) -> list[Row[Any]]:
     with ledger.reading() as connection:
-        return [row for row in connection.execute(select(schema.reservations).where(where)) if _is_gone(row)]
+        return _gone(connection, connection.execute(select(schema.reservations).where(where)).all())
 
 
-def _is_gone(row: Row[Any]) -> bool:
-    return not _of_batch(row) and is_gone(row.holder, row.until)
+def _gone(connection: Connection, rows: Sequence[Row[Any]]) -> list[Row[Any]]:
+    now = server.now(connection)
+    return [row for row in rows if not _of_batch(row) and is_gone(row.holder, row.until, now)]
 
 
 def _of_batch(row: Row[Any]) -> bool:
     return row.holder.startswith(BATCH_HOLDER)
 
 
-def _lease() -> float:
-    return time.time() + LEASE_SECONDS
+def _lease(connection: Connection) -> float:
+    return server.now(connection) + LEASE_SECONDS

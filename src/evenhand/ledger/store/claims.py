@@ -2,16 +2,17 @@
 
 import os
 import socket
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Row, Select, and_, delete, or_, update
 
-from evenhand.ledger.store import schema, statements
+from evenhand.ledger.store import schema, server, statements
 from evenhand.ledger.store.faults import until_made
+from evenhand.ledger.store.links import mark
 from evenhand.ledger.store.presence import LOCKED, absent
 from evenhand.ledger.store.record import Ledger
 
@@ -19,6 +20,8 @@ LEASE_SECONDS = 120.0
 """How long a claim outlives its holder where the holder's death cannot be seen; a live run renews it well before."""
 ABSENT_SECONDS = 10.0
 """How long a claim outlives the connection of a holder elsewhere; a live one that was cut off is back sooner."""
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,8 +67,8 @@ def claim_within(ledger: Ledger, connection: Connection, what: str, *, holder: s
 def held_now(ledger: Ledger, keys: Sequence[str]) -> set[str]:
     """Those of the keys that any live holder has."""
     with ledger.reading() as connection:
-        held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
-    return {row.what for row in held if not is_gone(row.holder, row.until)}
+        held, now = connection.execute(statements.CLAIMS, {"keys": keys}).all(), server.now(connection)
+    return {row.what for row in held if not is_gone(row.holder, row.until, now)}
 
 
 @until_made
@@ -82,13 +85,15 @@ def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *
 
 def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holder: str) -> set[str]:
     """Those of the keys that the holder has now."""
-    now = time.time()
+    now = server.now(connection)
     rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
-    ledger.insert_new(connection, schema.claims, rows)
+    new = ledger.insert_new(connection, schema.claims, rows)
     held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
     if _bury_the_dead(connection, [row for row in held if row.holder != holder], now=now):
-        ledger.insert_new(connection, schema.claims, rows)
+        new += ledger.insert_new(connection, schema.claims, rows)
         held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
+    if new:
+        mark(connection)
     return {row.what for row in held if row.holder == holder}
 
 
@@ -96,7 +101,7 @@ def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holde
 def renew(ledger: Ledger, *, holder: str) -> int:
     """How many claims the holder has; one whose lease ran out may be another's by now."""
     with ledger.writing() as connection:
-        until = time.time() + LEASE_SECONDS
+        until = server.now(connection) + LEASE_SECONDS
         claims = schema.claims
         return connection.execute(update(claims).where(claims.c.holder == holder).values(until=until)).rowcount
 
@@ -111,7 +116,7 @@ def still_held(connection: Connection, what: str, *, holder: str) -> bool:
     """Whether nobody has taken it since the holder did; then its lease begins anew. Nobody takes it until the
     transaction ends."""
     own = and_(schema.claims.c.what == what, schema.claims.c.holder == holder)
-    until = time.time() + LEASE_SECONDS
+    until = server.now(connection) + LEASE_SECONDS
     return connection.execute(update(schema.claims).where(own).values(until=until)).rowcount > 0
 
 
@@ -137,9 +142,9 @@ def _hurry_the_absent(connection: Connection, elsewhere: Sequence[str], *, now: 
         connection.execute(update(schema.claims).where(later).values(until=soon))
 
 
-def is_gone(holder: str, until: float) -> bool:
-    """Whether its process is gone, or its lease ran out."""
-    return until < time.time() or is_dead(holder)
+def is_gone(holder: str, until: float, now: float) -> bool:
+    """Whether its process is gone, or its lease ran out by now."""
+    return until < now or is_dead(holder)
 
 
 def is_dead(holder: str) -> bool:
@@ -153,11 +158,14 @@ def _is_here(holder: str) -> bool:
 
 
 def _here() -> str:
-    """Where process numbers mean the same: this machine, and on Linux this container."""
-    try:
-        return f"{socket.gethostname()} {os.readlink('/proc/self/ns/pid')}"
-    except OSError:
-        return socket.gethostname()
+    """Where process numbers mean the same: this machine since it was started, and on Linux this container. Its name
+    alone is not enough, as others may be called the same."""
+    name = socket.gethostname()
+    with suppress(OSError):
+        name += f" {os.readlink('/proc/self/ns/pid')}"  # of the first container it is the same on every machine
+    with suppress(OSError):
+        name += f" {_BOOT.read_text(encoding='ascii').strip()}"
+    return name
 
 
 def _started(pid: int) -> str:

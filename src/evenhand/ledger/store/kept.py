@@ -29,6 +29,7 @@ from evenhand.images.places import ADDRESSES, ORIGINALS, Folder, Notes, NotesFil
 from evenhand.images.s3 import S3Place
 from evenhand.ledger.store import schema, statements
 from evenhand.ledger.store.faults import LedgerError, until_made
+from evenhand.ledger.store.links import mark
 
 DATABASE = "database"
 """What names the database itself."""
@@ -88,7 +89,8 @@ class DatabasePlace:
             held = connection.execute(select(files.c.data).where(self._named(digest))).scalar()
             if held is not None and bytes(held) != data:
                 connection.execute(delete(files).where(self._named(digest)))
-            statements.insert_new(connection, files, [row])
+            if statements.insert_new(connection, files, [row]):
+                mark(connection)
 
     @until_made
     def remove(self, digest: str) -> None:

@@ -150,9 +150,11 @@ class Batch:
     added: dict[str, list[bytes]] = field(default_factory=dict[str, list[bytes]])
     gone: dict[str, list[bytes]] = field(default_factory=dict[str, list[bytes]])
     """Of rows that were changed or removed, as they were."""
+    marked: bool = False
+    """A link is written though it holds nothing."""
 
     def __bool__(self) -> bool:
-        return bool(self.added or self.gone)
+        return bool(self.added or self.gone or self.marked)
 
     def rows(self) -> str:
         written = {str(name): _packed(tokens) for name, tokens in self.added.items()}
@@ -190,6 +192,13 @@ def cover(connection: Connection, table: Table, stored: Iterable[tuple[Any, ...]
         tokens = [token for token in tokens if token in there]
     if tokens:
         batch.added.setdefault(table.name, []).extend(tokens)
+
+
+def mark(connection: Connection) -> None:
+    """Has a link written of a transaction that changes no covered row. A server that crashed may have given the
+    transaction's number to another since, and tells by the link alone whether it was made. SQLite is no server."""
+    if connection.dialect.name != "sqlite" and (batch := batch_of(connection)) is not None:
+        batch.marked = True
 
 
 @contextmanager

@@ -95,9 +95,9 @@ def refuse_way_out(folder: Path, *, within: Path) -> None:
 
 
 def _parsed(url: str) -> URL:
-    # Neither sentence repeats what was given: where a URL cannot be taken apart, a password in it cannot be hidden.
+    # No sentence repeats what was given: where a URL cannot be taken apart, a password in it cannot be hidden.
     try:
-        return make_url(url)
+        parsed = make_url(url)
     except ArgumentError:
         raise LedgerError(
             "The store is not a database URL; write sqlite:///PATH/ledger.db or postgresql://USER:PASSWORD@HOST/NAME.",
@@ -108,6 +108,12 @@ def _parsed(url: str) -> URL:
             "The port in the store's URL is not a number; write postgresql://USER:PASSWORD@HOST:5432/NAME.",
             code="EH-LEDGER-URL",
         ) from None
+    if parsed.password is not None and url.count("@") > 1:  # a part of it would be taken for the host, and shown
+        raise LedgerError(
+            "The store's URL has more than one @; write one that belongs to a password or a name as %40.",
+            code="EH-LEDGER-URL",
+        )
+    return parsed
 
 
 def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds: float = BUSY_SECONDS) -> Engine:

@@ -33,11 +33,15 @@ class Presence:
         self.needed = engine.dialect.name == "postgresql"
 
     def keep(self) -> bool:
-        """Whether it is shown anew; False where it was shown all the while, or the server cannot be reached."""
+        """Whether others may have taken the holder for gone since this was last done: it was not shown all the while,
+        and is not yet where the server has no connection free."""
         if not self.needed:
             return False
         with self._using:
-            return not self._ended and not self._still_shown() and self._begun()
+            if self._ended or self._still_shown():
+                return False
+            self._begun()
+            return True
 
     def end(self) -> None:
         with self._using:
@@ -53,12 +57,11 @@ class Presence:
         self._close()
         return False
 
-    def _begun(self) -> bool:
+    def _begun(self) -> None:
         with suppress(SQLAlchemyError):
             if self._begin():
-                return True
+                return
         self._close()
-        return False
 
     def _begin(self) -> bool:
         self._connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, SQLAlchemyError
 from evenhand.ledger.store.faults import LedgerError, Unmade, busy
 
 _DRIVER = "postgresql+psycopg"
-_SECRETS = ("password", "sslpassword")
+_SECRETS = ("password", "sslpassword", "scram_client_key", "scram_server_key", "oauth_client_secret")
 """Settings of libpq in the query of an address that nobody is shown."""
 _CONNECTIONS, _AND_MORE = 10, 30
 """That a process keeps, and opens besides while its threads need them; a server grants 100 to all processes."""
@@ -30,14 +30,16 @@ _TURN = text("SELECT pg_advisory_xact_lock(:pages)")
 _MINE = text("SELECT CAST(pg_current_xact_id() AS text)")
 _BECAME = text("SELECT pg_xact_status(CAST(:number AS xid8))")
 
+_NOW = text("SELECT CAST(extract(epoch FROM clock_timestamp()) AS double precision)")
 _END = text(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_xid = CAST(CAST(:number AS xid8) AS xid)"
 )
 
 _PREPARED = (
-    "SELECT set_config('lock_timeout', %(wait)s, false), set_config('synchronous_commit', 'on', false) "
-    "FROM (SELECT 1) AS once WHERE current_setting('synchronous_commit') = 'off' "
-    "UNION ALL SELECT set_config('lock_timeout', %(wait)s, false), ''"
+    "SELECT set_config('lock_timeout', %(wait)s, false), "
+    "set_config('synchronous_commit', coalesce(nullif(current_setting('synchronous_commit'), 'off'), 'on'), false), "
+    "set_config('tcp_keepalives_idle', '30', false), set_config('tcp_keepalives_interval', '10', false), "
+    "set_config('tcp_keepalives_count', '3', false)"
 )
 
 
@@ -84,7 +86,8 @@ def engine_of(url: URL, *, read_only: bool, wait_seconds: float) -> Engine:
 
 def _prepare(where: str, wait_seconds: float, connection: Any, _record: object) -> None:
     """What is committed is on disk, however the server is set up. Whom another keeps waiting is told so: a connection
-    that was lost may hold what it had until the server knows. Raises LedgerError of a server that is too old."""
+    that was lost may hold what it had until the server knows, which looks after a minute, not after two hours. Raises
+    LedgerError of a server that is too old."""
     if (version := connection.info.server_version) < _OLDEST * _MAJOR:
         connection.close()
         raise LedgerError(
@@ -133,6 +136,11 @@ def wait_for_turn(connection: Connection) -> None:
     still when it does, as it is for threads of one process. SQLite lets one write at a time by itself."""
     if connection.dialect.name != "sqlite":
         connection.execute(_TURN, {"pages": _PAGES})
+
+
+def now(connection: Connection) -> float:
+    """Seconds since 1970 by the clock that all who use the ledger share: that of the server, or of the one machine."""
+    return time.time() if connection.dialect.name == "sqlite" else connection.execute(_NOW).scalar_one()
 
 
 def transaction_of(connection: Connection) -> str | None:
