@@ -255,7 +255,10 @@ async def list_submissions(serving: Serving, visiting: Visiting) -> SubmissionsD
     return {"schema": 1, "submissions": [_summary(one) for one in found]}
 
 
-@routes.get("/submissions/{submission}", summary="How one of mine stands (team; the owner: anybody's)")
+@routes.get(
+    "/submissions/{submission}",
+    summary="How one of mine stands; `done` is null until judging has ended (team; the owner: anybody's, with `done`)",
+)
 async def get_submission(serving: Serving, visiting: Visiting, submission: Id) -> SubmissionDocument:
     return await _status(serving, visiting, submission)
 
