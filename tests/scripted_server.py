@@ -219,7 +219,11 @@ class ScriptedServer:
             self.go()
             return
         after = request.query.get("after")
-        self._held_after = None if after is None else int(after)
+        self.hold(None if after is None else int(after))
+
+    def hold(self, after: int | None = None) -> None:
+        """Keeps all answers back; `after`: but those to the first so many requests of all that came."""
+        self._held_after = after
         held = self._held_after is None or self.attempts.total() > self._held_after
         (self._going.clear if held else self._going.set)()
 

@@ -255,6 +255,10 @@ def test_another_file_for_what_is_confirmed_says_how_it_stands_and_what_can_be_d
             {"stage": "approved", "wanted": 1400, "done": 12, "place": 1},
             "5ab1 is approved, and is being judged; 12 of 1400 trials are judged.",
         ),
+        (
+            {"stage": "approved", "wanted": 1400, "done": None, "place": 1},
+            "5ab1 is approved, and is being judged; 1400 trials are wanted.",
+        ),
         ({"stage": "approved", "place": 2}, "is approved, and waits its turn; its place in the queue is 2."),
         ({"stage": "judged", "published": True, "row": None}, "is judged, and published."),
         ({"stage": "stopped", "wanted": 1400, "done": 12}, "has reached its budget; the owner is asked"),

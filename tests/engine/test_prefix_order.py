@@ -1,15 +1,17 @@
 """Claims about the order in which calls go out: prompts that begin alike follow each other, and caches find them."""
 
 import random
+from dataclasses import replace
 
 import pytest
 
 from bench.caching import cached_share
 from bench.generated import generated
-from evenhand.domain.call import Message, Request
+from evenhand.domain.call import Message, Reply, Request
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.prefix_order import in_prefix_order
 from evenhand.engine.run.task import Due
+from evenhand.ledger.store.record import StoredCall
 
 LONG = 300
 
@@ -35,6 +37,21 @@ def test_within_a_lane_prompts_follow_each_other_by_their_words() -> None:
     ordered = in_prefix_order(asked, connections=4)
     for lane in range(4):
         assert [one.key for one in ordered[lane::4]] == [f"item {lane}, answer {answer}" for answer in range(8)]
+
+
+@pytest.mark.parametrize("connections", [1, 3, 64])
+@pytest.mark.parametrize("on_record", [0, 1, 50, 100])
+def test_in_turn_the_order_is_the_same_whatever_has_a_reply_on_record(connections: int, on_record: int) -> None:
+    said = StoredCall(reply=Reply(text="A"), cost_usd=None)
+    asked = [due(f"{number % 9} {number}") for number in range(100)]
+    known = {one.key for one in random.Random(2).sample(asked, on_record)}
+    some = [replace(one, stored=said) if one.key in known else one for one in asked]
+    plain, first, in_turn = (
+        [one.key for one in in_prefix_order(given, connections=connections, in_turn=waits)]
+        for given, waits in ((asked, False), (some, False), (some, True))
+    )
+    assert in_turn == plain
+    assert {*first[:on_record]} == known
 
 
 @pytest.mark.slow

@@ -55,7 +55,7 @@ from evenhand.site.boards.standings import public_battles, release_of, released_
 from evenhand.site.http.audit_log import LogEvent, write_down_within
 from tests.database import url_in
 from tests.reports.test_audit_on_record import document, kept, measure
-from tests.site.house import CONDITION, JUDGE, fill, served
+from tests.site.house import CONDITION, JUDGE, fill, form_token, refusal_of, served
 
 MODELS = ("amber", "blue")
 PAIR = ("amber", REFERENCE)
@@ -948,6 +948,19 @@ def test_whoever_opens_a_benchmark_reads_first_which_others_hold_its_items(secre
             assert f"{other}</span> holds {len(secret.items) - 1} of its items" in page
         open_benchmark(secret.ledger, by_name["but one"], by=None)
         assert "of its items" not in owner.get(f"/admin/benchmarks/{by_name['whole']}/open").text
+
+
+def test_a_script_that_opens_a_benchmark_is_told_first_which_others_hold_its_items(secret: Secret):
+    with served(secret.ledger) as house:
+        by_name = {one.name: one.data for one in benchmarks(secret.ledger)}
+        owner = house.signed_in("owner")
+        path, token = f"/api/benchmarks/{by_name['whole']}", {"X-CSRF-Token": form_token(owner.get("/admin"))}
+        asked = owner.put(path, json={"open": True}, headers=token)
+        assert refusal_of(asked, "'but one'", len(secret.items) - 1) == (409, "EH-OPENS-MORE")
+        assert opened_benchmarks(secret.ledger) == set()
+        for said in ({"open": True, "sure": True}, {"open": False}):
+            assert owner.put(path, json=said, headers=token).status_code == 204
+            assert opened_benchmarks(secret.ledger) == ({by_name["whole"]} if said["open"] else set())
 
 
 def test_whoever_opens_a_benchmark_reads_first_which_others_ask_the_same_under_another_skill(ledger: Ledger):

@@ -149,6 +149,9 @@ def test_of_a_sample_nothing_can_be_opened_as_nothing_is_withheld(house: House):
     fields = {"csrf": form_token(page), "what": "open", "sure": "yes"}
     assert owner.post(f"/admin/benchmarks/{data}", data=fields).status_code == 409
     assert owner.get("/admin/benchmarks/none/open").status_code == 404
+    token = {"X-CSRF-Token": form_token(page)}
+    for path, status in ((data, 409), ("none", 404)):
+        assert owner.put(f"/api/benchmarks/{path}", json={"open": True}, headers=token).status_code == status
 
 
 def test_teams_are_told_whether_anything_is_withheld(house: House):

@@ -189,8 +189,14 @@ def test_one_that_is_ended_early_says_so(hall: Hall):
     hall.contest.approve(submission, 12.0)
     hall.worked()
     page = words_of(hall.team.get(f"/submissions/{submission}").text)
-    assert "of at most 45 verdicts" in page
-    assert "of 3 looks" in page
+    assert "At most 45 verdicts are wanted." in page
+    assert "looked at 3 times planned beforehand" in page
+    looks = {"until": "width=1", "planned": 3, "taken": None, "next_after": None}
+    document = hall.team.get(f"/api/submissions/{submission}").json()
+    assert (document["wanted"], document["done"], document["looks"]) == (45, None, looks)
+    known = hall.owner.get(f"/api/submissions/{submission}").json()
+    assert known["done"] > 0
+    assert known["looks"]["taken"] is not None
     hall.contest.say(submission, Closed())
     hall.worked()
     told = words_of(hall.team.get(f"/submissions/{submission}").text)

@@ -166,7 +166,11 @@ def test_progress_failures_and_the_pause_at_the_budget_are_told(desk: Desk, team
     study = desk.judge(submission, said=False)
     assert study.battles == 12
     told = words_of(team.page(submission))
-    assert "24 of 24 verdicts, 1 of them without a decision" in told
+    assert "24 verdicts are wanted." in told
+    assert "of 24" not in told
+    assert "without a decision" not in told
+    owner = words_of(desk.house.signed_in("owner").get(f"/admin/submissions/{submission}").text)
+    assert "24 of 24 trials asked, 1 without a verdict" in owner
     tell(desk.ledger, submission, Failed(detail=f"The key {SECRETS[0]} is wrong."), person=None)
     told = words_of(team.page(submission))
     assert "it will be tried again by itself" in told

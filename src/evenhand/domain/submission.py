@@ -253,6 +253,10 @@ class SubmissionState:
     """With the budget as it was last raised."""
     approval_seq: int = 0
     """Of the approval, or of the owner's last word since."""
+    under_way: bool = False
+    """Whether judging was approved, or was to go on, and has not ended since, be it that it was taken back, refused or
+    withdrawn: how far it has come is then the owner's to know. A reply that was on record is read at once, so it would
+    tell which answers somebody else has given before, such as the reference."""
     closing: bool = False
     """Whether the owner lets it be judged by what is there."""
     failures: tuple[SubmissionEvent, ...] = ()
@@ -328,7 +332,7 @@ def _confirms(before: SubmissionState, said: Confirmed) -> bool:
 def _by_owner(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     match event.said:
         case Approved() as said if before.stage == "confirmed" and (said.despite or not before.held):
-            return replace(before, stage="approved", approved=said, approval_seq=event.seq)
+            return replace(before, stage="approved", approved=said, approval_seq=event.seq, under_way=True)
         case Refused(reason=reason) if before.stage not in ("draft", "refused", "withdrawn"):
             return replace(before, stage="refused", reason=reason, published=False)
         case Raised(budget=budget) if before.approved is not None and _may_go_on(before):
@@ -337,11 +341,12 @@ def _by_owner(before: SubmissionState, event: SubmissionEvent) -> SubmissionStat
                 stage="approved",
                 approved=replace(before.approved, budget=budget),
                 approval_seq=event.seq,
+                under_way=True,
                 closing=False,
                 failures=(),
             )
         case Closed() if before.stage in ("stopped", "approved") or before.taken_back:
-            return replace(before, stage="approved", closing=True, approval_seq=event.seq, failures=())
+            return replace(before, stage="approved", closing=True, approval_seq=event.seq, under_way=True, failures=())
         case _:
             return before
 
@@ -370,7 +375,15 @@ def _by_worker(before: SubmissionState, event: SubmissionEvent) -> SubmissionSta
         case Failed():
             return replace(before, failures=(*before.failures, event))
         case Judged() as said:
-            return replace(before, stage="judged", judged=said, judged_at=event.at, closing=False, failures=())
+            return replace(
+                before,
+                stage="judged",
+                judged=said,
+                judged_at=event.at,
+                under_way=False,
+                closing=False,
+                failures=(),
+            )
         case _:
             return before
 

@@ -47,10 +47,20 @@ from evenhand.site.documents import (
     TokenDocument,
 )
 from evenhand.site.http.audit_log import events
-from evenhand.site.http.refusal import not_found
+from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Changing, FreshOwner, Owner, Serving, Visiting
 from evenhand.site.openapi import PUBLIC, DocumentRouter
-from evenhand.site.owner.pages import DAYS_MOST, NOTE_LONGEST, USES_MOST, erased_name, made_link_back, signed_out, sound
+from evenhand.site.owner.pages import (
+    DAYS_MOST,
+    NOTE_LONGEST,
+    USES_MOST,
+    erased_name,
+    made_link_back,
+    signed_out,
+    sound,
+    withheld_benchmark,
+    withheld_beside,
+)
 
 routes = DocumentRouter(prefix="/api", tags=["Evenhand"])
 
@@ -71,6 +81,10 @@ class NewToken(BaseModel):
 
 class Opening(BaseModel):
     open: bool
+    sure: bool = Field(
+        default=False,
+        description="Needed to open it where other benchmarks hold items of it, which are opened there too.",
+    )
 
 
 @routes.get("/boards", summary="The boards there are", openapi_extra=PUBLIC)
@@ -270,9 +284,17 @@ async def list_benchmarks(serving: Serving, owner: Owner) -> BenchmarksDocument:
 
 @routes.put("/benchmarks/{data}", summary="Open or close what is withheld of a benchmark (owner)", status_code=204)
 async def put_opening(serving: Serving, owner: FreshOwner, changing: Changing, data: Id, asked: Opening) -> Response:
-    if data not in {one.data for one in await run_in_threadpool(benchmarks, serving.ledger)}:
-        raise not_found("such benchmark")
+    await withheld_benchmark(serving, data)
     if asked.open:
+        beside = {} if asked.sure else await run_in_threadpool(withheld_beside, serving.ledger, data)
+        if beside:
+            held = ", ".join(f"'{name}' ({items})" for name, items in beside.items())
+            raise Refusal(
+                409,
+                f"Other benchmarks hold items of it: {held}. They are opened there too, and what is withheld of the "
+                'others can then be told; give "sure": true if that shall be so.',
+                code="EH-OPENS-MORE",
+            )
         await run_in_threadpool(open_benchmark, serving.ledger, data, by=owner.must_be("owner").id)
     else:
         await run_in_threadpool(close_benchmark, serving.ledger, data)

@@ -4,13 +4,14 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from evenhand.domain.errors import Misuse
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import Approved, Failed, Judged, Said, Stopped, SubmissionState
 from evenhand.engine.run.budget import Budget, dollars_up
+from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended, run_study
 from evenhand.engine.tasks.joining import JoinedBoard
@@ -90,7 +91,7 @@ class SubmissionTurn:
                     ended = await run_study(
                         prepared,
                         ledger=self.ledger,
-                        context=judges.call_context(budget, self.board, prepared.asking.protocol),
+                        context=_in_turn(judges.call_context(budget, self.board, prepared.asking.protocol)),
                         stop=stop,
                         command=command,
                         settings=terms.settings,
@@ -163,6 +164,11 @@ class SubmissionTurn:
     def _tell(self, said: Said) -> None:
         with suppress(TooLate):  # it was withdrawn, or the owner has said something else since
             tell(self.ledger, self.job.submission.id, said, person=None, allowed=self.job.is_as_planned)
+
+
+def _in_turn(context: CallContext) -> CallContext:
+    """Where the owner ends it at the budget, its team sees which of its battles have a verdict."""
+    return replace(context, pacing=replace(context.pacing, in_turn=True))
 
 
 def _least(ended: Ended) -> float | None:

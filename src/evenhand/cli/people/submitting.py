@@ -259,7 +259,7 @@ async def _waited(server: SubmissionServer, submission: str, every: float) -> Do
 
 async def _fetched(server: SubmissionServer, submission: str, document: Document, order: SubmitJob) -> None:
     wanted = {what: path for what, path in (("receipt", order.receipt), ("battles", order.battles)) if path}
-    # Once judged it has them, though it was withdrawn since, or is judged on.
+    # Once judged it has them, though it was withdrawn since; of one that is judged on the server says so.
     if wanted and document.get("judged_at") is None:
         raise click.ClickException(
             f"There is no {' nor '.join(wanted)} yet: submission {submission} is not judged. --wait waits for it."
@@ -324,7 +324,10 @@ def _standing(submission: str, document: Document) -> str:
         words += f"; its place in the queue is {place}"
     if wanted and stage in ("approved", "stopped"):
         most = "at most " if document.get("looks") else ""
-        words += f"; {done or 0} of {most}{wanted} trials are judged"
+        # Others than the owner are not told how many are done before all are.
+        words += (
+            f"; {most}{wanted} trials are wanted" if done is None else f"; {done} of {most}{wanted} trials are judged"
+        )
     if stage == "judged" and document.get("partial"):
         words += ", in part: its budget was reached"
     if stage == "judged" and document.get("published"):

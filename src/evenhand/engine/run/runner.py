@@ -177,8 +177,7 @@ class Runner(Generic[S, R]):
             self.tally.known += len(chunk.known)
             self.tally.known_no_verdict.update(chunk.undecided)
             await self._link(list(chunk.known))
-            pacing = self._context.pacing
-            due = in_prefix_order(chunk.due, connections=pacing.max_connections) if pacing.by_prefix else chunk.due
+            due = self._in_order(chunk.due)
             self._next = [one.request for one in due if one.stored is None]
             for start in range(0, len(due), self._claims):
                 await self._ask_batch(due[start : start + self._claims])
@@ -186,6 +185,12 @@ class Runner(Generic[S, R]):
                 await self._look_again()
                 self._look_at = 2 * len(self._left) + CLAIM_BATCH
         await self._wait_for_others()
+
+    def _in_order(self, due: Sequence[Due[S]]) -> Sequence[Due[S]]:
+        pacing = self._context.pacing
+        if not pacing.by_prefix:
+            return due
+        return in_prefix_order(due, connections=pacing.max_connections, in_turn=pacing.in_turn)
 
     async def _wait_for_others(self) -> None:
         """Until all that was wanted is asked, whoever asked it; what a run leaves that ends is asked here."""

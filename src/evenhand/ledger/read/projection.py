@@ -37,6 +37,8 @@ class StudyOnRecord:
     """Who finds the decision in a reply that has no readable one; None where nobody does, or an old ledger forgot."""
     against: str | None = None
     """The model that every other one meets; None where it is not the study's kind of pairing."""
+    new: str | None = None
+    """The model that it places on a board; None where it is not the study's kind of pairing."""
     orders: Orders = "both"
     replicates: int = 1
     wanted: int
@@ -132,6 +134,7 @@ def studies(
                 variant=content["variant"],
                 extractor=raters.get(conditions[row.condition].extractor or ""),
                 against=content["against"],
+                new=content.get("new", content.get("looks", {}).get("new")),
                 orders=content["orders"],
                 replicates=content["replicates"],
                 wanted=row.wanted,

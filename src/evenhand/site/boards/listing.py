@@ -14,6 +14,7 @@ from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.store import submitted_models
 from evenhand.reports.board.released import ReleasedBoard
 from evenhand.site.http.visibility import bare_items
 
@@ -36,6 +37,8 @@ class BoardOnRecord:
     """The people's studies that they come from, the oldest first."""
     part: PeoplePart | None = None
     """The one that is looked at alone."""
+    untold: frozenset[str] = frozenset()
+    """Keys of those studies by which a submission is still being judged: how far they are is the owner's to see."""
     bare: bool = False
     """Whether it was judged elsewhere on items that have nothing to withhold: then no verdict is left out of it."""
 
@@ -129,7 +132,7 @@ class BoardOnRecord:
     @property
     def reached(self) -> int:
         """Trials asked or known; one that several studies want counts for each."""
-        return sum(study.reached for study in self.studies)
+        return sum(study.reached for study in self.studies if study.key not in self.untold)
 
     @property
     def settings(self) -> str:
@@ -141,8 +144,8 @@ class BoardOnRecord:
 def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnRecord, ...]:
     """By benchmark and judge; those without a single verdict are left out.
 
-    `running`: with what people judge in studies that still run, which is for the owner. A board on which nothing
-    counts has no studies: its parts can be looked at one by one.
+    `running`: with what people judge in studies that still run, and how far submissions are that are being judged,
+    which is for the owner. A board on which nothing counts has no studies: its parts can be looked at one by one.
     """
     parts = tuple(one for one in people_parts(ledger) if running or one.seen)
     seen = frozenset[str]().union(*(one.records for one in parts))
@@ -152,6 +155,7 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
     for study in studies(ledger, everything=True):
         if study.decided and study.key not in hidden:
             grouped.setdefault(_identity(study), []).append(study)
+    under_way = {label for label, one in submitted_models(ledger).items() if one.standing.under_way and not running}
     judged_elsewhere = {one.data for some in grouped.values() for one in some if _imported(one)}
     bare = {
         data for data in judged_elsewhere if bare_items(ledger, data) >= {one.digest for one in items_of(ledger, data)}
@@ -163,6 +167,7 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
             alone=tuple(one for one in some if one.key not in seen),
             shares=tuple(one for one in some if one.key in seen),
             parts=tuple(part for part in parts if any(one.key in part.records for one in some)),
+            untold=frozenset(one.key for one in some if one.new in under_way),
             bare=_imported(some[0]) and some[0].data in bare,
         )
         for identity, some in grouped.items()

@@ -4,9 +4,11 @@ Instructions, images, categories, models' answers and verdicts on them are publi
 and all that quotes them: a judge's words, people's verdicts, every battle against the reference. The owner sees all;
 everybody does where the benchmark is a bundled sample, a published record, or the owner has opened it. What a team has
 not published only that team and the owner see, whatever is open: everybody reads its ratings, and nothing of it and
-single others. On a board of imported verdicts all count where nothing else of the items is withheld (`bare_items`).
-What people judge in a study that still runs is no part of the boards that others get (`listing.py`). A benchmark's
-items can be looked through where everybody sees all of them, or a board that everybody sees was judged on them.
+single others. How far the judging of a submission is only the owner knows: a reply that is on record is read at once,
+so whoever saw that would know which answers were given before, as the reference's. On a board of imported verdicts all
+count where nothing else of the items is withheld (`bare_items`). What people judge in a study that still runs is no
+part of the boards that others get (`listing.py`). A benchmark's items can be looked through where everybody sees all of
+them, or a board that everybody sees was judged on them.
 """
 
 import json
@@ -19,7 +21,7 @@ from sqlalchemy import select
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.submission import SubmittedModel
+from evenhand.domain.submission import SubmissionState, SubmittedModel
 from evenhand.ledger.read.projection import BenchmarkOnRecord, benchmarks, items_of
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store import schema
@@ -47,7 +49,8 @@ class Sight:
 
     everything: bool
     hidden: frozenset[str] = frozenset()
-    """Models whose answers and battles are their team's own business: not published, or withdrawn."""
+    """Models whose answers and battles are their team's own business: not published, or withdrawn. And those that are
+    still being judged, their own team's too."""
 
     def item(self, item: Item) -> Item:
         """Without what is withheld; such an item has another digest and must not be looked up by it."""
@@ -76,9 +79,17 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
     hidden = frozenset(
         label
         for label, one in submitted_models(ledger).items()
-        if one.ladder or (not one.standing.published and (one.person != person or not one.standing.on_the_board))
+        if one.ladder
+        or not progress_in_sight(visitor, one.standing)
+        or (not one.standing.published and (one.person != person or not one.standing.on_the_board))
     )
     return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
+
+
+def progress_in_sight(visitor: Visitor, standing: SubmissionState) -> bool:
+    """Whether this visitor is told which verdicts a submission has, or how many: others than the owner only when its
+    judging has ended, be they its own team. Until then each has come as soon as its reply had."""
+    return visitor.is_owner or not standing.under_way
 
 
 def read_in_sight(look: Callable[[], S], read: Callable[[S], T]) -> T:

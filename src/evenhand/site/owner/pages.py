@@ -292,13 +292,13 @@ async def ask_to_open(request: Request, serving: Serving, owner: FreshOwner, dat
 
 
 async def _open_sure(request: Request, serving: Service, data: str, *, fault: Refusal | None = None) -> Response:
-    benchmark = await _withheld(serving, data)
-    beside = await run_in_threadpool(_withheld_beside, serving.ledger, data)
+    benchmark = await withheld_benchmark(serving, data)
+    beside = await run_in_threadpool(withheld_beside, serving.ledger, data)
     context = {"benchmark": benchmark, "beside": beside, "fault": fault}
     return serving.pages.page(request, "opening.html", context, status=200 if fault is None else 422)
 
 
-async def _withheld(serving: Service, data: str) -> BenchmarkOnRecord:
+async def withheld_benchmark(serving: Service, data: str) -> BenchmarkOnRecord:
     """Raises Refusal where there is no such benchmark, or it is a sample."""
     known = {one.data: one for one in await run_in_threadpool(benchmarks, serving.ledger)}
     if data not in known:
@@ -308,7 +308,7 @@ async def _withheld(serving: Service, data: str) -> BenchmarkOnRecord:
     return known[data]
 
 
-def _withheld_beside(ledger: Ledger, data: str) -> dict[str, int]:
+def withheld_beside(ledger: Ledger, data: str) -> dict[str, int]:
     """Other benchmarks of which a part is withheld, by name, with how many of their items open with it."""
     opened = opened_benchmarks(ledger) | {data}
     shown = {all_that_is_shown(one) for one in items_of(ledger, data)}
@@ -322,7 +322,7 @@ def _withheld_beside(ledger: Ledger, data: str) -> dict[str, int]:
 
 @pages.post("/benchmarks/{data}")
 async def opening(request: Request, serving: Serving, owner: FreshOwner, form: SentForm, data: str) -> Response:
-    await _withheld(serving, data)
+    await withheld_benchmark(serving, data)
     if form.choice("what", ("open", "close")) == "open":
         if form.text("sure", most=3) != "yes":
             return await _open_sure(request, serving, data, fault=_UNSURE)

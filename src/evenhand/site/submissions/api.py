@@ -10,7 +10,6 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evenhand.domain.submission import Feedback, Pairs, Stage
-from evenhand.ledger.submissions.placements import PlacementProgress
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
 from evenhand.ledger.upkeep.signing import public_keys
 from evenhand.site.api import Id
@@ -122,9 +121,10 @@ class LooksShown(TypedDict):
 
     until: str
     planned: int
-    taken: int
+    taken: int | None
+    """As `done`."""
     next_after: int | None
-    """Calls; null after the last."""
+    """Calls; null after the last, and where `taken` is."""
 
 
 class SubmissionShown(SubmissionListed):
@@ -133,6 +133,7 @@ class SubmissionShown(SubmissionListed):
     place: int | None
     wanted: int | None
     done: int | None
+    """Null before judging has begun, and for others than the owner until it has ended."""
     looks: LooksShown | None
     judged_at: float | None
     partial: bool | None
@@ -254,7 +255,10 @@ async def list_submissions(serving: Serving, visiting: Visiting) -> SubmissionsD
     return {"schema": 1, "submissions": [_summary(one) for one in found]}
 
 
-@routes.get("/submissions/{submission}", summary="How one of mine stands (team; the owner: anybody's)")
+@routes.get(
+    "/submissions/{submission}",
+    summary="How one of mine stands; `done` is null until judging has ended (team; the owner: anybody's, with `done`)",
+)
 async def get_submission(serving: Serving, visiting: Visiting, submission: Id) -> SubmissionDocument:
     return await _status(serving, visiting, submission)
 
@@ -262,7 +266,7 @@ async def get_submission(serving: Serving, visiting: Visiting, submission: Id) -
 async def _status(serving: Service, visitor: Visiting, submission: str) -> SubmissionDocument:
     found = await seen_submission(serving, visitor, submission)
     found = await as_checked_now(serving, found, await offer_of(serving, found.intake))
-    return {"schema": 1, **_document(await run_in_threadpool(followed, serving.ledger, found))}
+    return {"schema": 1, **_document(await run_in_threadpool(followed, serving.ledger, visitor, found))}
 
 
 def _summary(one: Submission) -> SubmissionListed:
@@ -300,7 +304,7 @@ def _document(seen: Followed) -> SubmissionShown:
         "place": seen.place,
         "wanted": None if seen.progress is None else seen.progress.wanted,
         "done": seen.done,
-        "looks": _looks(seen.progress),
+        "looks": _looks(seen),
         "judged_at": stands.judged_at,
         "partial": None if judged is None else judged.partial,
         "row": None if judged is None else judged.receipt.get("row"),
@@ -308,14 +312,15 @@ def _document(seen: Followed) -> SubmissionShown:
     }
 
 
-def _looks(progress: PlacementProgress | None) -> LooksShown | None:
+def _looks(seen: Followed) -> LooksShown | None:
+    progress = seen.progress
     if progress is None or progress.looks is None:
         return None
     return {
         "until": str(progress.looks.until),
         "planned": progress.looks.looks,
-        "taken": progress.look,
-        "next_after": progress.next_look,
+        "taken": progress.look if seen.counted else None,
+        "next_after": progress.next_look if seen.counted else None,
     }
 
 

@@ -191,22 +191,24 @@ async def change_intake(serving: Serving, owner: FreshOwner, form: SentForm, int
 
 
 @pages.get("/{submission}")
-async def one(request: Request, serving: Serving, owner: Owner, submission: str) -> Response:  # noqa: ARG001
-    return await _page(request, serving, submission)
+async def one(request: Request, serving: Serving, owner: Owner, submission: str) -> Response:
+    return await _page(request, serving, owner, submission)
 
 
-async def _page(request: Request, serving: Service, submission: str, *, fault: Refusal | None = None) -> Response:
-    context = await run_in_threadpool(_one, serving.ledger, submission)
+async def _page(
+    request: Request, serving: Service, owner: Visitor, submission: str, *, fault: Refusal | None = None
+) -> Response:
+    context = await run_in_threadpool(_one, serving.ledger, owner, submission)
     context["fault"] = fault
     status = 200 if fault is None else fault.status_code
     return serving.pages.page(request, "submission_admin.html", context, status=status)
 
 
-def _one(ledger: Ledger, submission: str) -> dict[str, Any]:
+def _one(ledger: Ledger, owner: Visitor, submission: str) -> dict[str, Any]:
     found = find_submission(ledger, submission)
     if found is None:
         raise not_found("such submission")
-    seen: Followed = followed(ledger, found)
+    seen: Followed = followed(ledger, owner, found)
     return {
         "one": found,
         "stands": found.standing,
@@ -252,7 +254,7 @@ async def decide(request: Request, serving: Serving, owner: FreshOwner, form: Se
     except Refusal as refusal:
         if refusal.status_code == 404:
             raise
-        return await _page(request, serving, submission, fault=refusal)
+        return await _page(request, serving, owner, submission, fault=refusal)
     return RedirectResponse(f"/admin/submissions/{submission}", 303)
 
 

@@ -127,7 +127,7 @@ async def _page(
         "stages": STAGES,
         "most": FILE_MOST,
         "fault": refusal,
-        "followed": await run_in_threadpool(followed, serving.ledger, found),
+        "followed": await run_in_threadpool(followed, serving.ledger, visiting, found),
         "estimate": estimate_in,
         "names": await run_in_threadpool(names_for_team, serving.ledger, found),
         "public_key": (await run_in_threadpool(public_keys, serving.ledger))[0].key,

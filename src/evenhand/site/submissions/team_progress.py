@@ -1,4 +1,5 @@
-"""What a team sees of its submission on the way: its place in the line, how far judging is, and the row it got."""
+"""What a team sees of its submission on the way: its place in the line, and the row it got. How far judging is, until
+it has ended, is the owner's to see."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -25,7 +26,7 @@ from evenhand.ledger.submissions.store import (
 from evenhand.ledger.submissions.submitted_models import board_names, may_be_shown
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
-from evenhand.site.http.visibility import Sight, read_in_sight, sight
+from evenhand.site.http.visibility import Sight, progress_in_sight, read_in_sight, sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.submissions.team_battles import Reader, team_battles
 
@@ -37,13 +38,17 @@ class Followed:
     """In the line of those to be judged, from 1; None where it is not in it."""
     progress: PlacementProgress | None
     """None before judging has begun."""
+    counted: bool
+    """Whether it may be told how much of that is done."""
     gone: int = 0
     """Submitted models that it was to meet and that nobody may see any more: their battles are not in its file."""
 
     @property
     def done(self) -> int | None:
-        """Trials with a result, be it that there is no verdict."""
-        return None if self.progress is None else self.progress.decided + self.progress.no_verdict
+        """Trials with a result, be it that there is no verdict; None where that may not be told."""
+        if self.progress is None or not self.counted:
+            return None
+        return self.progress.decided + self.progress.no_verdict
 
     @property
     def receipt(self) -> Mapping[str, Json] | None:
@@ -52,7 +57,7 @@ class Followed:
         return None if judged is None else judged.receipt
 
 
-def followed(ledger: Ledger, one: Submission) -> Followed:
+def followed(ledger: Ledger, visitor: Visitor, one: Submission) -> Followed:
     intake = find_intake(ledger, one.intake)
     assert intake is not None
     waits = one.standing.stage in ("confirmed", "approved")
@@ -60,6 +65,7 @@ def followed(ledger: Ledger, one: Submission) -> Followed:
         submission=one,
         place=place_in_line(submissions_on_record(ledger), one.id) if waits else None,
         progress=None if one.standing.approved is None else _progress(ledger, intake, one),
+        counted=progress_in_sight(visitor, one.standing),
         gone=_gone(ledger, one),
     )
 
@@ -106,9 +112,15 @@ async def receipt_of(serving: Service, one: Submission) -> dict[str, Json]:
 
 
 async def battles_of(serving: Service, visitor: Visitor, one: Submission) -> ExchangeTable:
-    """Its battles as far as its team may see them. Raises Refusal before it is judged."""
+    """Its battles as far as its team may see them. Raises Refusal before it is judged, and while that goes on."""
     if one.standing.judged is None:
         raise _no_receipt()
+    if not progress_in_sight(visitor, one.standing):
+        raise Refusal(
+            409,
+            "Its judging was to go on and has not ended since: which battles have a verdict is told when it has.",
+            code="EH-STILL-JUDGED",
+        )
     return await serving.at_length(partial(_battles, serving.ledger, visitor, one.standing.judged.receipt, one))
 
 
