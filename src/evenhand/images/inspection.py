@@ -54,8 +54,8 @@ def _inspected(data: bytes, name: str, limits: ImageLimits) -> ImageInfo:
     # Pillow with its readers takes 80 ms to import, and most commands never decode an image.
     from evenhand.images.decoding import first_frame, is_plain, upright_size
 
-    frame = first_frame(data, media_type, limits)
-    width, height = upright_size(frame.image)
+    frame = first_frame(data, media_type, limits, small=True)
+    width, height = upright_size(frame)
     return ImageInfo(
         digest=name,
         media_type=media_type,
