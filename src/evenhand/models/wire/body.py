@@ -19,7 +19,7 @@ Pictures: TypeAlias = Callable[[Picture], bytes]
 
 # Unguessable, so that no text in a message can be taken for a picture's place.
 _PLACE = f"picture-{secrets.token_hex(12)}"
-_SPLIT = f'"{_PLACE}"'.encode()
+_SPLIT = _PLACE.encode()
 
 OFFER = "offer"
 """Stands for a setting where a field is there because answers are offered."""
@@ -248,9 +248,9 @@ def _begun(offer: Offer, how: BegunTurn) -> list[dict[str, Any]]:
 
 
 def _spliced(head: bytes, pictures: Iterable[bytes], tail: bytes) -> Spliced:
-    texts = head.split(_SPLIT)
-    chunks = [texts[0]]
-    for url, text in zip(pictures, texts[1:], strict=True):
-        chunks += (b'"', url, b'"' + text)
-    chunks.append(tail)
+    first, *texts = head.split(_SPLIT)
+    chunks = [first]
+    for url, text in zip(pictures, texts, strict=True):
+        chunks += (url, text)
+    chunks[-1] += tail
     return Spliced(chunks=chunks)
