@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
-    Boolean,
     Column,
     ColumnElement,
     Connection,
@@ -27,6 +26,7 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType
 
 from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger.store import links, schema
@@ -35,7 +35,8 @@ from evenhand.ledger.store import links, schema
 class _Among(FunctionElement[bool]):
     """Of a column: whether it is among those of the parameter `keys`, a list."""
 
-    type = Boolean()
+    # Not Boolean: of that SQLAlchemy would write `… = 1` for SQLite, which then looks at every row of the table.
+    type = NullType()
     inherit_cache = True
 
 
