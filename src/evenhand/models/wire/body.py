@@ -100,7 +100,7 @@ class BodyWriter:
         self._tier = tier
         self._explicit = explicit
         self._pictures = pictures
-        self._at_hand = pictures.at_hand if isinstance(pictures, PicturesInMemory) else lambda _: False
+        self._in_memory = pictures if isinstance(pictures, PicturesInMemory) else None
         self._last: tuple[tuple[Settings, str | None, str, BodyShape], Fixed] | None = None
 
     def fixed(self, request: Request, shape: BodyShape) -> Fixed:
@@ -113,7 +113,7 @@ class BodyWriter:
 
     def at_hand(self, request: Request) -> bool:
         """Whether a body is made at once: it shows no pictures, or those alone that are in memory."""
-        return all(map(self._at_hand, request.pictures))
+        return all(self._in_memory is not None and self._in_memory.at_hand(one) for one in request.pictures)
 
     def body(self, request: Request, fixed: Fixed) -> bytes | Spliced:
         marks = cache_marks(request) if self._endpoint.marks_caches else {}
