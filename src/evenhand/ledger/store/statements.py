@@ -32,7 +32,7 @@ from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger.store import links, schema
 
 
-class _Among(FunctionElement[bool]):
+class _Among(FunctionElement[Any]):
     """Of a column: whether it is among those of the parameter `keys`, a list."""
 
     # Not Boolean: of that SQLAlchemy would write `… = 1` for SQLite, which then looks at every row of the table.
