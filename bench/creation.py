@@ -1,8 +1,8 @@
 """Creation-MMBench's 765 cases with their images, two protocols, both orders: peak memory, and CPU beside bare calls.
 
 `python -m bench.creation`: memory is that of `evenhand judge`, from the data file to the last verdict. CPU is measured
-as `bench.judging` does it; with one model each image is sent twice only, so checking, decoding and encoding it weigh
-more than there.
+within one process, from the study that is prepared to the last verdict; with one model each image is sent twice only,
+so checking, decoding and encoding it weigh more than in `bench.judging`.
 """
 
 import argparse
@@ -21,15 +21,22 @@ from pathlib import Path
 
 from bench.figures import Figure, median_figure, print_table
 from bench.generated import endpoint_at
-from bench.judging import IN_FLIGHT, Round, bodies, judge_all, send_all
+from bench.judging import IN_FLIGHT, bodies, send_all
 from evenhand.benchmarks.answers.responses_file import reference_responses
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.domain.item import Benchmark
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
+from evenhand.engine.run.budget import Budget
+from evenhand.engine.run.calling import CallContext, Pacing
+from evenhand.engine.run.quote import Quote
+from evenhand.engine.run.stopping import StopSign
+from evenhand.engine.session import run_study
 from evenhand.engine.tasks.judging import Matching, PreparedStudy, Showing, prepare
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
+from evenhand.models.prices import PriceList
+from evenhand.models.wire.openai import OpenAIWire
 from evenhand.protocols.catalog import load_protocol
 from tests.benchmarks.creation_cases import generated_cases, write_tsv
 from tests.scripted_server import Body, Script, ScriptedServer
@@ -111,6 +118,33 @@ def peak_of_command(files: Files, base_url: str, folder: Path) -> Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """Seconds of CPU for each judgement or call."""
+
+    judged: float
+    bare: float
+
+
+async def judge_all(prepared: PreparedStudy, *, endpoint: Endpoint, ledger: Ledger) -> None:
+    """As `evenhand judge --quiet` does it."""
+    client = OpenAIWire(
+        endpoint,
+        environment={},
+        pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+    )
+    context = CallContext(
+        client=client,
+        pricing=Quote(endpoint, PriceList(), ledger.images.get),
+        budget=Budget(None),
+        pacing=Pacing(max_connections=IN_FLIGHT),
+    )
+    ended = await run_study(prepared, ledger=ledger, context=context, stop=StopSign())
+    tally = ended.tally
+    if ended.error or tally.verdicts != prepared.wanted or tally.requests != prepared.wanted:
+        raise SystemExit(f"The run did not do what is measured: {ended}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Judged:
     benchmark: Benchmark
     responses: Sequence[Response]
@@ -163,10 +197,10 @@ class Judged:
     def _bare(self, endpoint: Endpoint, ledger: Ledger) -> float:
         gc.collect()
         all_of_it = self.prepared(ledger, endpoint)
-        spent = sum(
-            asyncio.run(send_all(bodies(prepared, endpoint=endpoint, ledger=ledger), endpoint))
-            for prepared in all_of_it
-        )
+        spent = 0.0
+        for prepared in all_of_it:
+            asked = map(prepared.asking.request, prepared.trials())
+            spent += asyncio.run(send_all(bodies(asked, endpoint=endpoint, ledger=ledger), endpoint))
         return spent / sum(prepared.wanted for prepared in all_of_it)
 
 

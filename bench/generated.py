@@ -1,6 +1,7 @@
 """A benchmark, answers and a judged study of any size, the same at every run; and pictures of about 100 KB."""
 
 import io
+import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ _PHRASE = (
     "because two three people walking toward an old market where fruit is sold in the early morning and nobody looks up"
 )
 _WORDS = _PHRASE.split()
+_VOCABULARY = 4000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,3 +94,20 @@ def picture(draw: random.Random, *, as_jpeg: bool) -> bytes:
 
 def endpoint_at(base_url: str) -> Endpoint:
     return resolve(MODEL, base_url=base_url, endpoint_name="bench", environment={})
+
+
+class Words:
+    """Texts of words as often as in English: the second word half as often as the first, and so on."""
+
+    def __init__(self, seed: int) -> None:
+        letters = random.Random(0)
+        made = ["".join(letters.choices("etaoinshrdlucmfwyp", k=letters.randint(2, 9))) for _ in range(_VOCABULARY)]
+        self._words = made
+        self._weights = list(itertools.accumulate(1 / (rank + 2) for rank in range(_VOCABULARY)))
+        self.draw = random.Random(seed)
+
+    def text(self, count: int) -> str:
+        return " ".join(self.draw.choices(self._words, cum_weights=self._weights, k=count)).capitalize() + "."
+
+    def up_to(self, characters: int) -> str:
+        return self.text(characters // 5)[:characters]

@@ -1,115 +1,254 @@
-"""Client CPU of a judgement, ledger write included, beside a bare aiohttp loop that sends the same bytes.
+"""What a judgement costs as users run it, `evenhand judge` in a process of its own, beside bare calls of those bytes.
 
-`python -m bench.judging`: both ask the scripted server in its own process with 64 calls in flight, in turns, so that a
-noisy machine disturbs both alike. The ratio is what counts.
+    python -m bench.judging [--rounds 5] [--items 250] [--items-with-images 100] [--max-cost]
+
+The command reads its items, images and answers from files into a new ledger, and asks a scripted server in another
+process; answers and replies have 1,000 characters. A bare client, in a process of its own too, sends the very bodies
+that the command sent and reads the replies: an aiohttp loop, 64 at a time. They are measured by turns, so that a noisy
+machine disturbs them alike, and the ratio is what counts. Two are told: of a long run less a short one, so that the
+start is not in it, and of the whole long run.
 """
 
 import argparse
 import asyncio
 import gc
+import json
+import os
+import resource
+import subprocess
+import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 import orjson
+from sqlalchemy import select
 
 from bench.figures import Figure, median_figure, print_table
-from bench.generated import Generated, endpoint_at, generated
-from evenhand.domain.trial import See
-from evenhand.engine.run.budget import Budget
-from evenhand.engine.run.calling import CallContext, Pacing
-from evenhand.engine.run.quote import Quote
-from evenhand.engine.run.stopping import StopSign
-from evenhand.engine.session import run_study
-from evenhand.engine.tasks.judging import PreparedStudy
+from bench.generated import PICTURES_EACH, Words, endpoint_at, picture
+from evenhand.domain.call import Message, Part, Picture, Request
+from evenhand.domain.rater import Settings
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
-from evenhand.models.prices import PriceList
 from evenhand.models.wire.body import BodyShape, BodyWriter
-from evenhand.models.wire.openai import OpenAIWire
-from tests.scripted_server import server_process
+from tests import warm
+from tests.scripted_server import Body, Script, ScriptedServer
 
 IN_FLIGHT = 64
+"""As many as the command has by default."""
 MODELS = 4  # six pairs in two orders: twelve judgements an item
+LENGTH = 1000
+"""Characters of an answer, and of a reply."""
+AT_MOST = 2.5
 _BLOCK = 192
 """Prepared bodies held in memory at once: with images they are 0.4 MB each."""
 
 
+def write_study(folder: Path, *, items: int, pictures: bool) -> None:
+    """Instructions of 30 words; captions of 40, or three images of 100 KB each; four models' answers."""
+    words = Words(1)
+    asked: list[dict[str, Any]] = []
+    answers: list[dict[str, Any]] = []
+    for number in range(items):
+        row: dict[str, Any] = {"item": str(number), "instruction": words.text(30)}
+        if pictures:
+            names = [f"{number}-{place}.{'png' if place % 2 else 'jpg'}" for place in range(PICTURES_EACH)]
+            for place, name in enumerate(names):
+                (folder / name).write_bytes(picture(words.draw, as_jpeg=place % 2 == 0))
+            row["images"] = names
+        else:
+            row["caption"] = words.text(40)
+        asked.append(row)
+        answers += [
+            {"item": str(number), "model": f"model-{model}", "response": words.up_to(LENGTH)} for model in range(MODELS)
+        ]
+    for name, rows in (("items", asked), ("answers", answers)):
+        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+
+
+def serve() -> None:
+    """The judge: other words about each case, and a decision."""
+    words = Words(2)
+
+    def reply(_: Body) -> str:
+        decision = f"\n\nOverall, Response {words.draw.choice('AB')} is better."
+        return words.up_to(LENGTH - len(decision)) + decision
+
+    async def served() -> None:
+        async with ScriptedServer(Script(judge=reply, keep=False)) as server:
+            print(server.base_url, flush=True)
+            await asyncio.to_thread(sys.stdin.read)
+
+    asyncio.run(served())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spent:
+    """By one process."""
+
+    calls: int
+    cpu: float
+    """Seconds, of all that it did."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """Seconds of CPU for each judgement or call."""
+    short: Spent
+    long: Spent
+    bare: Spent
+    """Of its calls alone."""
 
-    judged: float
-    bare: float
+    @property
+    def more(self) -> float:
+        """Seconds of CPU for each judgement that the long run has more than the short."""
+        return (self.long.cpu - self.short.cpu) / (self.long.calls - self.short.calls)
+
+    @property
+    def whole(self) -> float:
+        """Seconds of CPU for each judgement of the long run, its start included."""
+        return self.long.cpu / self.long.calls
+
+    @property
+    def call(self) -> float:
+        """Seconds of CPU for each bare call."""
+        return self.bare.cpu / self.bare.calls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
     name: str
-    study: Generated
-    see: See
+    room: Path
+    """With the study's files."""
+    items: int
+    url: str
+    more: tuple[str, ...] = ()
+    """Flags."""
 
-    def round(self, endpoint: Endpoint, *, bare_first: bool) -> Round:
-        """One pass of each over the same trials, with a ledger made for it and thrown away."""
-        with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as folder:
-            ledger = Ledger(f"sqlite:///{Path(folder)}/ledger.db")
-            ledger.register_benchmark(self.study.benchmark)
-            ledger.add_responses(self.study.responses)
-            if bare_first:
-                bare = self._bare(endpoint, ledger)
-                judged = self._judged(endpoint, ledger)
-            else:
-                judged = self._judged(endpoint, ledger)
-                bare = self._bare(endpoint, ledger)
-            ledger.close()
-        return Round(judged=judged, bare=bare)
+    def judged(self, *, limit: int | None = None, store: str | None = None) -> Spent:
+        """By the command, into a new ledger."""
+        with tempfile.TemporaryDirectory(prefix="ledger-", dir=self.room) as made:
+            files = ("judge", "items.jsonl", "--responses", "answers.jsonl", "--protocol", "visit_pairwise")
+            judge = ("--judge", "openai/scripted", "--judge-base-url", self.url, "--endpoint-name", "bench")
+            some = () if limit is None else ("--limit", str(limit))
+            kept = ("--store", store or f"sqlite:///{made}/ledger.db", "--json")
+            used = _cpu_of_children()
+            outcome = self._run("-m", "evenhand", *files, *judge, *some, *self.more, *kept)
+            cpu = _cpu_of_children() - used
+        if not outcome["verdicts"] == outcome["planned"] == outcome["called"] == outcome["requests"]:
+            raise SystemExit(f"The run did not do what is measured: {outcome}")
+        return Spent(calls=outcome["called"], cpu=cpu)
 
-    def _judged(self, endpoint: Endpoint, ledger: Ledger) -> float:
-        gc.collect()
-        begun = time.process_time()
-        prepared = self.study.prepared(ledger, endpoint=endpoint, see=self.see)
-        asyncio.run(judge_all(prepared, endpoint=endpoint, ledger=ledger))
-        return (time.process_time() - begun) / prepared.wanted
+    def bare(self, store: str) -> Spent:
+        """By a bare client, of the calls on record in a ledger."""
+        sent = self._run("-m", "bench.judging", "--bare", store, "--url", self.url)
+        return Spent(calls=sent["calls"], cpu=sent["cpu"])
 
-    def _bare(self, endpoint: Endpoint, ledger: Ledger) -> float:
-        gc.collect()
-        prepared = self.study.prepared(ledger, endpoint=endpoint, see=self.see)
-        return asyncio.run(send_all(bodies(prepared, endpoint=endpoint, ledger=ledger), endpoint)) / prepared.wanted
+    def rounds(self, number: int) -> list[Round]:
+        store = f"sqlite:///{self.room}/sent.db"
+        self.judged(store=store)  # the server's own first steps, and the files into the machine's memory
+        found: list[Round] = []
+        for one in range(number):
+            steps = {
+                "short": lambda: self.judged(limit=max(1, self.items // 10)),
+                "long": self.judged,
+                "bare": lambda: self.bare(store),
+            }
+            found.append(Round(**{name: steps[name]() for name in sorted(steps, reverse=bool(one % 2))}))
+        seen = self._seen()
+        if seen["distinct"] != found[0].long.calls:
+            raise SystemExit(f"The bare client sent other bytes than the command: {seen}")
+        return found
+
+    def figures(self, rounds: int) -> list[Figure]:
+        found = self.rounds(rounds)
+        judged = found[0].long.calls
+        more = [one.more / one.call for one in found]
+        whole = [one.whole / one.call for one in found]
+        more_ms = [1e3 * one.more for one in found]
+        return [
+            median_figure(f"{self.name}: a judgement / a bare call, long run less short", more, at_most=AT_MOST),
+            median_figure(f"{self.name}: a judgement / a bare call, whole run of {judged:,}", whole),
+            median_figure(f"{self.name}: CPU of a judgement, long run less short", more_ms, unit="ms"),
+            median_figure(f"{self.name}: CPU of a judgement, whole run", [1e3 * one.whole for one in found], unit="ms"),
+            median_figure(f"{self.name}: CPU of a bare call", [1e3 * one.call for one in found], unit="ms"),
+        ]
+
+    def _run(self, *words: str) -> dict[str, Any]:
+        """What a Python process printed."""
+        done = subprocess.run(
+            [sys.executable, *words],
+            cwd=self.room,
+            env={**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
+            capture_output=True,
+            text=True,
+        )
+        if done.returncode:
+            raise SystemExit(f"{' '.join(words)} ended with {done.returncode}: {done.stderr}")
+        return json.loads(done.stdout)
+
+    def _seen(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/_stats") as told:
+            return json.load(told)
 
 
-async def judge_all(prepared: PreparedStudy, *, endpoint: Endpoint, ledger: Ledger) -> None:
-    """As `evenhand judge --quiet` does it."""
-    client = OpenAIWire(
-        endpoint,
-        environment={},
-        pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+def _cpu_of_children() -> float:
+    """Seconds, of those that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def bare(store: str, url: str) -> dict[str, float]:
+    endpoint = endpoint_at(url)
+    with closing(Ledger(store, create=False)) as ledger:
+        asked = requests_on_record(ledger)
+        cpu = asyncio.run(send_all(bodies(asked, endpoint=endpoint, ledger=ledger), endpoint))
+    return {"calls": len(asked), "cpu": cpu}
+
+
+def requests_on_record(ledger: Ledger) -> list[Request]:
+    with ledger.reading() as connection:
+        rows = connection.execute(select(schema.calls.c.key, schema.calls.c.request)).all()
+    found = [_request(json.loads(row.request)) for row in rows]
+    assert [one.key for one in found] == [row.key for row in rows]
+    return found
+
+
+def _request(content: dict[str, Any]) -> Request:
+    """Of a call that offers no answers."""
+    messages = tuple(Message(role=role, parts=tuple(map(_part, parts))) for role, parts in content["messages"])
+    return Request(
+        endpoint=content["endpoint"],
+        model=content["model"],
+        messages=messages,
+        settings=Settings(**content["settings"]),
+        replicate=content["replicate"],
+        attempt=content["attempt"],
     )
-    context = CallContext(
-        client=client,
-        pricing=Quote(endpoint, PriceList(), ledger.images.get),
-        budget=Budget(None),
-        pacing=Pacing(max_connections=IN_FLIGHT),
-    )
-    ended = await run_study(prepared, ledger=ledger, context=context, stop=StopSign())
-    tally = ended.tally
-    if ended.error or tally.verdicts != prepared.wanted or tally.requests != prepared.wanted:
-        raise SystemExit(f"The run did not do what is measured: {ended}")
 
 
-def bodies(prepared: PreparedStudy, *, endpoint: Endpoint, ledger: Ledger) -> Iterator[bytes]:
-    """The bytes that judging sends, in its order."""
+def _part(value: Any) -> Part:
+    if isinstance(value, str):
+        return value
+    return Picture(digest=value["image"], detail=value["detail"], max_edge=value["max_edge"])
+
+
+def bodies(requests: Iterable[Request], *, endpoint: Endpoint, ledger: Ledger) -> Iterator[bytes]:
+    """The bytes that judging sends."""
     writer = BodyWriter(
         endpoint,
         explicit=frozenset(),
         pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
     )
     shape = BodyShape.of(endpoint)
-    for trial in prepared.trials():
-        request = prepared.asking.request(trial)
+    for request in requests:
         body = writer.body(request, writer.fixed(request, shape))
         yield body if isinstance(body, bytes) else b"".join(body.chunks)
 
@@ -121,6 +260,7 @@ async def send_all(prepared_bodies: Iterable[bytes], endpoint: Endpoint) -> floa
     headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), headers=headers) as session:
         while block := list(islice(stream, _BLOCK)):
+            gc.collect()
             begun = time.process_time()
             await _send_block(session, endpoint.chat_url, block)
             spent += time.process_time() - begun
@@ -139,31 +279,32 @@ async def _send_block(session: aiohttp.ClientSession, url: str, block: Sequence[
     await asyncio.gather(*(worker() for _ in range(IN_FLIGHT)))
 
 
-def measured(case: Case, endpoint: Endpoint, *, rounds: int) -> list[Figure]:
-    case.round(endpoint, bare_first=True)  # imports, caches and the server's own first steps
-    found = [case.round(endpoint, bare_first=number % 2 == 0) for number in range(rounds)]
-    return [
-        median_figure(f"{case.name}: ratio to bare aiohttp", [one.judged / one.bare for one in found], at_most=3),
-        median_figure(f"{case.name}: CPU of a judgement", [one.judged * 1e3 for one in found], unit="ms"),
-        median_figure(f"{case.name}: CPU of a bare call", [one.bare * 1e3 for one in found], unit="ms"),
-    ]
-
-
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--items", type=int, default=250, help="twelve judgements each")
-    parser.add_argument("--items-with-images", type=int, default=100)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--items", type=int, default=250, help="twelve judgements each; 0: none of text")
+    parser.add_argument("--items-with-images", type=int, default=100, help="twelve judgements each; 0: none of images")
+    parser.add_argument("--max-cost", action="store_true", help="with a price and a budget")
+    parser.add_argument("--bare", metavar="STORE", help="be the bare client of the calls on record there")
+    parser.add_argument("--url", help="that the bare client asks")
     chosen = parser.parse_args()
-    with server_process() as base_url:
-        endpoint = endpoint_at(base_url)
-        text = Case(name="text", study=generated(items=chosen.items, models=MODELS), see="caption")
-        figures = measured(text, endpoint, rounds=chosen.rounds)
-        seen = generated(items=chosen.items_with_images, models=MODELS, pictures=True)
-        images = Case(name="three 100 KB images", study=seen, see="images")
-        figures += measured(images, endpoint, rounds=chosen.rounds)
-    print(f"{text.study.benchmark.name}: {chosen.items * 12} judgements of text, "
-          f"{chosen.items_with_images * 12} with images, {IN_FLIGHT} in flight")  # fmt: skip
+    if chosen.bare:
+        print(json.dumps(bare(chosen.bare, chosen.url)))
+        return
+    money = ("--price", "input=2.5,output=10", "--max-cost", "100000") if chosen.max_cost else ()
+    figures: list[Figure] = []
+    for name, items, flags in (
+        ("three 100 KB images", chosen.items_with_images, ("--see", "images")),
+        ("text", chosen.items, ()),
+    ):
+        if items:
+            with (
+                tempfile.TemporaryDirectory(prefix="evenhand-bench-") as made,
+                warm.heard("bench.judging:serve") as url,
+            ):
+                write_study(Path(made), items=items, pictures=bool(flags))
+                case = Case(name=name, room=Path(made), items=items, url=url, more=(*flags, *money))
+                figures += case.figures(chosen.rounds)
     print_table(figures)
 
 

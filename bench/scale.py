@@ -18,7 +18,6 @@ import argparse
 import asyncio
 import json
 import os
-import random
 import resource
 import sqlite3
 import subprocess
@@ -33,7 +32,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.figures import Figure, median_figure, print_table
-from bench.generated import picture
+from bench.generated import Words, picture
 from bench.judged_board import write_board
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep.copying import copy_ledger
@@ -47,7 +46,6 @@ IN_FLIGHT = 64
 BOARD, BOARD_MODELS, BATTLES_AN_ITEM = 10_000, 50, 100
 CHAIN = ("links", "tips")
 _AS_IT_COMES = "-c listen_addresses='' -c max_connections=100"
-_VOCABULARY = 4000
 _REPLY_WORDS = 250
 
 
@@ -74,23 +72,6 @@ class Cost:
             server=self.server - short.server,
             wall=self.wall - short.wall,
         )
-
-
-class Words:
-    """Texts of words as often as in English: the second word half as often as the first, and so on."""
-
-    def __init__(self, seed: int) -> None:
-        letters = random.Random(0)
-        made = ["".join(letters.choices("etaoinshrdlucmfwyp", k=letters.randint(2, 9))) for _ in range(_VOCABULARY)]
-        self._words = made
-        self._weights = [1 / (rank + 2) for rank in range(_VOCABULARY)]
-        self.draw = random.Random(seed)
-
-    def text(self, count: int) -> str:
-        return " ".join(self.draw.choices(self._words, self._weights, k=count)).capitalize() + "."
-
-    def up_to(self, characters: int) -> str:
-        return self.text(characters // 5)[:characters]
 
 
 def write_study(folder: Path, *, items: int, pictures: bool) -> None:

@@ -1,8 +1,10 @@
+import cProfile
 import hashlib
 import struct
 import subprocess
 import sys
 import zlib
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -10,6 +12,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evenhand.images import ImageError, ImageInfo, ImageLimits, digest, inspect, prepared
+from evenhand.images.decoding import first_frame
+from evenhand.images.sniffing import DEFAULT_LIMITS
 from tests.examples import examples
 from tests.images.pictures import (
     animation,
@@ -186,6 +190,35 @@ def test_the_sentence_for_a_cut_jpeg_says_what_to_do() -> None:
     data = encoded(photo(200, 200), "JPEG")
     with refused(ImageError, "image/jpeg", code="EH-IMAGE-DAMAGED"):
         inspect(data[: len(data) // 2])
+
+
+@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"restart_marker_blocks": 4}], ids=str)
+def test_a_jpeg_decoded_small_is_refused_where_it_cannot_be_decoded_whole(options: dict[str, Any]) -> None:
+    data = encoded(photo(90, 70), "JPEG", **options)
+    cut = [data[:length] for length in range(20, len(data), 37)]
+    holed = [data[:start] + data[start + 9 :] for start in range(20, len(data) - 9, 23)]
+    altered = [data[:place] + bytes([data[place] ^ 0xA5]) + data[place + 1 :] for place in range(20, len(data), 17)]
+    refusals = {way: [_is_refused(one, small=way) for one in (*cut, *holed, *altered)] for way in (True, False)}
+    assert refusals[True] == refusals[False]
+    assert len(set(refusals[True])) == 2
+
+
+def _is_refused(data: bytes, *, small: bool) -> bool:
+    try:
+        first_frame(data, "image/jpeg", DEFAULT_LIMITS, small=small)
+    except ImageError:
+        return True
+    return False
+
+
+def test_an_image_is_decoded_once_in_a_process() -> None:
+    data = encoded(photo(83, 41), "PNG")  # which no other test shows
+    with cProfile.Profile() as profile:
+        assert inspect(data) == inspect(bytes(bytearray(data)))
+        with refused(ImageError, code="EH-IMAGE-TOO-LARGE"):
+            inspect(data, limits=ImageLimits(pixels=100))
+    decoded = [one.callcount for one in profile.getstats() if "first_frame" in str(one.code)]
+    assert decoded == [2], "once within each limit"
 
 
 def test_a_png_whose_pixels_were_altered_is_refused() -> None:

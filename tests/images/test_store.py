@@ -220,8 +220,11 @@ def test_a_plain_image_is_decoded_when_it_is_put_and_not_again_to_be_sent(
 def test_a_data_url_asked_for_again_is_the_same_object_without_the_file(tmp_path: Path) -> None:
     store = ImageStore(tmp_path)
     named = put_noise(store)
+    assert not store.at_hand(named)
     url = store.data_url(named)
     store.path(named).unlink()
+    assert store.at_hand(named)
+    assert not store.at_hand(named, max_edge=5)
     assert store.data_url(named) is url
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
@@ -15,6 +16,7 @@ from evenhand.domain.verdict import CALL_FAILED, UNDECIDED
 from evenhand.images import digest
 from evenhand.images.places import ADDRESSES
 from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store import statements
 from evenhand.ledger.store.kept import noted
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import CHUNK, Entries, Ledger
@@ -419,3 +421,19 @@ def test_two_benchmarks_may_say_otherwise_of_one_image_and_each_is_told_its_own(
     ledger.register_benchmark(replace(both[0], licences={image: "CC BY-SA 2.0"}))
     assert addresses.licences(both[0].digest)[image] == "CC BY-SA 2.0", "the same data may be put right"
     assert addresses.licences(both[1].digest)[image] == "CC BY 4.0"
+
+
+def test_what_is_asked_for_many_keys_is_found_by_an_index_and_not_by_going_through_the_table(tmp_path: Path):
+    by_keys = (
+        statements.DECIDED, statements.REASONS, statements.ASKED, statements.FAILED,
+        statements.CALLS, statements.ANSWERED, statements.CLAIMS, statements.WAITING,
+    )  # fmt: skip
+    with Ledger(f"sqlite:///{tmp_path}/ledger.db") as ledger, ledger.reading() as connection:
+        asked: list[tuple[str, tuple[object, ...]]] = []
+        event.listen(connection, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
+        for statement in by_keys:
+            connection.execute(statement, {"keys": ["one", "other"], "reader": ""})
+        for query, given in asked[: len(by_keys)]:
+            plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", given)]
+            assert not [step for step in plan if step.startswith("SCAN") and "json_each" not in step], query
+    assert len(asked) == 2 * len(by_keys)

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import threading
 from base64 import b64encode
 from dataclasses import replace
 from typing import Any
@@ -114,6 +115,32 @@ async def test_images_arrive_in_order_byte_for_byte_between_the_texts() -> None:
         {"type": "image_url", "image_url": {"url": urls["c"].decode()}},
         {"type": "image_url", "image_url": {"url": urls["b"].decode()}},
     ]
+
+
+class _SomeInMemory:
+    """Gives every picture, and notes by which thread it was asked."""
+
+    def __init__(self, *held: str) -> None:
+        self._held = held
+        self.asked: dict[str, int] = {}
+
+    def __call__(self, picture: Picture) -> bytes:
+        self.asked[picture.digest] = threading.get_ident()
+        return b"data:," + picture.digest.encode()
+
+    def at_hand(self, picture: Picture) -> bool:
+        return picture.digest in self._held
+
+
+async def test_only_a_body_with_images_that_have_to_be_fetched_is_made_beside_the_other_calls() -> None:
+    here, some = threading.get_ident(), _SomeInMemory("a", "b")
+    async with asking(pictures=some) as it:
+        await it.ask(Picture(digest="a"), Picture(digest="b"), "both at hand")
+        assert set(some.asked.values()) == {here}
+        await it.ask(Picture(digest="a"), Picture(digest="c"), "one of them far away")
+        assert some.asked["c"] != here
+        urls = [part["image_url"]["url"] for part in it.sent["messages"][0]["content"][:2]]
+        assert urls == ["data:,a", "data:,c"]
 
 
 async def test_a_body_of_megabytes_is_sent_whole() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from numbers import Real
 
-from evenhand.domain.call import Request
+from evenhand.domain.call import Picture, Request
 from evenhand.domain.errors import USAGE, Misuse
 from evenhand.domain.rater import Rater, Settings
 from evenhand.engine.run.batches import BatchDesk
@@ -70,6 +70,19 @@ class BatchTerms:
         return cls(wait=wait, resend=bool(resend))
 
 
+@dataclass(frozen=True, slots=True)
+class LedgerPictures:
+    """Data URLs of a ledger's images, of which the latest are in memory."""
+
+    ledger: Ledger
+
+    def __call__(self, picture: Picture) -> bytes:
+        return self.ledger.images.data_url(picture.digest, max_edge=picture.max_edge)
+
+    def at_hand(self, picture: Picture) -> bool:
+        return self.ledger.images.at_hand(picture.digest, max_edge=picture.max_edge)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contact:
     """A model that is to be asked, and on which terms."""
@@ -106,7 +119,7 @@ class Contact:
             environment=self.environment,
             explicit=self.explicit,
             proxies=self.proxies,
-            pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+            pictures=LedgerPictures(ledger),
             timeouts=self.timeouts,
             tier=self.quote.tier,
         )
@@ -123,7 +136,7 @@ class Contact:
             environment=self.environment,
             proxies=self.proxies,
             explicit=self.explicit,
-            pictures=lambda picture: ledger.images.data_url(picture.digest, max_edge=picture.max_edge),
+            pictures=LedgerPictures(ledger),
             timeouts=self.timeouts or Timeouts(),
         )
         wire = batch_wire(endpoint, options)

@@ -33,9 +33,20 @@ class WayOut(EvenhandError, OSError):
 
 def stay_within(path: Path, within: Path) -> None:
     """Raises WayOut where a link above `path` leads out of the folder `within`."""
+    if _has_no_link(path.parent, within):
+        return
     really = Path(os.path.realpath(path.parent))  # which takes links in a circle too
     if not really.is_relative_to(os.path.realpath(within)):
         raise WayOut(path, really / path.name, within)
+
+
+def _has_no_link(folder: Path, within: Path) -> bool:
+    """Whether the names lead from one to the other by folders alone: what lies above both need not be looked at."""
+    start, whole = os.fspath(within), os.fspath(folder)
+    names = whole.removeprefix(start).split(os.sep)
+    if names.pop(0) or not whole.startswith(start) or ".." in names:
+        return False
+    return not any(os.path.islink(os.sep.join((start, *names[:depth]))) for depth in range(1, len(names) + 1))
 
 
 def make_folder(path: Path) -> None:

@@ -61,10 +61,14 @@ class FirstFrame:
     """The first of `frames` frames, decoded, as stored: neither turned upright nor converted."""
 
     image: Image.Image
+    size: tuple[int, int]
+    """Width and height in pixels; of an image that was decoded small those of the file."""
     frames: int
 
 
-def first_frame(data: bytes, media_type: str, limits: ImageLimits) -> FirstFrame:
+def first_frame(data: bytes, media_type: str, limits: ImageLimits, *, small: bool = False) -> FirstFrame:
+    """`small`: a JPEG as an eighth of its width and height, which is enough to know that it can be decoded: all of its
+    data is read either way."""
     if len(data) > limits.bytes:
         raise ImageTooLarge(f"The image has {len(data)} bytes and at most {limits.bytes} are taken; make it smaller.")
     with _faults_as_image_errors(media_type):
@@ -75,18 +79,22 @@ def first_frame(data: bytes, media_type: str, limits: ImageLimits) -> FirstFrame
         frames = _count_frames(image, data, limits)
         if frames > limits.frames:
             raise ImageTooLarge(f"The image has more than {limits.frames} frames; give the one that is meant as PNG.")
+        of_file = None
+        if small and media_type == "image/jpeg":
+            of_file = image.size
+            image.draft(None, (1, 1))
         image.load()
     if image.mode not in _KNOWN_MODES and image.mode not in _SIXTEEN_BIT_MODES:
         raise ImageError(
             f"The image holds samples of a kind that has no set black and white (Pillow's mode {image.mode}); "
             "convert it to 8-bit PNG."
         )
-    return FirstFrame(image=image, frames=frames)
+    return FirstFrame(image=image, size=of_file or image.size, frames=frames)
 
 
-def upright_size(image: Image.Image) -> tuple[int, int]:
-    width, height = image.size
-    return (height, width) if orientation(image) >= 5 else (width, height)
+def upright_size(frame: FirstFrame) -> tuple[int, int]:
+    width, height = frame.size
+    return (height, width) if orientation(frame.image) >= 5 else (width, height)
 
 
 def upright_rgb(image: Image.Image) -> Image.Image:

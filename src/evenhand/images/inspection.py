@@ -23,6 +23,11 @@ class ImageInfo:
         return max_edge is None or max(self.width, self.height) <= max_edge
 
 
+_MOST_KNOWN = 20_000
+_known: dict[tuple[str, ImageLimits], ImageInfo] = {}
+"""What was found of the images that this process has decoded: the same bytes need not be decoded again."""
+
+
 def digest(data: bytes) -> str:
     """SHA-256 of the bytes, 64 hexadecimal digits."""
     return hashlib.sha256(data).hexdigest()
@@ -34,14 +39,25 @@ def inspect(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> ImageInfo:
     Of an animation the first frame is decoded, the only one ever shown to a model; of the others it is checked
     that the file holds them.
     """
+    name = digest(data), limits
+    info = _known.get(name)
+    if info is None:
+        info = _inspected(data, name[0], limits)
+        if len(_known) >= _MOST_KNOWN:
+            _known.clear()
+        _known[name] = info
+    return info
+
+
+def _inspected(data: bytes, name: str, limits: ImageLimits) -> ImageInfo:
     media_type = sniff(data)
     # Pillow with its readers takes 80 ms to import, and most commands never decode an image.
     from evenhand.images.decoding import first_frame, is_plain, upright_size
 
-    frame = first_frame(data, media_type, limits)
-    width, height = upright_size(frame.image)
+    frame = first_frame(data, media_type, limits, small=True)
+    width, height = upright_size(frame)
     return ImageInfo(
-        digest=digest(data),
+        digest=name,
         media_type=media_type,
         width=width,
         height=height,

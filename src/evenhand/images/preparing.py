@@ -39,7 +39,7 @@ def prepared(data: bytes, *, max_edge: int | None, limits: ImageLimits = DEFAULT
 
     frame = decoding.first_frame(data, media_type, limits)
     image = frame.image
-    width, height = decoding.upright_size(image)
+    width, height = decoding.upright_size(frame)
     size = _fitted(width, height, max_edge)
     if size == (width, height) and decoding.is_plain(frame, data, media_type):
         return PreparedImage(data=data, media_type=media_type)

@@ -147,6 +147,10 @@ class ImageStore:
             self._urls.put(key, url)
         return url
 
+    def at_hand(self, digest: str, *, max_edge: int | None = None) -> bool:
+        """Whether `data_url` gives it from memory."""
+        return self._urls.get((digest, max_edge)) is not None
+
     def digests(self) -> Iterator[str]:
         """The digests of all images, in order."""
         return (digest for digest, _ in self.place.sizes())

@@ -242,7 +242,8 @@ class Runner(Generic[S, R]):
         run may be at the next step, or have ended before it."""
         unheard = [due.request.key for due in batch if due.key in keys and due.stored is None]
         found = await self._writer.run(self._ledger.find_calls, unheard) if unheard else {}
-        return [replace(due, stored=due.stored or found.get(due.request.key)) for due in batch]
+        came = {due.key for due in batch if due.stored is None and due.request.key in found}
+        return [replace(due, stored=found[due.request.key]) if due.key in came else due for due in batch]
 
     def _asked_next(self, due: Due[S]) -> str:
         """The key of the call that its result waits for: the first, or the one after what is on record."""

@@ -98,7 +98,7 @@ def open_entries(ledger: Ledger, calls: Iterable[str]) -> dict[str, OpenEntry]:
     found: dict[str, OpenEntry] = {}
     with ledger.reading() as connection:
         for some in chunks(calls):
-            for row in connection.execute(_open(some)):
+            for row in connection.execute(statements.WAITING, {"keys": some}):
                 found[row.call] = OpenEntry(batch=row.batch, held=row.held)
     return found
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
-    Boolean,
     Column,
     ColumnElement,
     Connection,
@@ -16,6 +15,7 @@ from sqlalchemy import (
     LargeBinary,
     Table,
     Text,
+    TypeDecorator,
     any_,
     bindparam,
     delete,
@@ -26,15 +26,17 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType
 
 from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger.store import links, schema
 
 
-class _Among(FunctionElement[bool]):
+class _Among(FunctionElement[Any]):
     """Of a column: whether it is among those of the parameter `keys`, a list."""
 
-    type = Boolean()
+    # Not Boolean: of that SQLAlchemy would write `… = 1` for SQLite, which then looks at every row of the table.
+    type = NullType()
     inherit_cache = True
 
 
@@ -42,20 +44,32 @@ def _among_keys(column: Column[str]) -> ColumnElement[bool]:
     return _Among(column)
 
 
+class _JsonList(TypeDecorator[Sequence[str]]):
+    """Texts, as SQLite's json_each takes them."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: Sequence[str] | None, dialect: Dialect) -> str:  # noqa: ARG002
+        return orjson.dumps(list(value or ())).decode()
+
+
 @compiles(_Among)
-def _one_of(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
+def _in_json(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
+    """As one value: a statement of as many values as there are keys is put together and parsed anew each time."""
     (column,) = element.clauses
-    return compiler.process(column.in_(bindparam("keys", expanding=True)), **how)
+    keys = compiler.process(bindparam("keys", type_=_JsonList()), **how)
+    return f"{compiler.process(column, **how)} IN (SELECT value FROM json_each({keys}))"  # noqa: S608  our own names
 
 
 @compiles(_Among, "postgresql")
-def _of_list(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
-    """As one value: a statement of as many values as there are keys is put together and parsed anew each time."""
+def _in_array(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
     (column,) = element.clauses
     return compiler.process(column == any_(bindparam("keys", type_=postgresql.ARRAY(Text))), **how)
 
 
 _judgements, _calls, _claims = schema.judgements.c, schema.calls.c, schema.claims.c
+_entries = schema.batch_entries.c
 
 DECIDED = select(_judgements.trial).where(
     _among_keys(_judgements.trial),
@@ -68,6 +82,10 @@ FAILED = select(_judgements.trial).where(_among_keys(_judgements.trial), _judgem
 CALLS = select(schema.calls).where(_among_keys(_calls.key))
 ANSWERED = select(_calls.key).where(_among_keys(_calls.key))
 CLAIMS = select(schema.claims).where(_among_keys(_claims.what))
+WAITING = select(_entries.call, _entries.batch, _entries.held).where(
+    _among_keys(_entries.call), _entries.settled.is_(None)
+)
+"""Calls in batches that are not settled."""
 _RELEASE = delete(schema.claims).where(_among_keys(_claims.what))
 _RELEASE_OWN = _RELEASE.where(_claims.holder == bindparam("holder"))
 _RELEASE_ONE = "DELETE FROM claims WHERE what = ? AND (holder = ? OR '' = ?)"

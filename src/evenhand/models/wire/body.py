@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import orjson
 
@@ -17,9 +17,19 @@ from evenhand.models.provider import BegunTurn, MaxTokensField
 Pictures: TypeAlias = Callable[[Picture], bytes]
 """Gives the data URL of a picture, as prepared."""
 
+
+@runtime_checkable
+class PicturesInMemory(Protocol):
+    """Of a source of pictures that keeps some of what it gave in memory."""
+
+    def at_hand(self, picture: Picture) -> bool:
+        """Whether it is given at once, without a file or a place elsewhere."""
+        ...
+
+
 # Unguessable, so that no text in a message can be taken for a picture's place.
 _PLACE = f"picture-{secrets.token_hex(12)}"
-_SPLIT = f'"{_PLACE}"'.encode()
+_SPLIT = _PLACE.encode()
 
 OFFER = "offer"
 """Stands for a setting where a field is there because answers are offered."""
@@ -90,6 +100,7 @@ class BodyWriter:
         self._tier = tier
         self._explicit = explicit
         self._pictures = pictures
+        self._in_memory = pictures if isinstance(pictures, PicturesInMemory) else None
         self._last: tuple[tuple[Settings, str | None, str, BodyShape], Fixed] | None = None
 
     def fixed(self, request: Request, shape: BodyShape) -> Fixed:
@@ -99,6 +110,10 @@ class BodyWriter:
         fixed = self._fixed(request, shape)
         self._last = (cause, fixed)
         return fixed
+
+    def at_hand(self, request: Request) -> bool:
+        """Whether a body is made at once: it shows no pictures, or those alone that are in memory."""
+        return all(self._in_memory is not None and self._in_memory.at_hand(one) for one in request.pictures)
 
     def body(self, request: Request, fixed: Fixed) -> bytes | Spliced:
         marks = cache_marks(request) if self._endpoint.marks_caches else {}
@@ -248,9 +263,9 @@ def _begun(offer: Offer, how: BegunTurn) -> list[dict[str, Any]]:
 
 
 def _spliced(head: bytes, pictures: Iterable[bytes], tail: bytes) -> Spliced:
-    texts = head.split(_SPLIT)
-    chunks = [texts[0]]
-    for url, text in zip(pictures, texts[1:], strict=True):
-        chunks += (b'"', url, b'"' + text)
-    chunks.append(tail)
+    first, *texts = head.split(_SPLIT)
+    chunks = [first]
+    for url, text in zip(pictures, texts, strict=True):
+        chunks += (url, text)
+    chunks[-1] += tail
     return Spliced(chunks=chunks)

@@ -84,7 +84,7 @@ class OpenAIWire:
         raise self._faults.misuse(f"{self._faults.who} refuses one setting after the other.")
 
     async def _body(self, request: Request, fixed: Fixed) -> bytes | Spliced:
-        if not request.pictures:
+        if self._bodies.at_hand(request):
             return self._bodies.body(request, fixed)
         # Images may be fetched from far away for it, and the other calls go on meanwhile.
         return await asyncio.to_thread(self._bodies.body, request, fixed)
