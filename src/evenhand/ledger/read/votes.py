@@ -231,6 +231,8 @@ def _weighed(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) 
 
 
 def _lengths(ledger: Ledger, results: Results) -> FloatArray:
+    if results.words is not None:
+        return results.words
     words = word_counts(ledger, filter(None, results.responses), items=results.item.names)
     return np.array([words.get(digest, np.nan) for digest in results.responses], dtype=np.float64)
 
