@@ -64,5 +64,6 @@ def standing_responses(ledger: Ledger, items: Iterable[str], *, as_of: AsOf | No
     found: set[str] = set()
     with ledger.reading() as connection:
         for some in chunks(sorted(items)):
-            found.update(connection.execute(standing, {"keys": some}).scalars())
+            for rows in fetched(connection, standing, keys=some):
+                found.update(digest for (digest,) in rows)
     return found

@@ -11,7 +11,7 @@ import os
 import secrets
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -21,12 +21,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 import orjson
-from sqlalchemy import Connection, Select, Table, and_, case, func, or_, select
+from sqlalchemy import Connection, Select, Table, func, select, text
 
 from evenhand.files.private_files import write_whole
 from evenhand.ledger.read.answers import models_and_words
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
-from evenhand.ledger.read.scan import FIRST, REST, SECOND, SOFT, TELLING, Answers, Judgements, Scan, Trials, soft_in
+from evenhand.ledger.read.scan import FIRST, REST, SECOND, TELLING, Answers, Judgements, Scan, Trials, soft_in
 from evenhand.ledger.store import links as chain
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import Coded, Interning, fetched
@@ -49,6 +49,12 @@ _WORTH = 1000
 """Rows that are worth a file; fewer are read again by the next."""
 _FEW = 20_000
 """Trials whose links are looked up one by one."""
+_AT_ONCE = 10_000
+"""Trials of which SQLite makes one text."""
+_DIGEST, _A_PAIR = 64, 136
+"""Letters of a digest, and of a stored list of two."""
+_NO_KEY = "cannot hold trials without a key of their own"
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 _OUT_OF_ORDER = 10_000
 """Numbers of judgements below the newest that may come later: writers of a server commit side by side."""
 _LEFT_BEHIND_SECONDS = 3600.0
@@ -376,6 +382,8 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
         last = max(0, last - _OUT_OF_ORDER)
     names = _Names(before)
     new, asked = _judged_after(connection, last, names)
+    if not before.judgements:  # all are looked through
+        asked = None
     fresh = ~np.isin(new["seq"], known[known > last])
     new = {name: column[fresh] for name, column in new.items()}
     if before.judgements + len(new["seq"]) != total:
@@ -398,13 +406,11 @@ def _number_of(table: Table) -> Select[int]:
 _NONE = np.zeros(0, dtype=np.int32)
 _links = schema.study_trials.c
 _LINKS_BY_STUDY = select(_links.study, func.count()).group_by(_links.study)
-_told = schema.judgements.c.notes
 _JUDGED: Select[*tuple[Any, ...]] = select(
     schema.judgements.c.seq,
     schema.judgements.c.at,
     func.coalesce(schema.judgements.c.verdict, schema.judgements.c.reason),
-    case((and_(_told != "{}", or_(*(_told.contains(word, autoescape=True) for word in TELLING))), _told), else_=""),
-    case((_told.contains(SOFT, autoescape=True), _told), else_=""),
+    schema.judgements.c.notes,
     schema.judgements.c.trial,
 )
 
@@ -439,14 +445,16 @@ def _judged_after(
     parts = [_rows_of("seq", "at", "ending", "note", "soft") | {"on": _rows_of("key")["key"]}]
     asked: list[str] | None = []
     for some in fetched(connection, _JUDGED.where(schema.judgements.c.seq > last)):
-        seq, at, ending, note, soft, key = zip(*some, strict=True)
+        seq, at, ending, notes, key = zip(*some, strict=True)
+        untold = notes.count("{}") == len(notes)  # the database would look through each for every word
+        note, soft = ([""], [np.nan]) if untold else zip(*map(_told, notes), strict=True)
         parts.append(
             {
                 "seq": np.array(seq, dtype=np.int64),
                 "at": np.array(at, dtype=np.float64),
                 "ending": names.codes("ending", ending),
-                "note": names.codes("note", note),
-                "soft": np.array([soft_in(text) if text else np.nan for text in soft], dtype=np.float64),
+                "note": np.broadcast_to(names.codes("note", note), len(seq)),
+                "soft": np.broadcast_to(np.array(soft, dtype=np.float64), len(seq)),
                 "on": _keys(key),
             }
         )
@@ -455,30 +463,26 @@ def _judged_after(
     return _joined(parts), asked
 
 
+def _told(notes: str) -> tuple[str, float]:
+    """The notes if one of the telling words is in them, else nothing; and how likely the first shown was."""
+    return notes if any(word in notes for word in TELLING) else "", soft_in(notes)
+
+
 def _trials(
     connection: Connection, keys: Keys, asked: Sequence[str] | None, names: _Names
 ) -> dict[str, npt.NDArray[Any]]:
     """Those of these keys, in their order. `asked`: the keys among which they are; None: all are looked through."""
     table = schema.trials
-    query = select(table)
-    queries = [query] if asked is None else [query.where(table.c.key.in_(some)) for some in chunks(sorted({*asked}))]
-    parts = [_rows_of("key", *_OF_TRIALS)]
-    for some in (rows for one in queries for rows in fetched(connection, one)):
-        key, item, shown, rater, condition, replicate, attempt = zip(*some, strict=True)
-        parts.append(
-            {
-                "key": _keys(key),
-                "item": names.codes("item", item),
-                "first": names.codes("first", [text[FIRST] for text in shown]),
-                "second": names.codes("second", [text[SECOND] for text in shown]),
-                "rest": names.codes("rest", [text[REST] for text in shown]),
-                "rater": names.codes("rater", rater),
-                "condition": names.codes("condition", condition),
-                "replicate": np.array(replicate, dtype=np.int32),
-                "attempt": np.array(attempt, dtype=np.int32),
-            }
-        )
-    found = _joined(parts)
+    if asked is not None:
+        queries = [select(table).where(table.c.key.in_(some)) for some in chunks(sorted({*asked}))]
+        parts = [_row_by_row(rows, names) for one in queries for rows in fetched(connection, one)]
+    elif connection.dialect.name == "sqlite":
+        parts = list(_side_by_side(connection, names))
+    else:
+        parts = [_row_by_row(rows, names) for rows in fetched(connection, select(table))]
+    found = _joined([_rows_of("key", *_OF_TRIALS), *parts])
+    if np.array_equal(found["key"], keys):
+        return {name: found[name] for name in _OF_TRIALS}
     place = _numbered(keys, found.pop("key"))[0]
     ours = place < len(keys)
     if int(ours.sum()) != len(keys):
@@ -486,6 +490,86 @@ def _trials(
     order = np.empty(len(keys), dtype=np.intp)
     order[place[ours]] = np.flatnonzero(ours)
     return {name: column[order] for name, column in found.items()}
+
+
+def _row_by_row(rows: Sequence[tuple[Any, ...]], names: _Names) -> dict[str, npt.NDArray[Any]]:
+    key, item, shown, rater, condition, replicate, attempt = zip(*rows, strict=True)
+    return {
+        "key": _keys(key),
+        "item": names.codes("item", item),
+        "first": names.codes("first", [text[FIRST] for text in shown]),
+        "second": names.codes("second", [text[SECOND] for text in shown]),
+        "rest": names.codes("rest", [text[REST] for text in shown]),
+        "rater": names.codes("rater", rater),
+        "condition": names.codes("condition", condition),
+        "replicate": np.array(replicate, dtype=np.int32),
+        "attempt": np.array(attempt, dtype=np.int32),
+    }
+
+
+_TOGETHER = text(
+    "SELECT count(*), sum(length(key) = 64 AND length(item) = 64 AND length(responses) = 136 AND length(rater) = 64 "
+    "AND length(condition) = 64), group_concat(key, ''), group_concat(item, ''), group_concat(responses, ''), "
+    "group_concat(rater, ''), group_concat(condition, ''), group_concat(replicate), group_concat(attempt) "
+    "FROM trials WHERE rowid > :after AND rowid <= :last"
+)
+_THERE = text("SELECT coalesce(min(rowid), 1), coalesce(max(rowid), 0) FROM trials")
+
+
+def _side_by_side(connection: Connection, names: _Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
+    """All trials, by SQLite: thousands of a column as one text, as a million rows of texts take Python thrice as long.
+    Where not all of them are pairs, row by row."""
+    first, last = connection.execute(_THERE).one()
+    for after in range(first - 1, last, _AT_ONCE):
+        between = {"after": after, "last": after + _AT_ONCE}
+        number, alike, key, item, shown, *rest = connection.execute(_TOGETHER, between).one()
+        if not number:
+            continue
+        pairs = _sides(shown) if alike == number else None
+        if pairs is None:
+            rows = select(schema.trials).where(text("rowid > :after AND rowid <= :last")).params(between)
+            yield _row_by_row([tuple(row) for row in connection.execute(rows)], names)
+            continue
+        rater, condition, replicate, attempt = rest
+        yield {
+            "key": _keys_in(key),
+            "item": _coded("item", item, names),
+            "first": _coded("first", pairs[0], names),
+            "second": _coded("second", pairs[1], names),
+            "rest": np.full(number, names.codes("rest", [shown[SECOND.stop : _A_PAIR]])[0], dtype=np.int32),
+            "rater": _coded("rater", rater, names),
+            "condition": _coded("condition", condition, names),
+            "replicate": np.fromstring(replicate, dtype=np.int32, sep=","),
+            "attempt": np.fromstring(attempt, dtype=np.int32, sep=","),
+        }
+
+
+def _sides(shown: str) -> tuple[str, str] | None:
+    """Of the stored lists of two responses, side by side, the first of each and the second. None: they are others."""
+    letters = np.frombuffer(shown.encode(), dtype="S1")
+    if len(letters) % _A_PAIR:
+        return None
+    rows = letters.reshape(-1, _A_PAIR)
+    for at, word in ((0, b'["'), (FIRST.stop, b'", "'), (SECOND.stop, b'"]')):
+        if not (rows[:, at : at + len(word)] == np.frombuffer(word, dtype="S1")).all():
+            return None
+    first, second = (rows[:, side].tobytes().decode() for side in (FIRST, SECOND))
+    return (first, second) if '"' not in first + second else None
+
+
+def _coded(column: str, texts: str, names: _Names) -> Codes:
+    """Of texts of 64 letters side by side."""
+    number = len(texts) // _DIGEST
+    if texts == texts[:_DIGEST] * number:
+        return np.full(number, names.codes(column, [texts[:_DIGEST]])[0], dtype=np.int32)
+    letters = np.frombuffer(texts.encode(), dtype="<u8").reshape(number, -1)
+    _, first, code = np.unique(letters[:, 0] * _MIX + letters[:, 1], return_index=True, return_inverse=True)
+    if (letters != letters[first[code]]).any():  # two texts that begin alike
+        _, first, code = np.unique(letters, axis=0, return_index=True, return_inverse=True)
+    in_turn = np.argsort(first)
+    of = np.empty(len(first), dtype=np.int32)
+    of[in_turn] = names.codes(column, [texts[at * _DIGEST : (at + 1) * _DIGEST] for at in first[in_turn].tolist()])
+    return of[code.ravel()]
 
 
 def _answers(connection: Connection, item: Codes, names: _Names) -> dict[str, npt.NDArray[Any]]:
@@ -526,10 +610,17 @@ def _joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.ND
 
 def _keys(keys: Sequence[str]) -> Keys:
     """Raises _Unfit for what is no trial's key."""
+    found = _keys_in("".join(keys))
+    if len(found) != len(keys):
+        raise _Unfit(_NO_KEY)
+    return found
+
+
+def _keys_in(together: str) -> Keys:
     try:
-        digests = np.frombuffer(bytes.fromhex("".join(keys)), dtype=">u8").reshape(len(keys), 4)
+        digests = np.frombuffer(bytes.fromhex(together), dtype=">u8").reshape(-1, 4)
     except ValueError:
-        raise _Unfit("cannot hold trials without a key of their own") from None
+        raise _Unfit(_NO_KEY) from None
     return digests[:, :2].astype(np.uint64)
 
 

@@ -149,6 +149,8 @@ class Results:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Results":
         """`kept`: a mask, or indices in the order wanted."""
+        if kept.dtype == np.bool_ and kept.all():
+            return self
         columns = ("seq", "said", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer",
             "stands", "weight")  # fmt: skip
         coded = ("item", "rater", "condition")

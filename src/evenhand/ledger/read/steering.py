@@ -104,7 +104,10 @@ def _orders(remark: Remark) -> tuple[int, ...]:
 
 def _answers(results: Results, held: Iterable[tuple[bool, bool]]) -> dict[str, tuple[str, str]]:
     """Of the answers of which a remark is held, of the first shown or of the second: model and item, by digest."""
-    holds = np.array([*held], dtype=np.bool_).reshape(-1, 2)[results.remark] & ~results.failed[:, None]
+    of_remarks = np.array([*held], dtype=np.bool_).reshape(-1, 2)
+    if not of_remarks.any():
+        return {}
+    holds = of_remarks[results.remark] & ~results.failed[:, None]
     first, second = holds[:, 0], holds[:, 1] & results.pair
     item_of = np.full(len(results.responses), -1, dtype=np.int32)
     for shown, those in ((results.second, second), (results.first, first)):
