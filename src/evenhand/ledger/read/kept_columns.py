@@ -627,9 +627,11 @@ def _keys_in(together: str) -> Keys:
 def _numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
     """Of each of the new ones its place among the known ones and those that come after them, each once; and which of
     the new come so."""
-    wanted = np.sort(new[:, 0])
-    at = np.searchsorted(wanted, known[:, 0]) if len(wanted) else np.zeros(len(known), dtype=np.intp)
-    near = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == known[:, 0]) if len(wanted) else at[:0]
+    near = np.arange(len(known))
+    if len(new) < len(known) / 8:  # else it costs more to look for them than to sort all
+        wanted = np.sort(new[:, 0])
+        at = np.searchsorted(wanted, known[:, 0]) if len(wanted) else near
+        near = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == known[:, 0]) if len(wanted) else near[:0]
     every = np.concatenate([known[near], new])
     order = np.argsort(every[:, 0], kind="stable")  # of equal ones the first stays first
     same, begins = _as_before(every[order])
@@ -638,7 +640,9 @@ def _numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
         _, begins = _as_before(every[order])
     first = order[begins]
     fresh = np.sort(first[first >= len(near)])
-    number = np.searchsorted(fresh, first) + len(known)
+    place = np.zeros(len(every), dtype=np.intp)
+    place[fresh] = np.arange(len(fresh)) + len(known)
+    number = place[first]
     old = first < len(near)
     number[old] = near[first[old]]
     code = np.empty(len(every), dtype=np.int32)
