@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -251,6 +252,34 @@ def test_a_judgement_that_was_taken_away_by_hand(
         hand.execute("DELETE FROM judgements WHERE seq = 7")
     assert agree(full, (STUDIES[0].key,)) == MANY - 1
     assert "do not hold the judgements" in caplog.messages[0]
+
+
+def test_a_judgement_that_was_taken_away_by_hand_before_another_came(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """There are as many as before then."""
+    with by_hand(tmp_path) as hand:
+        hand.execute("DELETE FROM study_trials WHERE trial IN (SELECT trial FROM judgements WHERE seq = 7)")
+        hand.execute("DELETE FROM judgements WHERE seq = 7")
+    write(full, MANY, MANY + 1)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert "do not hold the judgements" in caplog.messages[0]
+
+
+def test_trials_of_one_response_and_of_three_among_pairs(full: Ledger, tmp_path: Path) -> None:
+    """As long side by side as two pairs."""
+    of = ITEMS[0].digest
+    some = [one.digest for one in ANSWERS.values() if one.item == of][:3]
+    assert len(some) == 3
+    entries = Entries()
+    for number, shown in enumerate((some[:1], some, some[:2])):
+        trial = Trial(item=of, responses=tuple(shown), rater=JUDGE.key, condition=CONDITION.key, replicate=MANY)
+        judgement = replace(judged(number, item=0)[1], trial=trial.key)
+        entries.extend(Entries(trials=[trial], judgements=[judgement], links=[(STUDIES[1].key, trial.key)]))
+    full.commit(entries)
+    shutil.rmtree(kept_in(tmp_path))
+    assert agree(full, (STUDIES[0].key, STUDIES[1].key)) == MANY + 3
+    assert agree(full, (STUDIES[1].key,)) == 3
 
 
 def test_judgements_of_writers_who_commit_side_by_side(full: Ledger, tmp_path: Path) -> None:

@@ -374,8 +374,6 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
     """What the record holds beyond it; None where that is nothing. Raises _Unfit where the record holds less."""
     total = connection.execute(_number_of(schema.judgements)).scalar_one()
     links = dict(connection.execute(_LINKS_BY_STUDY).all())
-    if total == before.judgements and links == before.links_by_study:
-        return None
     known = before.numbers["seq"]
     last = int(known.max(initial=0))
     if connection.dialect.name != "sqlite":
@@ -388,6 +386,8 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
     new = {name: column[fresh] for name, column in new.items()}
     if before.judgements + len(new["seq"]) != total:
         raise _Unfit("do not hold the judgements that the record holds")
+    if before.judgements and not len(new["seq"]) and links == before.links_by_study:
+        return None
     keys = new.pop("on")
     new["trial"], first = _numbered(before.numbers["key"], keys)
     new["key"] = keys[first]
