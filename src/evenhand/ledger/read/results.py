@@ -21,7 +21,7 @@ from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.columns import Coded, joint
 from evenhand.ledger.store.record import Ledger, chunks
-from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.ratings.codes import Codes, first_rows
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Holds: TypeAlias = Callable[[Verdict | NoVerdict], bool]
@@ -376,10 +376,18 @@ def outcomes(
 
 
 def _showings(trials: Trials) -> Codes:
-    again = trials.replicate.any() or trials.attempt.any() or len(trials.condition.names) > 1
-    if not again:  # no two trials are the same
-        return np.arange(len(trials), dtype=np.int32)
-    return joint(trials.first.code, trials.second.code, trials.item.code, trials.rest.code, trials.rater.code)
+    """Numbers with gaps."""
+    columns = (trials.first.code, trials.second.code, trials.item.code, trials.rest.code, trials.rater.code)
+    if len(trials.condition.names) > 1:
+        return joint(*columns)
+    again = np.zeros(len(trials.first.names), dtype=np.bool_)
+    again[trials.first.code[(trials.replicate > 0) | (trials.attempt > 0)]] = True
+    rows = np.flatnonzero(again[trials.first.code])  # no two of the others are the same
+    found = np.arange(len(trials), dtype=np.int32)
+    if len(rows):
+        same = joint(*(column[rows] for column in columns))
+        found[rows] = rows[first_rows(same)][same]
+    return found
 
 
 def _pairs(trials: Trials) -> Mask:
