@@ -110,3 +110,5 @@ ALTER TABLE opened_benchmarks ADD COLUMN known INTEGER;
 CREATE TABLE kept_files (kind TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL, data BLOB NOT NULL, at FLOAT NOT NULL, PRIMARY KEY (kind, digest));
 CREATE TABLE kept_notes (seq INTEGER NOT NULL, name TEXT NOT NULL, line TEXT NOT NULL, PRIMARY KEY (seq));
 CREATE INDEX ix_kept_notes_name ON kept_notes (name);
+-- 0018
+CREATE INDEX ix_trials_again ON trials (attempt, "key") WHERE attempt > 0;

@@ -1,20 +1,27 @@
 """Claims about columns that are kept: they say what the record says, whatever became of their files meanwhile."""
 
+import hashlib
+import json
 import os
 import shutil
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from sqlalchemy import func, select
 
+from evenhand.domain.identity import draw
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
+from evenhand.ledger.read.answers import response_models, word_counts
 from evenhand.ledger.read.kept_columns import columns_of
 from evenhand.ledger.read.scan import Scan, scan
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import Coded
 from evenhand.ledger.store.record import Entries, Ledger
 from tests.database import by_hand
@@ -59,9 +66,37 @@ def agree(ledger: Ledger, studies: tuple[str, ...]) -> int:
     """How many judgements both hold."""
     kept = columns_of(ledger, studies, fewest=0)
     assert kept is not None
-    found = rows(kept.of_studies(studies))
+    read = kept.of_studies(studies)
+    found = rows(read)
     assert found == rows(scan(ledger, studies, soft=True))
+    assert known_of_answers(read) == told_of_answers(ledger, read)
+    assert read.whole == (len(found) == all_judgements(ledger))
     return len(found)
+
+
+def known_of_answers(read: Scan) -> tuple[list[tuple[str, str, float]], list[int]]:
+    """Model and words of each response, by digest; and the lot of each pair of trials."""
+    assert read.answers is not None
+    assert read.trials.lot is not None
+    words = np.nan_to_num(read.answers.words, nan=-1).tolist()
+    answers = zip(read.trials.first.names, read.answers.models, words, strict=True)
+    shown = [digest != "" for digest in map(read.trials.second.names.__getitem__, read.trials.second.code.tolist())]
+    return list(answers), read.trials.lot[np.array(shown, dtype=np.bool_)].tolist()
+
+
+def told_of_answers(ledger: Ledger, read: Scan) -> tuple[list[tuple[str, str, float]], list[int]]:
+    """The same, asked of the record one by one."""
+    digests = [*filter(None, read.trials.first.names)]
+    model, length = response_models(ledger, digests), word_counts(ledger, digests)
+    answers = [(one, model.get(one, ""), float(length.get(one, -1))) for one in read.trials.first.names]
+    trials = zip(*(words(one) for one in (read.trials.item, read.trials.first, read.trials.second)), strict=True)
+    lots = [draw(0, item, *sorted((model[one], model[other]))) for item, one, other in trials if other]
+    return answers, lots
+
+
+def all_judgements(ledger: Ledger) -> int:
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).select_from(schema.judgements)).scalar_one()
 
 
 @pytest.mark.sqlite("each example is a copy of the bytes of a SQLite file")
@@ -219,6 +254,34 @@ def test_a_judgement_that_was_taken_away_by_hand(
     assert "do not hold the judgements" in caplog.messages[0]
 
 
+def test_a_judgement_that_was_taken_away_by_hand_before_another_came(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    """There are as many as before then."""
+    with by_hand(tmp_path) as hand:
+        hand.execute("DELETE FROM study_trials WHERE trial IN (SELECT trial FROM judgements WHERE seq = 7)")
+        hand.execute("DELETE FROM judgements WHERE seq = 7")
+    write(full, MANY, MANY + 1)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert "do not hold the judgements" in caplog.messages[0]
+
+
+def test_trials_of_one_response_and_of_three_among_pairs(full: Ledger, tmp_path: Path) -> None:
+    """As long side by side as two pairs."""
+    of = ITEMS[0].digest
+    some = [one.digest for one in ANSWERS.values() if one.item == of][:3]
+    assert len(some) == 3
+    entries = Entries()
+    for number, shown in enumerate((some[:1], some, some[:2])):
+        trial = Trial(item=of, responses=tuple(shown), rater=JUDGE.key, condition=CONDITION.key, replicate=MANY)
+        judgement = replace(judged(number, item=0)[1], trial=trial.key)
+        entries.extend(Entries(trials=[trial], judgements=[judgement], links=[(STUDIES[1].key, trial.key)]))
+    full.commit(entries)
+    shutil.rmtree(kept_in(tmp_path))
+    assert agree(full, (STUDIES[0].key, STUDIES[1].key)) == MANY + 3
+    assert agree(full, (STUDIES[1].key,)) == 3
+
+
 def test_judgements_of_writers_who_commit_side_by_side(full: Ledger, tmp_path: Path) -> None:
     """On a server the newest number may be seen before a lower one is."""
     with by_hand(tmp_path) as hand:
@@ -245,10 +308,9 @@ def test_a_list_that_is_gone_or_was_not_yet_written(
 
 
 def test_columns_of_another_version(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    import hashlib
-
     path = kept_in(tmp_path) / "columns.json"
-    body = path.read_bytes().split(b"\n", 1)[1].replace(b'"version":1', b'"version":0')
+    said = json.loads(path.read_bytes().split(b"\n", 1)[1])
+    body = json.dumps({**said, "version": said["version"] - 1}).encode()
     path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
     assert agree(full, (STUDIES[0].key,)) == MANY
     assert "another version" in caplog.messages[0]

@@ -63,6 +63,13 @@ def test_the_last_version_that_was_written_down_has_the_tables_of_the_schema(tmp
         assert strange_tables(connection) == []
 
 
+@pytest.mark.sqlite("the plan is SQLite's")
+def test_trials_that_were_asked_again_are_found_without_looking_at_all(ledger: Ledger):
+    with ledger.reading() as connection:
+        plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {schema.ASKED_AGAIN}").all()
+    assert ["USING COVERING INDEX ix_trials_again" in row.detail for row in plan] == [True]
+
+
 @pytest.mark.parametrize("version", sorted(scene.OLDER_TABLES)[:-1])
 def test_a_ledger_of_any_older_version_is_brought_up_to_date(tmp_path: Path, version: str):
     item = scene.ITEMS[0]

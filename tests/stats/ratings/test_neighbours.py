@@ -43,6 +43,28 @@ def test_the_exact_test_counts_every_combination_of_signs():
     assert found.p_value == pytest.approx(expected)
 
 
+def test_many_rows_of_an_item_tell_what_few_of_their_weight_tell():
+    """Of many rows sums are taken from a table of items and outcomes, of few from the rows."""
+    rng = np.random.default_rng(5)
+    pairs = np.array([(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)])
+    item = np.repeat(np.arange(24), 30)
+    pair = (2 * item + rng.integers(0, 2, len(item))) % len(pairs)
+    sign = rng.choice([-1, 0, 1, 1], len(item)) * rng.choice([1, 1, -1], 24)[item]
+    kinds, count = np.unique(np.stack((item, pair, sign), axis=1), axis=0, return_counts=True)
+    each, joint = (
+        Comparisons(
+            models=("A", "B", "C", "D"), item=of.astype(np.int32), model_a=pairs[met, 0].astype(np.int32),
+            model_b=pairs[met, 1].astype(np.int32), sign=won.astype(np.int8), weight=weight,
+        )
+        for (of, met, won), weight in (((item, pair, sign), None), (kinds.T, count.astype(np.float64)))
+    )  # fmt: skip
+    assert len(each) > 5 * len(joint)
+    by_table, by_rows = flipped(each, "A", "B", "C", "D"), flipped(joint, "A", "B", "C", "D")
+    assert [one.items for one in by_table] == [one.items for one in by_rows]
+    assert [one.p_value for one in by_table] == pytest.approx([one.p_value for one in by_rows], abs=1e-9)
+    assert len({one.p_value for one in by_table}) == 3
+
+
 def test_one_heavy_item_separates_nobody():
     games: list[Game] = [("A", "B", 1)] * 400 + [("A", "B", 1)] * 20 + [("A", "B", -1)] * 20
     (found,) = flipped(played(games, items=[0] * 400 + list(range(1, 41))), "A", "B")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from sqlalchemy import BindParameter, Select, bindparam, func, select
+from sqlalchemy import BindParameter, Connection, Select, bindparam, func, select
 
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.store import schema
@@ -15,6 +15,7 @@ _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 
 _MODELS = select(schema.responses.c.digest, schema.responses.c.model)
 _TEXTS = select(schema.responses.c.digest, schema.responses.c.text)
+_FACTS = select(schema.responses.c.digest, schema.responses.c.model, schema.responses.c.text)
 _choices = schema.response_choices.c
 _LAST = (
     select(func.max(_choices.seq))
@@ -25,26 +26,35 @@ _LAST = (
 
 def response_models(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, str]:
     """`items`: those that most of the responses are to, which are found by them at once."""
-    return dict(_found(ledger, _MODELS, digests, items))
+    with ledger.reading() as connection:
+        return {digest: model for digest, model in _found(connection, _MODELS, digests, items)}
 
 
 def word_counts(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, int]:
     """`items` as above."""
-    return {digest: len(text.split()) for digest, text in _found(ledger, _TEXTS, digests, items)}
+    with ledger.reading() as connection:
+        return {digest: len(text.split()) for digest, text in _found(connection, _TEXTS, digests, items)}
+
+
+def models_and_words(
+    connection: Connection, digests: Iterable[str], *, items: Iterable[str] = ()
+) -> dict[str, tuple[str, int]]:
+    """Whose each response is, and of how many words. `items` as above."""
+    return {digest: (model, len(text.split())) for digest, model, text in _found(connection, _FACTS, digests, items)}
 
 
 def _found(
-    ledger: Ledger, query: Select[Any, Any], digests: Iterable[str], items: Iterable[str]
-) -> Iterator[tuple[str, str]]:
+    connection: Connection, query: Select[Any, Any], digests: Iterable[str], items: Iterable[str]
+) -> Iterator[list[str]]:
+    """The digest of each response, and what more is asked of it."""
     left = set(digests)
-    with ledger.reading() as connection:
-        for column in (schema.responses.c.item, schema.responses.c.digest):
-            among = query.where(column.in_(_KEYS))
-            for some in chunks(sorted(items if column is schema.responses.c.item else left)):
-                for rows in fetched(connection, among, keys=some):
-                    ours = [(digest, schema.unescaped(value)) for digest, value in rows if digest in left]
-                    left.difference_update(digest for digest, _ in ours)
-                    yield from ours
+    for column in (schema.responses.c.item, schema.responses.c.digest):
+        among = query.where(column.in_(_KEYS))
+        for some in chunks(sorted(items if column is schema.responses.c.item else left)):
+            for rows in fetched(connection, among, keys=some):
+                ours = [[*map(schema.unescaped, row)] for row in rows if row[0] in left]
+                left.difference_update(digest for digest, *_ in ours)
+                yield from ours
 
 
 def standing_responses(ledger: Ledger, items: Iterable[str], *, as_of: AsOf | None = None) -> set[str]:
@@ -54,5 +64,6 @@ def standing_responses(ledger: Ledger, items: Iterable[str], *, as_of: AsOf | No
     found: set[str] = set()
     with ledger.reading() as connection:
         for some in chunks(sorted(items)):
-            found.update(connection.execute(standing, {"keys": some}).scalars())
+            for rows in fetched(connection, standing, keys=some):
+                found.update(digest for (digest,) in rows)
     return found

@@ -113,7 +113,7 @@ def studies(
         conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
         reached = dict(connection.execute(_links_by_study()).all())
         # A trial asked again has a link of its own and is still one of the wanted.
-        again = select(schema.trials.c.key).where(schema.trials.c.attempt > 0)
+        again = schema.ASKED_AGAIN
         if connection.execute(again.limit(1)).first() is not None:  # else every link would be looked at in vain
             for study, number in connection.execute(_links_by_study().where(links.c.trial.in_(again))):
                 reached[study] -= number

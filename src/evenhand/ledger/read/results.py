@@ -16,11 +16,12 @@ from evenhand.ledger.read.answers import response_models, standing_responses
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.counting import TrialOutcomes
 from evenhand.ledger.read.kept_columns import columns_of
+from evenhand.ledger.read.lots import Lots
 from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.columns import Coded, joint
 from evenhand.ledger.store.record import Ledger, chunks
-from evenhand.stats.ratings.codes import Codes
+from evenhand.stats.ratings.codes import Codes, first_rows
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Holds: TypeAlias = Callable[[Verdict | NoVerdict], bool]
@@ -80,6 +81,8 @@ class Results:
     """By name."""
     model_of: Codes
     """Of each response an index into them."""
+    words: npt.NDArray[np.float64] | None = None
+    """Of each response, NaN where none was shown. None: nobody has counted."""
     longer: npt.NDArray[np.float64]
     """Words by which the first answer is taken for longer than the second; NaN where it is as they are."""
     stands: Mask
@@ -89,6 +92,8 @@ class Results:
     soft: npt.NDArray[np.float64] | None = None
     """How likely the first shown was to be preferred, and half as likely as a tie; NaN where it is not known. None:
     nobody asked."""
+    lot: Lots | None = None
+    """Of each row's battle, as votes are brought in order by. None: it is not at hand."""
 
     def __len__(self) -> int:
         return len(self.seq)
@@ -144,6 +149,8 @@ class Results:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Results":
         """`kept`: a mask, or indices in the order wanted."""
+        if kept.dtype == np.bool_ and kept.all():
+            return self
         columns = ("seq", "said", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer",
             "stands", "weight")  # fmt: skip
         coded = ("item", "rater", "condition")
@@ -152,6 +159,7 @@ class Results:
             **{name: getattr(self, name)[kept] for name in columns},
             **{name: getattr(self, name).rows(kept) for name in coded},
             soft=None if self.soft is None else self.soft[kept],
+            lot=None if self.lot is None else self.lot[kept],
         )
 
 
@@ -172,9 +180,7 @@ def results_of(
     ended = outcomes(judgements, endings, place=place, attempt=trials.attempt)
     counting, said, otherwise = ended.counting(), *_said(_with_attempts_elsewhere(ledger, read, ended, place))
     trial = judgements.trial[counting]
-    models = response_models(ledger, filter(None, trials.first.names), items=trials.item.names)
-    named = tuple(sorted(set(models.values())))
-    number = {name: code for code, name in enumerate(named)}
+    models = _models(ledger, read)
     return Results(
         seq=judgements.seq[counting],
         said=said[counting],
@@ -194,12 +200,28 @@ def results_of(
         remark=judgements.note.code[counting],
         remarks=tuple(map(_remark, judgements.note.names)),
         longer=np.full(len(counting), np.nan),
-        models=named,
-        model_of=np.array([number[models[one]] if one else -1 for one in trials.first.names], dtype=np.int32),
+        models=models.names,
+        model_of=models.code,
+        words=None if read.answers is None else read.answers.words,
         stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],
         weight=np.ones(len(counting)),
         soft=None if judgements.soft is None else judgements.soft[counting],
+        lot=None if trials.lot is None else trials.lot[trial],
     )
+
+
+def _models(ledger: Ledger, read: Scan) -> Coded:
+    """By name; -1 where no response was shown."""
+    digests = read.trials.first.names
+    if read.answers is None:
+        model_of = response_models(ledger, filter(None, digests), items=read.trials.item.names)
+        models = [model_of[digest] if digest else "" for digest in digests]
+    else:
+        models = [*read.answers.models]
+    named = sorted({model for model, digest in zip(models, digests, strict=True) if digest})
+    number = {name: code for code, name in enumerate(named)}
+    codes = [number[model] if digest else -1 for model, digest in zip(models, digests, strict=True)]
+    return Coded(names=tuple(named), code=np.array(codes, dtype=np.int32))
 
 
 def _read(
@@ -214,7 +236,7 @@ def _read(
         judgements = read.judgements if soft else replace(read.judgements, soft=None)
         if as_of is not None:
             judgements = judgements.rows(judgements.seq <= as_of.judgement)
-        read = replace(read, judgements=judgements)
+        read = replace(read, judgements=judgements, whole=read.whole and as_of is None)
     return _equal_as_ties(read) if soft else read
 
 
@@ -270,7 +292,7 @@ def _with_attempts_elsewhere(ledger: Ledger, read: Scan, ended: TrialOutcomes, p
     """Which study asked again decides what counts on its board, and not which verdicts are the very same."""
     judgements = read.judgements
     code_of = {stored: code for code, stored in enumerate(judgements.ending.names)}
-    found = list(_attempts_elsewhere(ledger, read, ended, place))
+    found = [] if read.whole else list(_attempts_elsewhere(ledger, read, ended, place))
     codes = [code_of.setdefault(stored, len(code_of)) + 1 if stored.startswith("{") else 0 for *_, stored in found]
     return _Said(
         seq=np.concatenate([judgements.seq, np.array([seq for _, seq, _ in found], dtype=np.int64)]),
@@ -354,7 +376,18 @@ def outcomes(
 
 
 def _showings(trials: Trials) -> Codes:
-    return joint(trials.first.code, trials.second.code, trials.item.code, trials.rest.code, trials.rater.code)
+    """Numbers with gaps."""
+    columns = (trials.first.code, trials.second.code, trials.item.code, trials.rest.code, trials.rater.code)
+    if len(trials.condition.names) > 1:
+        return joint(*columns)
+    again = np.zeros(len(trials.first.names), dtype=np.bool_)
+    again[trials.first.code[(trials.replicate > 0) | (trials.attempt > 0)]] = True
+    rows = np.flatnonzero(again[trials.first.code])  # no two of the others are the same
+    found = np.arange(len(trials), dtype=np.int32)
+    if len(rows):
+        same = joint(*(column[rows] for column in columns))
+        found[rows] = rows[first_rows(same)][same]
+    return found
 
 
 def _pairs(trials: Trials) -> Mask:

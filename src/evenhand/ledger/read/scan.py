@@ -11,6 +11,7 @@ import numpy.typing as npt
 from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, literal, or_, select, true
 
 from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.lots import Lots
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import Coded, Interning, fetched
 from evenhand.ledger.store.record import Ledger, chunks
@@ -42,6 +43,8 @@ class Trials:
     condition: Coded
     replicate: Codes
     attempt: Codes
+    lot: Lots | None = None
+    """Of the item and the models of the two responses; of no use where one was shown. None: nobody has drawn it."""
 
     def __len__(self) -> int:
         return len(self.attempt)
@@ -76,9 +79,23 @@ class Judgements:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Answers:
+    """Of each response that the trials name."""
+
+    models: tuple[str, ...]
+    """Whose it is; empty where none was shown."""
+    words: npt.NDArray[np.float64]
+    """NaN where none was shown."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Scan:
     trials: Trials
     judgements: Judgements
+    answers: Answers | None = None
+    """None: nobody has looked."""
+    whole: bool = False
+    """Whether it is known that the record holds no judgement besides these."""
 
 
 def scan(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import NoVerdict
@@ -50,7 +51,7 @@ class Steering:
 def steering_of(judgings: Sequence[JudgedBattles]) -> dict[str, Steering]:
     """By model; of several judgings of the same answers together. Empty where people judged: nobody reads a reply."""
     found = [one for one in judgings if one.study.rater.kind != "human"]
-    shown = _by_model(_answers(one.results, ((True, True) for _ in one.results.remarks)) for one in found)
+    shown = _shown([one.results for one in found])
     verdicts, orders = (
         _by_model(
             _answers(one.results, ((0 in at, 1 in at) for at in map(places, one.results.remarks))) for one in found
@@ -62,7 +63,7 @@ def steering_of(judgings: Sequence[JudgedBattles]) -> dict[str, Steering]:
     lost = lost_verdicts(_replied([one.showings for one in found], models), len(models)) if models else []
     return {
         model: Steering(
-            answers_shown=len(shown[model]),
+            answers_shown=shown[model],
             writes_verdicts=len(verdicts.get(model, ())),
             gives_orders=len(orders.get(model, ())),
             lost=those,
@@ -104,17 +105,39 @@ def _orders(remark: Remark) -> tuple[int, ...]:
 
 def _answers(results: Results, held: Iterable[tuple[bool, bool]]) -> dict[str, tuple[str, str]]:
     """Of the answers of which a remark is held, of the first shown or of the second: model and item, by digest."""
-    holds = np.array([*held], dtype=np.bool_).reshape(-1, 2)[results.remark] & ~results.failed[:, None]
-    first, second = holds[:, 0], holds[:, 1] & results.pair
-    item_of = np.full(len(results.responses), -1, dtype=np.int32)
-    for shown, those in ((results.second, second), (results.first, first)):
-        item_of[shown[those][::-1]] = results.item.code[those][::-1]  # of several the last stays
+    of_remarks = np.array([*held], dtype=np.bool_).reshape(-1, 2)
+    if not of_remarks.any():
+        return {}
+    item_of = _item_of(results, of_remarks)
     codes = np.flatnonzero(item_of >= 0)
     items, models = item_of[codes], results.model_of[codes]
     return {
         results.responses[code]: (results.models[model], results.item.names[item])
         for code, model, item in zip(codes.tolist(), models.tolist(), items.tolist(), strict=True)
     }
+
+
+def _shown(judgings: Sequence[Results]) -> dict[str, int]:
+    """How many different answers of each model were shown with a reply."""
+    if len(judgings) > 1:
+        every = _by_model(_answers(one, ((True, True) for _ in one.remarks)) for one in judgings)
+        return {model: len(items) for model, items in every.items()}
+    found: dict[str, int] = {}
+    for results in judgings:
+        there = _item_of(results, np.ones((len(results.remarks), 2), dtype=np.bool_)) >= 0
+        counts = np.bincount(results.model_of[there], minlength=len(results.models)).tolist()
+        found = {model: count for model, count in zip(results.models, counts, strict=True) if count}
+    return found
+
+
+def _item_of(results: Results, held: npt.NDArray[np.bool_]) -> Codes:
+    """Of each response its item where what is held of a remark is held of it; -1 elsewhere."""
+    holds = held[results.remark] & ~results.failed[:, None]
+    first, second = holds[:, 0], holds[:, 1] & results.pair
+    item_of = np.full(len(results.responses), -1, dtype=np.int32)
+    for shown, those in ((results.second, second), (results.first, first)):
+        item_of[shown[those][::-1]] = results.item.code[those][::-1]  # of several the last stays
+    return item_of
 
 
 def _by_model(answers: Iterable[Mapping[str, tuple[str, str]]]) -> dict[str, list[str]]:

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.domain.identity import canonical_draws, canonical_json
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
+from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.store.columns import Coded, joint
-from evenhand.stats.ratings.codes import Codes, Signs, first_rows
+from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray
 
@@ -43,6 +43,8 @@ class Votes:
     soft: FloatArray | None = None
     """How likely model_a was to be preferred, and half as likely as a tie; NaN where it is not known. None: nobody
     asked."""
+    lot: Lots | None = None
+    """Of each row's battle, by the seed 0. None: it is not at hand."""
 
     def __len__(self) -> int:
         return len(self.value)
@@ -50,8 +52,9 @@ class Votes:
     def rows(self, kept: npt.NDArray[Any]) -> "Votes":
         """`kept`: a mask, or indices in the order wanted."""
         cut = {name: getattr(self, name)[kept] for name in _COLUMNS}
-        soft = None if self.soft is None else self.soft[kept]
-        return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), soft=soft, **cut)
+        known = {"soft": self.soft, "lot": self.lot}
+        cut |= {name: column[kept] for name, column in known.items() if column is not None}
+        return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), **cut)
 
     @property
     def playing(self) -> tuple[str, ...]:
@@ -94,23 +97,15 @@ class Votes:
         by_name = sorted(range(len(self.rater.names)), key=self.rater.names.__getitem__)
         place = np.empty(len(by_name), dtype=np.int32)
         place[by_name] = np.arange(len(by_name), dtype=np.int32)
-        return np.lexsort((-self.first, place[self.rater.code], self._lots(seed)))
-
-    def _lots(self, seed: int) -> npt.NDArray[np.uint64]:
-        """What `draw` gives for the item and the two models of each row."""
-        models = len(self.models)
-        pair = self.model_a.astype(np.int64) * models + self.model_b
-        battle = joint(self.item.code, pair)
-        at = first_rows(battle)
-        model = [canonical_json(name) for name in self.models]
-        item = [f"[{seed},{canonical_json(name)},".encode("ascii") for name in self.item.names]
-        named = {
-            both: f"{model[both // models]},{model[both % models]}]".encode("ascii")
-            for both in np.unique(pair).tolist()
-        }
-        battles: list[list[int]] = np.column_stack([self.item.code[at], pair[at]]).tolist()
-        drawn = canonical_draws(item[of] + named[both] for of, both in battles)
-        return np.frombuffer(drawn, dtype=">u8").astype(np.uint64)[battle]
+        lots = self.lot
+        if lots is None or seed != SEED:
+            sides = {"model_a": self.model_a, "model_b": self.model_b}
+            lots = lots_of(self.item.names, self.models, item=self.item.code, **sides, seed=seed)
+        # Few rows share a lot, so that the second sort finds them nearly in order: np.lexsort sorts thrice.
+        order = np.argsort(lots, kind="stable")
+        lot = np.cumsum(np.diff(lots[order], prepend=lots[order[:1]]) != 0)
+        turn = 2 * place[self.rater.code].astype(np.int64) + (self.first < 0)
+        return order[np.argsort(lot * (2 * len(by_name)) + turn[order], kind="stable")]
 
 
 def cast_votes(results: Results, lengths: FloatArray) -> Votes:
@@ -134,6 +129,7 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         drawn=results.weight,
         length=_longer(results, lengths) * facing,
         soft=None if results.soft is None else np.where(facing > 0, results.soft, 1 - results.soft),
+        lot=results.lot,
     )
 
 
@@ -164,4 +160,4 @@ def together(one: Votes, other: Votes) -> Votes:
     joined = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in _COLUMNS}
     item = Coded(names=one.item.names, code=np.concatenate([one.item.code, other.item.code]))
     rater = Coded(names=one.rater.names, code=np.concatenate([one.rater.code, other.rater.code]))
-    return replace(one, item=item, rater=rater, soft=None, **joined)
+    return replace(one, item=item, rater=rater, soft=None, lot=None, **joined)

@@ -96,6 +96,8 @@ class JudgedBattles:
         counts[results.showing[read]] = read
         begins[results.showing[::-1]] = rows[::-1]
         there = np.flatnonzero(begins >= 0)
+        if len(there) == len(results):  # each was asked once
+            return results
         return results.rows(counts[there[np.argsort(begins[there])]])
 
     @cached_property
@@ -231,6 +233,8 @@ def _weighed(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) 
 
 
 def _lengths(ledger: Ledger, results: Results) -> FloatArray:
+    if results.words is not None:
+        return results.words
     words = word_counts(ledger, filter(None, results.responses), items=results.item.names)
     return np.array([words.get(digest, np.nan) for digest in results.responses], dtype=np.float64)
 

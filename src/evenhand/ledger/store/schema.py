@@ -15,6 +15,9 @@ from sqlalchemy import (
     Text,
     TypeDecorator,
     UniqueConstraint,
+    literal_column,
+    select,
+    text,
 )
 
 metadata = MetaData()
@@ -155,7 +158,11 @@ trials = Table(
     Column("condition", Text, nullable=False),
     Column("replicate", Integer, nullable=False),
     Column("attempt", Integer, nullable=False),
+    Index("ix_trials_again", "attempt", "key", sqlite_where=text("attempt > 0"), postgresql_where=text("attempt > 0")),
 )
+
+ASKED_AGAIN = select(trials.c.key).where(trials.c.attempt > literal_column("0"))
+"""The trials that were asked again. With a parameter for the number SQLite would not find their index."""
 
 study_trials = Table(
     "study_trials",

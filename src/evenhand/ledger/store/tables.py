@@ -17,7 +17,7 @@ from evenhand.domain.identity import content_hash
 from evenhand.format.number_ranges import as_ranges, from_ranges
 from evenhand.ledger.store import links, schema, submission_schema
 
-HEAD = "0017"
+HEAD = "0018"
 """The version of the tables that this Evenhand writes, compared as text. Raise it with every change of the schema."""
 
 _FIRST_WITH_LINKS = "0012"

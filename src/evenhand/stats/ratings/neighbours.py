@@ -51,6 +51,8 @@ _MANY = 100
 """Items of equal say from which the sum of flips is normal."""
 _UNDECIDED, _SEVERAL = 0.2, 20
 """A p-value above it needs no fit of its own, and where more items than these have a say no flips."""
+_TABLE = 2
+"""Numbers for each row up to which sums of groups are taken from a table of weights by group and outcome of a pair."""
 _FOLLOWED = 0.95
 """Of an item, the most that a fit is taken to follow it."""
 _HAIR = 1e-9
@@ -188,7 +190,11 @@ class Grouping:
         of_groups = summed(self.code, value, self.groups)
         if followed is None:
             return NetScores.of(of_groups, of_groups, self.what)
-        share = np.minimum(summed(self.code, followed, self.groups) / self.ways, _FOLLOWED)
+        return self.net_of_sums(of_groups, summed(self.code, followed, self.groups))
+
+    def net_of_sums(self, of_groups: FloatArray, followed: FloatArray) -> NetScores:
+        """The same of each group's sums."""
+        share = np.minimum(followed / self.ways, _FOLLOWED)
         return NetScores.of(of_groups, of_groups / (1 - share), self.what)
 
 
@@ -237,10 +243,20 @@ class _Board:
         self._cell = grouped.cell.astype(np.intp)
         self._groupings = Groupings.of(comparisons)
         self._weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
+        self._sums = self._weights_of_cells()
         self._gauge = _joined(self._table)
         solution = solve(_cells(self._table, comparisons.models))
         self._strength = None if solution.structure.above.any() else solution.fit.strength
         self._inverse = None if self._strength is None else self._inverse_at(self._strength)
+
+    def _weights_of_cells(self) -> FloatArray | None:
+        """Groups x cells: the weight of the rows in each, where that is no larger than the rows, which every test would
+        go through. None: it is larger, or rows are grouped in two ways."""
+        groups, cells = self._groupings.one.groups, self._table.counts.size
+        if self._groupings.other is not None or groups * cells > _TABLE * len(self._cell):
+            return None
+        place = self._groupings.one.code * cells + self._cell
+        return summed(place, self._weight, groups * cells).reshape(groups, cells)
 
     def tested(self, one: int, other: int, seed: int) -> "FlipTest":
         """What is far from deciding anything is not fitted anew."""
@@ -278,6 +294,10 @@ class _Board:
         loose = own[first] + own[second] - 2 * inverse[first, second] - apart**2 / (along[one] - along[other])
         followed = expected * (1 - expected) * np.maximum(loose, 0.0)
         value = apart[:, None] * (_SCORES - expected[:, None])
+        if self._sums is not None:
+            return (
+                self._groupings.one.net_of_sums(self._sums @ value.ravel(), self._sums @ followed.repeat(len(_SCORES))),
+            )
         return self._groupings.nets(
             self._weight * value.ravel().take(self._cell), self._weight * followed.take(self._row)
         )

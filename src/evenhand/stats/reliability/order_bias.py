@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.vote import Vote
-from evenhand.stats.intervals import clustered_share, share_of_clusters
+from evenhand.stats.intervals import share_of_clusters
 from evenhand.stats.ratings.codes import Codes, dense, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import item_blocks
@@ -126,9 +126,7 @@ def order_bias_in_parts(rows: RowsInParts) -> OrderBias:
         one_order_only += pairs.one_order_only
         raters.update(np.unique(pairs.rater).tolist())
         for name, (successes, cases, items) in _cases(pairs).items():
-            many = int(items.max(initial=-1)) + 1
-            size, won = (summed(items, each, many) for each in (cases, np.minimum(successes, cases)))
-            sums.setdefault(name, []).append((size, won, float(np.square(cases).sum())))
+            sums.setdefault(name, []).append(_of_items(successes, cases, items))
     shares = {
         name: share_of_clusters(
             np.concatenate([size for size, _, _ in of]),
@@ -233,7 +231,12 @@ def _keys(item: Codes, rater: Codes, low: _Integers, high: _Integers) -> npt.NDA
 
 
 def _share(successes: npt.NDArray[np.float64], cases: npt.NDArray[np.float64], items: Codes) -> Estimate:
-    counted = cases > 0
+    return share_of_clusters(*_of_items(successes, cases, items))
+
+
+def _of_items(successes: _Floats, cases: _Floats, items: Codes) -> tuple[_Floats, _Floats, float]:
+    """Of each item its cases and successes; and the sum of the squares of all cases."""
+    many = int(items.max(initial=-1)) + 1
     # Sums of thirds can pass 1 by a rounding error.
-    won = np.minimum(successes[counted] / cases[counted], 1.0)
-    return clustered_share(won, cases[counted], items[counted].astype(np.int64))
+    size, won = (summed(items, each, many) for each in (cases, np.minimum(successes, cases)))
+    return size, won, float(np.square(cases).sum())
