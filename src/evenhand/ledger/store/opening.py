@@ -4,7 +4,7 @@ import errno
 import os
 import sqlite3
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -353,7 +353,7 @@ def _meta_columns(connection: Connection) -> set[str]:
     return {name for (name,) in _asked(connection, "SELECT name FROM pragma_table_info('meta')")}
 
 
-def _asked(connection: Connection, statement: str) -> list[Any]:
+def _asked(connection: Connection, statement: str) -> Sequence[Any]:
     """The rows; on SQLite not by SQLAlchemy, which would take a third of the time that it takes to open a ledger."""
     driver = links.driver_of(connection)
     asked = connection.exec_driver_sql(statement) if driver is None else driver.execute(statement)
