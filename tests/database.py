@@ -18,11 +18,14 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
 from tests.warm import LONG
+
+if TYPE_CHECKING:
+    from evenhand.ledger.store.record import Ledger
 
 ON_POSTGRESQL = os.environ.get("EVENHAND_TEST_DATABASE") == "postgresql"
 AS_WRITTEN = "ctid" if ON_POSTGRESQL else "rowid"
@@ -44,6 +47,40 @@ def url_in(folder: Path, name: str = "ledger") -> str:
     folder.mkdir(parents=True, exist_ok=True)
     os.chdir(folder)
     return the_server().ledger_of(folder / name)
+
+
+def ledger_in(folder: Path, name: str = "ledger") -> "Ledger":
+    """Opened; where there is none, on SQLite a copy of one that holds nothing: making the tables takes longer."""
+    from evenhand.ledger.store.record import Ledger
+
+    path = folder / f"{name}.db"
+    if not ON_POSTGRESQL and not path.exists():
+        empty = _empty_ledger()
+        content = empty.content
+        for secret in empty.secrets:
+            content = content.replace(secret, secrets.token_hex(len(secret) // 2).encode())
+        folder.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return Ledger(url_in(folder, name))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _EmptyLedger:
+    content: bytes
+    secrets: tuple[bytes, ...]
+    """What is drawn by lot for each ledger, as it stands in the file."""
+
+
+@cache
+def _empty_ledger() -> _EmptyLedger:
+    from evenhand.ledger.store.record import Ledger
+
+    with tempfile.TemporaryDirectory(dir=os.environ.get("PYTEST_DEBUG_TEMPROOT")) as made:
+        Ledger(url_in(Path(made))).close()
+        drawn = tuple(words.encode() for (words,) in rows_in(Path(made), "SELECT value FROM meta"))
+        content = (Path(made) / "ledger.db").read_bytes()
+    assert [content.count(one) for one in drawn] == [1, 1, 1]
+    return _EmptyLedger(content=content, secrets=drawn)
 
 
 def nothing_in(folder: Path, name: str = "ledger") -> None:

@@ -219,6 +219,7 @@ def bad_report_option(report: dict[str, Any]) -> str:
     return name.removeprefix("coverage_")
 
 
+@pytest.mark.slow
 def test_a_good_judge_passes(good: Auditor):
     rules = (
         "coverage>=0.85, swap_consistency>=0.8, repeatability>=0.8, planted_effect in -0.3..0.3, looks>=0.1, "

@@ -8,7 +8,7 @@ import pytest
 from evenhand.domain.response import Response
 from evenhand.ledger.store.record import Ledger
 from tests.cli.shell import Shell
-from tests.database import url_in
+from tests.database import ledger_in, url_in
 from tests.site.house import MODELS, fill, numbers, served
 from tests.site.test_compare import Stocked
 from tests.site.test_people_boards import judged, setting
@@ -90,7 +90,7 @@ def test_a_folder_of_somebody_else_is_refused_before_any_work_is_done(shell: She
 
 def test_a_ledger_with_no_board_is_told_what_makes_one(shell: Shell, tmp_path: Path):
     shell.refuses("EH-LEDGER-MISSING", of=("publish", "site"), expect=1)
-    Ledger(url_in(tmp_path)).close()
+    ledger_in(tmp_path).close()
     shell.refuses(
         "EH-PUBLISH",
         "evenhand judge",

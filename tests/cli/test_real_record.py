@@ -20,6 +20,7 @@ def record(folder: Path) -> RealRecord:
     return real_record(folder)
 
 
+@pytest.mark.slow
 def test_people_and_both_judges_have_their_boards_and_the_files_lie_there(record: RealRecord, folder: Path):
     assert [path.relative_to(folder).name for path in record.files] == ["people.csv", "gpt-4.csv", "gpt-3.5.csv"]
     leaders = [record.board.models[0].model, *(one.board.models[0].model for one in record.judges)]
@@ -28,6 +29,7 @@ def test_people_and_both_judges_have_their_boards_and_the_files_lie_there(record
     assert all(row.rating.lower is not None and row.rank_upper for row in record.board.models)
 
 
+@pytest.mark.slow
 def test_one_judge_favours_the_first_position_and_the_other_the_second(record: RealRecord):
     four, three = record.judges
     assert (four.favours, three.favours) == ("second", "first")
@@ -35,6 +37,7 @@ def test_one_judge_favours_the_first_position_and_the_other_the_second(record: R
     assert three.first.lower > 0.6
 
 
+@pytest.mark.slow
 def test_who_often_says_equal_is_not_taken_for_further_from_people(record: RealRecord):
     """People say "equal" in 34 of 100 places and GPT-4 in 2: of those who take a side, people are right more often."""
     four, three = record.judges
@@ -45,6 +48,7 @@ def test_who_often_says_equal_is_not_taken_for_further_from_people(record: RealR
     assert beside.people_side.value == pytest.approx(0.6613, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_the_story_fits_a_terminal_and_tells_the_conclusion_first(record: RealRecord):
     words = io.StringIO()
     record.print_story(Console(file=words, width=80, highlight=False, emoji=False))
@@ -63,6 +67,7 @@ def test_the_story_fits_a_terminal_and_tells_the_conclusion_first(record: RealRe
     )
 
 
+@pytest.mark.slow
 def test_who_moves_most_is_further_than_any_other(record: RealRecord):
     people = {row.model: row.rank or 0 for row in record.board.models}
     theirs = record.judges[1].places()

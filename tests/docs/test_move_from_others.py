@@ -56,6 +56,7 @@ def test_every_command_of_the_page_runs(said: dict[str, str]) -> None:
     assert len(said) >= 15
 
 
+@pytest.mark.slow  # which runs all commands of the page anyway
 @pytest.mark.parametrize(
     ("command", "words"),
     [

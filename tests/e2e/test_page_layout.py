@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import Response
 from evenhand.ledger.store.record import Ledger
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.e2e.browser import go
 from tests.e2e.test_comparing import DESKTOP, PHONE
 from tests.engine.contest import founded
@@ -33,7 +33,7 @@ HINT = "getComputedStyle(one, '::before').content.includes('Scroll sideways')"
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
     """With two images of each item that are known by their addresses only."""
-    with closing(Ledger(url_in(tmp_path_factory.mktemp("layout")))) as ledger:
+    with closing(ledger_in(tmp_path_factory.mktemp("layout"))) as ledger:
         benchmark = Benchmark(
             name="numbers",
             items=items([f"{ADDRESS}{number}.png" for number in (1, 2)]),
@@ -100,7 +100,7 @@ def test_without_scripts_no_column_is_lost(browser: Browser, house: House):
 
 
 def test_a_judged_submissions_page_fits_the_screen_with_its_long_key(browser: Browser, tmp_path: Path):
-    with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
+    with closing(ledger_in(tmp_path)) as ledger, served(ledger) as house:
         desk = opened(house)
         team = desk.team()
         submission = team.confirmed()
@@ -134,7 +134,7 @@ async def held(ledger: Ledger) -> str:
 def test_the_owners_page_of_a_held_file_fits_the_screen_and_says_in_plain_words_what_is_in_it(
     browser: Browser, tmp_path: Path
 ):
-    with closing(Ledger(url_in(tmp_path))) as ledger:
+    with closing(ledger_in(tmp_path)) as ledger:
         with ThreadPoolExecutor() as aside:  # the browser's own loop runs here
             submission = aside.submit(asyncio.run, held(ledger)).result()
         with served(ledger) as house, closing(browser.new_context()) as context:

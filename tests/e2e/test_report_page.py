@@ -17,7 +17,7 @@ from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.writing import write_report
 from tests.benchmarks.creation_cases import generated_cases
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.e2e.creation_judge import Case, CreationJudge, Kind, decision
 from tests.e2e.test_accessibility import Inspector
 from tests.e2e.test_comparing import DESKTOP, PHONE
@@ -387,7 +387,7 @@ def by_lot(item: str, first: str, second: str) -> int:
 
 
 def test_no_label_of_a_picture_is_cut_off_however_long_its_model_is_called(browser: Browser, tmp_path: Path):
-    with closing(Ledger(url_in(tmp_path))) as ledger:
+    with closing(ledger_in(tmp_path)) as ledger:
         scene = with_models(numbered(4), *LONG)
         items = tuple(replace(one, category=f"Drawings and photographs of number {one.label}") for one in scene.items)
         replace(scene, items=items).judged(ledger, by_lot)

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, expect
 from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import bundled_answers, load_benchmark
 from evenhand.ledger.store.record import Ledger
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.e2e.browser import go, until_worked_out
 from tests.e2e.test_accessibility import Inspector
 from tests.e2e.test_comparing import CREATION, PHONE, Site, Visit, invited, listens, press, site, stock
@@ -184,7 +184,7 @@ def test_a_study_lives_by_keys_without_scripts_and_before_axe(site: Site, inspec
 def test_the_owner_sees_every_planted_fault_and_the_board_with_and_without(
     browser: Browser, inspector: Inspector, tmp_path: Path
 ):
-    with closing(Ledger(url_in(tmp_path))) as ledger:
+    with closing(ledger_in(tmp_path)) as ledger:
         furnish(ledger)
         study, _ = with_faulty_people(ledger)
         with served(ledger) as house, closing(browser.new_context()) as context:

@@ -10,7 +10,7 @@ from evenhand.domain.submission import SubmissionTerms
 from evenhand.ledger.read.projection import items_of, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import intakes_on_record
-from tests.database import copy_ledger, url_in
+from tests.database import copy_ledger, ledger_in
 from tests.engine.contest import Contest, founded
 from tests.scripted_server import Body, Script, ScriptedServer
 
@@ -43,7 +43,7 @@ def founded_in(folder: Path) -> Path:
 
     async def made() -> None:
         async with ScriptedServer(Script(judge="by-strength", keep=False)) as server:
-            with closing(Ledger(url_in(folder))) as ledger:
+            with closing(ledger_in(folder)) as ledger:
                 await founded(ledger, server.base_url, items=ITEMS, terms=NEAREST, strengths=STRENGTHS)
 
     asyncio.run(made())
@@ -52,7 +52,7 @@ def founded_in(folder: Path) -> Path:
 
 @contextmanager
 def copied(board: Path, into: Path) -> Generator[Contest]:
-    with closing(Ledger(url_in(copy_ledger(board, into)))) as ledger:
+    with closing(ledger_in(copy_ledger(board, into))) as ledger:
         yield contest_in(ledger)
 
 

@@ -26,7 +26,7 @@ from evenhand.models.wire.openai import OpenAIWire
 from evenhand.models.wire.timeouts import Timeouts
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.scripted_server import Canned, Script, ScriptedServer
 
 SECONDS = 120.0
@@ -118,7 +118,7 @@ class Bench:
 
 @asynccontextmanager
 async def bench(folder: Path, script: Script | None = None, *canned: Canned) -> AsyncGenerator[Bench]:
-    ledger = Ledger(url_in(folder))
+    ledger = ledger_in(folder)
     async with ScriptedServer(script) as server:
         server.then(*canned)
         try:

@@ -24,13 +24,12 @@ from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.batches import open_batches
 from evenhand.ledger.store.claims import claim_one, holder_name
-from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import charged_by_run
 from evenhand.models.batch.record import BatchPauses
 from evenhand.models.named import named_model
 from evenhand.models.prices import Price, PriceList
 from tests.batch_server import Batching, BatchServer, EntryFault, Moment, Wire
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.studies import SECONDS, SWIFT, Bench
 from tests.scripted_server import Script
 
@@ -106,7 +105,7 @@ class Post(Bench):
 async def post(
     folder: Path, script: Script | None = None, *, pauses: BatchPauses = PAUSES, **batching: Any
 ) -> AsyncGenerator[Post]:
-    ledger = Ledger(url_in(folder / "of"))
+    ledger = ledger_in(folder / "of")
     async with BatchServer(script, batching=Batching(**batching)) as server:
         try:
             yield Post(ledger=ledger, server=server, pauses=pauses)

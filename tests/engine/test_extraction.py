@@ -27,12 +27,11 @@ from evenhand.engine.session import Ended, run_study
 from evenhand.engine.tasks.extraction import Extractor
 from evenhand.engine.tasks.judging import Matching, PreparedStudy
 from evenhand.ledger.store import rows, schema
-from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import resolve
 from evenhand.models.prices import Price
 from evenhand.models.wire.openai import OpenAIWire
 from evenhand.protocols.folder import protocol_from_folder
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.studies import SECONDS, SWIFT, Bench, bench
 from tests.protocols import fig18
 from tests.refusals import refused
@@ -366,7 +365,7 @@ async def test_the_verdicts_are_the_same_whatever_the_concurrency(tmp_path: Path
 
 
 async def test_from_python_an_extractor_is_named_beside_the_judge(tmp_path: Path) -> None:
-    ledger = Ledger(url_in(tmp_path))
+    ledger = ledger_in(tmp_path)
     benchmark = load_benchmark("visit-bench-sample")
     answers = read_responses(bundled_answers(benchmark), benchmark).responses
     matching = Matching(pairing="random", battles=3)

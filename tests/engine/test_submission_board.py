@@ -20,7 +20,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.protocols.catalog import load_protocol
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import PRICE, TEAM, at_work, founded, model_at
 from tests.refusals import tells
 from tests.scripted_server import Script, ScriptedServer
@@ -28,7 +28,7 @@ from tests.scripted_server import Script, ScriptedServer
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

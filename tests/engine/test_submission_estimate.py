@@ -14,7 +14,7 @@ from evenhand.engine.tasks.joining import Draw, joined_board, placing
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.intakes import set_terms
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import OWNER, PRICE, TEAM, TERMS, Contest, at_work, founded
 from tests.scripted_server import ScriptedServer
 
@@ -23,7 +23,7 @@ DEARER = "input=2000,output=2000"
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

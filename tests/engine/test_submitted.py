@@ -29,7 +29,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import receipt_on_record, spent
 from evenhand.worker.loop import InPart, Stopping
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import PRICE, TEAM, TERMS, founded
 from tests.scripted_server import Canned, Script, ScriptedServer
 
@@ -40,7 +40,7 @@ ONE_AT_A_TIME = Pacing(max_connections=1, retry=RetryRule(retries=0))
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

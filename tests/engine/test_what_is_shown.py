@@ -18,7 +18,7 @@ from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.images.pictures import encoded, photo
 from tests.refusals import noted, refused
 from tests.scripted_server import Script, ScriptedServer
@@ -99,7 +99,7 @@ def contents(server: ScriptedServer) -> list[Any]:
 
 
 async def test_the_preference_judge_sees_the_images_in_order_and_small_and_then_the_text(tmp_path: Path) -> None:
-    ledger = Ledger(url_in(tmp_path))
+    ledger = ledger_in(tmp_path)
     async with ScriptedServer(Script(judge=creation_judge)) as server:
         run = await judged_by(server, ledger, "creation_preference")
         sent = contents(server)
@@ -132,7 +132,7 @@ async def test_in_the_published_order_the_baseline_is_assistant_a() -> None:
 
 
 async def test_the_factuality_judge_sees_no_image_and_only_items_with_such_criteria_are_asked(tmp_path: Path) -> None:
-    ledger = Ledger(url_in(tmp_path))
+    ledger = ledger_in(tmp_path)
     async with ScriptedServer(Script(judge=creation_judge)) as server:
         run = await judged_by(server, ledger, "creation_factuality")
     texts = contents(server)
@@ -202,7 +202,7 @@ def test_no_judge_is_told_of_an_image_that_is_not_there() -> None:
 
 
 async def test_what_is_chosen_otherwise_than_published_stays_with_every_judgement(tmp_path: Path) -> None:
-    ledger = Ledger(url_in(tmp_path))
+    ledger = ledger_in(tmp_path)
     async with ScriptedServer(Script(judge=creation_judge)) as server:
         await judged_by(
             server, ledger, "creation_preference", settings=Settings(temperature=0.7, max_tokens=4096), detail="high"

@@ -6,7 +6,7 @@ one back, and through parameters to what callers pass. What is inserted stands i
 
 import ast
 import builtins
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -53,6 +53,15 @@ class _Call:
 @cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def raised(node: ast.AST) -> Iterator[ast.Raise]:
+    """Each `raise` below it; none stands within an expression, and most nodes do."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Raise):
+            yield child
+        elif not isinstance(child, ast.expr):
+            yield from raised(child)
 
 
 class _Module:
@@ -202,8 +211,7 @@ class _Reader:
 
     def _ask_function(self, module: _Module, called: ast.expr, code: str) -> None:
         for home, function in self._functions.get(_last(called), ()):
-            texts = function.returns is not None and "str" in ast.unparse(function.returns)
-            if texts and module.reaches(called, home, function):
+            if _gives_text(function) and module.reaches(called, home, function):
                 self._to_do.append((home, function, "", code))
 
     def _code(self, call: _Call, otherwise: str) -> str:
@@ -270,12 +278,18 @@ def _listed_code(modules: Iterable[_Module], name: str) -> str | None:
     return None
 
 
+@cache
 def _parameters(module: _Module, function: Function) -> dict[str, int]:
     """Those that are texts, with the place of each, `self` not counted."""
     every = (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs)
     fixed = any(_last(one) == "staticmethod" for one in function.decorator_list)
     own = every[1:] if id(function) in module.methods and not fixed else every
     return {one.arg: place for place, one in enumerate(own) if one.annotation and "str" in _words(one.annotation)}
+
+
+@cache
+def _gives_text(function: Function) -> bool:
+    return function.returns is not None and "str" in ast.unparse(function.returns)
 
 
 def _words(annotation: ast.expr) -> set[str]:
@@ -329,6 +343,12 @@ def written() -> str:
         lines += ["", f"[{module}]"]
         lines += [f"{' '.join(said)}: {template}" for (home, template), said in codes.items() if home == module]
     return "\n".join(lines) + "\n"
+
+
+def forget() -> None:
+    """The source is a million objects, which whoever collects garbage would look through again and again."""
+    for kept in (parsed, _assignments, _parameters, _gives_text):
+        kept.cache_clear()
 
 
 if __name__ == "__main__":

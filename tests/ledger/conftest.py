@@ -4,11 +4,11 @@ from pathlib import Path
 import pytest
 
 from evenhand.ledger.store.record import Ledger
-from tests.database import url_in
+from tests.database import ledger_in
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()

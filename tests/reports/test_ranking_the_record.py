@@ -21,7 +21,7 @@ from evenhand.reports.board.choosing import Choice as BoardChoice
 from evenhand.reports.board.choosing import MixedError
 from evenhand.reports.board.ranking import rank
 from evenhand.reports.errors import RankError
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.ledger import scene
 from tests.ledger.scene import STUDY, TRIALS, again, prefers, record, without
 from tests.refusals import refused
@@ -69,7 +69,7 @@ def test_models_that_did_alike_share_a_rank(ledger: Ledger):
 
 
 def test_the_board_does_not_depend_on_the_order_of_arrival(ledger: Ledger, tmp_path_factory: pytest.TempPathFactory):
-    other = Ledger(url_in(tmp_path_factory.mktemp("other")))
+    other = ledger_in(tmp_path_factory.mktemp("other"))
     said = [prefers(trial, value) for trial, value in zip(TRIALS, (1, 0, -1, -1, 1, 0), strict=True)]
     for one, judgements in ((ledger, said), (other, said[::-1])):
         scene.set_up(one)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.cases import Case, CaseList
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.examples import examples
 from tests.reports.report_scene import Says, numbered, report, with_models
 
@@ -138,7 +138,7 @@ def test_flags_are_what_one_counts_by_hand(said: list[int | str]):
         return said[2 * int(item) + (first == "blue")]
 
     with TemporaryDirectory() as folder:
-        ledger = Ledger(url_in(Path(folder)))
+        ledger = ledger_in(Path(folder))
         try:
             check(ledger, said, says)
         finally:

@@ -14,7 +14,7 @@ from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.choosing import MixedError
 from evenhand.reports.run_changes import run_changes
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.e2e.workplace import Workplace
 from tests.scripted_server import server_process
 from tests.site.house import JUDGE, fill
@@ -24,7 +24,7 @@ OTHER = Rater(kind="model", name="openai/other", endpoint="openai")
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with closing(Ledger(url_in(tmp_path))) as opened:
+    with closing(ledger_in(tmp_path)) as opened:
         yield opened
 
 

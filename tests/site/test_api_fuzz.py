@@ -13,13 +13,12 @@ from schemathesis.core.result import Ok
 
 from evenhand.domain.submission import Entered
 from evenhand.ledger.read.projection import items_of
-from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, find_intake, open_intake
 from evenhand.ledger.submissions.store import begin_submission
 from evenhand.site.accounts.store import Invite, Role, grant_token, invite, join
 from evenhand.site.people.forms import AskedStudy, Pairs, Sharing
 from evenhand.site.people.studies import make_people_study, take_place
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.site.desk import TERMS
 from tests.site.garden import planted
 from tests.site.house import CONDITION, JUDGE, MODELS, House, fill, served
@@ -32,7 +31,7 @@ EXAMPLES = 6
 
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
-    ledger = Ledger(url_in(tmp_path_factory.mktemp("fuzz")))
+    ledger = ledger_in(tmp_path_factory.mktemp("fuzz"))
     with served(ledger) as house:
         yield house
     ledger.close()

@@ -53,7 +53,7 @@ from evenhand.reports.board.released import (
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
 from evenhand.site.boards.standings import public_battles, release_of, released_of
 from evenhand.site.http.audit_log import LogEvent, write_down_within
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.reports.test_audit_on_record import document, kept, measure
 from tests.site.house import CONDITION, JUDGE, fill, form_token, refusal_of, served
 
@@ -293,7 +293,7 @@ def everything_told(folder: Path, *, exchanged: str) -> dict[str, str]:
     folder.mkdir()
     draw = random.Random(3)
     models = (*MODELS, "coral", REFERENCE)
-    with closing(Ledger(url_in(folder))) as ledger:
+    with closing(ledger_in(folder)) as ledger:
         items = [
             Item(label=f"{n}", instruction=f"{n}?", reference=f"r {n}", category=SKILLS[n % 2]) for n in range(2 * EACH)
         ]

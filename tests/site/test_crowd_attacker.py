@@ -25,7 +25,6 @@ from evenhand.ledger.read.board_versions import Batch, released_so_far
 from evenhand.ledger.read.newest import newest
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submissions_on_record
 from evenhand.site.accounts.store import people
 from evenhand.site.boards.listing import boards_on_record
@@ -36,7 +35,7 @@ from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.quality import decide
 from evenhand.site.people.studies import make_people_study
 from evenhand.site.publishing.walk import PublishError, walked_boards
-from tests.database import copy_ledger, url_in
+from tests.database import copy_ledger, ledger_in
 from tests.ledger.test_people_quality import person, say, taken
 from tests.site.house import House, served
 from tests.site.test_receipt_attacker import (
@@ -181,7 +180,7 @@ def crawled(client: httpx.Client, submissions: list[str]) -> dict[str, str]:
 
 def peopled(folder: Path) -> tuple[tuple[str, ...], str]:
     """Places of people, and the session of a team whose submissions are on record."""
-    with closing(Ledger(url_in(folder))) as ledger:
+    with closing(ledger_in(folder)) as ledger:
         with served(ledger) as house:
             session = house.signed_in("team", TEAM).cookies[session_cookie(house.site)]
         places: list[str] = []
@@ -205,7 +204,7 @@ def peopled(folder: Path) -> tuple[tuple[str, ...], str]:
 
 
 def played(folder: Path, places: tuple[str, ...], session: str, **given: Any) -> tuple[Crowd, tuple[Batch, ...]]:
-    with closing(Ledger(url_in(folder))) as ledger, served(ledger) as house:
+    with closing(ledger_in(folder)) as ledger, served(ledger) as house:
         crowd = Crowd(ledger, Random(SEED), shares=places, session=session, house=house, **given)
         crowd.plays()
         crowd.everything(AT_THE_END)

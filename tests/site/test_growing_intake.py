@@ -10,13 +10,12 @@ import pytest
 from evenhand.benchmarks.catalog import load_benchmark
 from evenhand.cli.read.case_page import case_document
 from evenhand.describe.description import DescriptionContext, describe
-from evenhand.ledger.store.record import Ledger
 from evenhand.site.living.export import write_folder
 from evenhand.site.living.intake import read_intake, take_in
 from evenhand.site.living.store import proposals
 from evenhand.site.living.versions import grown_version
 from tests.benchmarks.files import BLUE, RED
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.images.pictures import encoded, photo
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.garden import Garden, planted, worked
@@ -162,7 +161,7 @@ async def test_licence_source_and_instance_go_with_an_item_to_its_file_its_case_
     case = case_document(garden.ledger, "garden", grown.items[0].label)
     (image,) = case["images"]
     assert (image["licence"], image["origin"]) == ("MIT", "Dots 2.0, instance d1")
-    elsewhere = Ledger(url_in(tmp_path, "other"))
+    elsewhere = ledger_in(tmp_path, "other")
     elsewhere.register_benchmark(loaded)
     assert case_document(elsewhere, "garden", grown.items[0].label)["images"] == case["images"]
 

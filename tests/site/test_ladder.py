@@ -27,7 +27,7 @@ from evenhand.reports.receipts.reading import read_receipt
 from evenhand.site.accounts.store import people
 from evenhand.site.http.visibility import sight
 from evenhand.site.http.visitor import Visitor
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import TERMS, Contest, at_work, founded, questions
 from tests.scripted_server import Body, Script, ScriptedServer
 from tests.site.house import House, fill, fill_with_lengths, form_token, refusal_of, served
@@ -157,7 +157,7 @@ def _filled(paths: list[str], names: dict[str, list[str]]) -> list[str]:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

@@ -14,13 +14,13 @@ from evenhand.domain.response import Response
 from evenhand.domain.submission import Judged, Published, Raised
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.store.record import Entries
 from evenhand.ledger.submissions.intakes import intakes_on_record
 from evenhand.ledger.submissions.store import find_submission, receipts_on_record, submissions_on_record, tell
 from evenhand.reports.receipts.check import verify
 from evenhand.reports.receipts.ladder import published_figures
 from evenhand.reports.receipts.reading import read_receipt
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.site.test_receipt_attacker import ITEMS, MODELS, TERMS, History, founded
 
 RESERVED = tuple(one.digest for one in ITEMS[:7])
@@ -100,7 +100,7 @@ def test_of_a_submission_to_a_ladder_one_figure_is_ever_told(tmp_path: Path, see
     """Whatever is judged, replaced or published meanwhile."""
     teams = ("birds", "fish") * 4
     founded(tmp_path / "ladder", terms=LADDER, submissions=teams)
-    with closing(Ledger(url_in(tmp_path / "ladder"))) as ledger:
+    with closing(ledger_in(tmp_path / "ladder")) as ledger:
         climb = Climb(ledger, Random(seed), last=submissions_on_record(ledger)[-1].id)
         climb.plays()
         climb.ends()
@@ -117,7 +117,7 @@ def test_of_a_submission_to_a_ladder_one_figure_is_ever_told(tmp_path: Path, see
 def test_of_a_submission_with_a_call_that_failed_nothing_is_told_before_it_is_asked_again(tmp_path: Path):
     """The owner lets it be judged by what is there, and goes on later: two figures would differ in that item."""
     founded(tmp_path / "ladder", terms=replace(LADDER, reserved=RESERVED[:3]), submissions=("birds",))
-    with closing(Ledger(url_in(tmp_path / "ladder"))) as ledger:
+    with closing(ledger_in(tmp_path / "ladder")) as ledger:
         (submission,) = (one.id for one in submissions_on_record(ledger))
         climb = Climb(ledger, Random(0))
         study, trials = climb.wants(submission)

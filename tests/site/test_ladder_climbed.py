@@ -18,7 +18,7 @@ from evenhand.ledger.submissions.store import BEGUN_MOST
 from evenhand.site.accounts.store import grant_token, people
 from evenhand.stats.ladder import BIAS, BIAS_ITEMS, rounded, step
 from evenhand.stats.ratings.sums import FloatArray
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import TERMS, Contest, founded, questions
 from tests.scripted_server import Body, Script, ScriptedServer
 from tests.site.house import GENEROUS, House, served
@@ -100,7 +100,7 @@ class ApiClimber(Climber):
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

@@ -22,7 +22,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import grant_token, people
 from evenhand.site.http.operations import logging_as_json
 from tests import warm
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.release.test_container import read_image
 from tests.site.house import GENEROUS, SECONDS, House, served, standing_still, until
 from tests.site.test_door import raw
@@ -93,7 +93,7 @@ def checked(port: int) -> int:
 
 
 def test_the_check_of_the_container_sees_a_server_that_is_ready_one_that_is_not_and_none(tmp_path: Path):
-    with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
+    with closing(ledger_in(tmp_path)) as ledger, served(ledger) as house:
         port = urlsplit(house.url).port
         assert port is not None
         until(lambda: checked(port) == 0, "a server that is ready")
@@ -104,7 +104,7 @@ def test_the_check_of_the_container_sees_a_server_that_is_ready_one_that_is_not_
 
 
 def test_a_server_whose_ledger_cannot_be_read_lives_and_is_not_ready(tmp_path: Path):
-    with closing(Ledger(url_in(tmp_path))) as ledger, served(ledger) as house:
+    with closing(ledger_in(tmp_path)) as ledger, served(ledger) as house:
         until(lambda: readiness(house) == 200, "a server that is ready")
         with ledger.writing() as connection:
             connection.exec_driver_sql("ALTER TABLE judgements RENAME TO elsewhere")

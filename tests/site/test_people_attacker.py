@@ -32,7 +32,7 @@ from evenhand.site.people.comparisons import PersonShare, find_task
 from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.quality import decide
 from evenhand.site.people.studies import make_people_study
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.ledger.test_people_quality import person, say, taken
 from tests.site.house import served
 from tests.site.test_attacker import brought_up_to_date
@@ -103,7 +103,7 @@ def studies(tmp_path: Path) -> Iterator[Studies]:
 
 
 def stocked(folder: Path) -> Ledger:
-    ledger = Ledger(url_in(folder))
+    ledger = ledger_in(folder)
     ledger.register_benchmark(BENCHMARK)
     ledger.add_responses(
         [Response(item=one.digest, model=model, text=f"{model} {one.label}") for one in ITEMS for model in MODELS]

@@ -19,7 +19,7 @@ from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchma
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.publishing.addresses import Address, link_of, named, with_relative_links
 from evenhand.site.publishing.walk import PublishError, Walked, walked_boards, walked_cases
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.refusals import refused
 from tests.site.house import JUDGE, MODELS, SECRETS, House, fill, judge, numbers, served
 from tests.site.test_compare import Stocked
@@ -59,7 +59,7 @@ def broken_links(files: Mapping[str, bytes]) -> list[tuple[str, str]]:
 
 @pytest.fixture(scope="module")
 def withheld(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ledger]:
-    ledger = Ledger(url_in(tmp_path_factory.mktemp("withheld")))
+    ledger = ledger_in(tmp_path_factory.mktemp("withheld"))
     fill(ledger, undecided=4)
     yield ledger
     ledger.close()

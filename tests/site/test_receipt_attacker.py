@@ -47,7 +47,7 @@ from evenhand.reports.board.released import FEWEST
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
 from evenhand.site.boards.standings import BoardView, ranked, released_of
-from tests.database import copy_ledger, url_in
+from tests.database import copy_ledger, ledger_in
 from tests.site.house import CONDITION, JUDGE
 
 pytestmark = pytest.mark.slow
@@ -241,7 +241,7 @@ def founded(folder: Path, *, terms: SubmissionTerms = TERMS, submissions: Sequen
     estimate = Estimated(
         **drawn, trials=1, calls_at_least=1, calls_at_most=1, input_tokens=1, output_tokens=1, cost_usd=0.1
     )
-    with closing(Ledger(url_in(folder))) as ledger:
+    with closing(ledger_in(folder)) as ledger:
         for benchmark in BENCHMARKS:
             ledger.register_benchmark(benchmark)
             board = BoardIdentity(data=benchmark.digest, rater=JUDGE.key, condition=CONDITION.key)
@@ -297,7 +297,7 @@ def test_nothing_that_anybody_gets_tells_where_in_its_batch_a_verdict_lies_nor_w
 ):
     founded(tmp_path / "once")
     copy_ledger(tmp_path / "once", tmp_path / "again")
-    with closing(Ledger(url_in(tmp_path / "once"))) as ledger:
+    with closing(ledger_in(tmp_path / "once")) as ledger:
         once = History(ledger, Random(seed))
         once.plays()
         released = [number for one in once.batches for number in one.judgements]
@@ -307,7 +307,7 @@ def test_nothing_that_anybody_gets_tells_where_in_its_batch_a_verdict_lies_nor_w
     assert len(released) == len({*released}), "no verdict is in two batches"
     given_out = {once.showings[at][0] for at in released}
     opposite = {shown for shown, _ in once.showings.values() if REFERENCE in shown and shown not in given_out}
-    with closing(Ledger(url_in(tmp_path / "again"))) as ledger:
+    with closing(ledger_in(tmp_path / "again")) as ledger:
         again = History(ledger, Random(seed), instead=instead, opposite=opposite)
         again.plays()
     others = sum(once.value(shown) != again.value(shown) for shown, _ in once.showings.values())

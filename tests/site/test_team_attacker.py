@@ -25,7 +25,7 @@ from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import TERMS, Contest, at_work, founded
 from tests.scripted_server import Body, Script, ScriptedServer
 from tests.site.house import House, form_token, served
@@ -177,7 +177,7 @@ class Attacker:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

@@ -16,7 +16,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.placements import studies_of
 from evenhand.reports.board.released import FEWEST
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import TERMS, Contest, at_work, founded
 from tests.protocols.test_meant import CONDITIONAL
 from tests.refusals import tells
@@ -40,7 +40,7 @@ HONEST = (
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

@@ -24,7 +24,7 @@ from evenhand.ledger.store.runs import runs
 from evenhand.ledger.store.worker_notes import worker_notes
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import run_command, spent
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.engine.contest import PRICE, TERMS, at_work, founded
 from tests.refusals import tells
 from tests.scripted_server import Body, Canned, Script, ScriptedServer
@@ -34,7 +34,7 @@ ONE_AT_A_TIME = Pacing(max_connections=1, retry=RetryRule(retries=0))
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

@@ -24,7 +24,7 @@ from evenhand.site.living.settings import NewBenchmark, begin_growing, set_terms
 from evenhand.site.living.store import find_proposal, propose, say
 from evenhand.worker.loop import PRESENT, InPart, Rhythm, Stopping, Work, work
 from evenhand.worker.reference_answers import Referring, WantedAnswer, run_command
-from tests.database import url_in
+from tests.database import ledger_in
 from tests.refusals import tells
 from tests.scripted_server import Canned, Script, ScriptedServer
 from tests.site.garden import reference_answers, terms, worked
@@ -35,7 +35,7 @@ PRICE = "input=1000,output=1000"
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     yield opened
     opened.close()
 

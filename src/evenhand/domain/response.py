@@ -1,6 +1,7 @@
 """What one model answered to one Item; also the reference, whose model name is reserved."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from evenhand.domain.identity import content_hash
 
@@ -10,6 +11,7 @@ _PUBLISHED = frozenset({REFERENCE, "humanverifiedreference", "humanverifiedgpt4r
 """The letters of the names that VisIT-Bench's boards and files give it."""
 
 
+@lru_cache(maxsize=1024)  # a file of a million rows names a few models
 def is_reference(name: str) -> bool:
     """Whether a file's name of a model, or of a column, means the reference, however it is spelt."""
     return "".join(char for char in name.casefold() if char.isalnum()) in _PUBLISHED

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import cache
 from mimetypes import guess_type
 from pathlib import Path
-from typing import TextIO, cast
+from typing import Any, TextIO, cast
 
 from anyio.to_thread import current_default_thread_limiter
 from fastapi import FastAPI
@@ -16,7 +16,6 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from evenhand import __version__
@@ -133,14 +132,27 @@ class _LastingFiles:
 
 
 @cache
-def _routes() -> tuple[BaseRoute, ...]:
-    """The same whatever is served: analysed once, at their first request."""
-    together = FastAPI(docs_url=None, redoc_url=None, openapi_url=None, default_response_class=AsciiJson)
+def _together() -> Described:
+    """The routes, which are the same whatever is served: analysed once, at their first request, and described once."""
+    together = Described(
+        title="Evenhand",
+        version=__version__,
+        description="Boards and the work behind them. Send a token as `Authorization: Bearer …`.",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        default_response_class=AsciiJson,
+    )
     for router in ROUTERS:
         together.include_router(router)
     together.add_api_route("/api", api_page, methods=["GET"], include_in_schema=False)
     together.add_api_route(METRICS, metrics_page, methods=["GET"], include_in_schema=False)
-    return tuple(together.routes)
+    return together
+
+
+class _Served(FastAPI):
+    def openapi(self) -> dict[str, Any]:
+        return _together().openapi()
 
 
 def make_app(
@@ -183,15 +195,12 @@ def make_app(
             ahead.cancel()
         service.figures.computed.close()
 
-    app = Described(
-        title="Evenhand",
-        version=__version__,
-        description="Boards and the work behind them. Send a token as `Authorization: Bearer …`.",
+    app = _Served(
         docs_url=None,
         redoc_url=None,
         default_response_class=AsciiJson,
         lifespan=lifespan,
-        routes=[*_routes()],
+        routes=[*_together().routes],
     )
     app.state.service = service
     app.state.metrics = metrics = Metrics(ledger, together=None if shared is None else shared.folder)

@@ -16,6 +16,7 @@ from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_t
 from evenhand.stats.ratings.bradley_terry.shrinking import shrunk_bradley_terry
 from evenhand.stats.ratings.effects.level_tests import level_tests
 from evenhand.stats.ratings.fit_tests import ratings_tell_every_pair, same_on_every_item
+from evenhand.stats.ratings.sums import summed, summed_each
 from tests.stats.ratings.made import Game, played
 from tests.stats.ratings.made import drawn as drawn_rows
 
@@ -48,6 +49,12 @@ def test_a_pair_shown_twice_is_no_item_that_differs():
     twice = replace(once, **{name: np.tile(getattr(once, name), 2) for name in names})
     found = [same_on_every_item(bradley_terry(one)).size for one in (once, twice)]
     assert found[0] == pytest.approx(found[1])
+
+
+def test_sums_of_many_rows_at_once_are_those_of_each_row():
+    rng = np.random.default_rng(0)
+    codes, rows = rng.integers(0, 7, 50), rng.normal(size=(9, 50))
+    assert summed_each(codes, rows, 8).tolist() == [summed(codes, row, 8).tolist() for row in rows]
 
 
 def test_two_models_leave_nothing_to_test():

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import TypeAlias, cast, get_args
+from functools import lru_cache
+from typing import Literal, TypeAlias, cast, get_args
 
 from evenhand.benchmarks.data_error import BLANK, ITEM_UNKNOWN, TWICE, TYPE, FilePlace, Problems, near, quoted
 from evenhand.benchmarks.files.fields import FieldReader
@@ -69,6 +70,12 @@ class KnownNames:
         """Why rows about what is not here were left out, a sentence each, where that is allowed."""
 
 
+@lru_cache(maxsize=1024)
+def _rater(kind: Literal["human", "model"], name: str) -> Rater:
+    """The same for all rows that name it, so that its key is made once."""
+    return Rater(kind=kind, name=name)
+
+
 class PreferenceReader(FieldReader):
     """What a row says by itself, whatever benchmark it is about. `kinds` are those of the raters met so far."""
 
@@ -95,7 +102,7 @@ class PreferenceReader(FieldReader):
             self.fault(
                 f"The rater `{name}` is {kind} here and {before} at {place.seen_from(self.row.place)}.", code=TWICE
             )
-        return Rater(kind=kind, name=name)
+        return _rater(kind, name)
 
     def exported(self, *columns: str) -> dict[str, object]:
         """What a row of an export says in these columns; nothing where it is of no export."""

@@ -12,15 +12,17 @@ import numpy as np
 from evenhand.domain.identity import Json
 from evenhand.format.words import per_cent
 from evenhand.stats.ratings.bradley_terry.components import IntArray
-from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian, spread_over_models
+from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
-from evenhand.stats.ratings.sums import FloatArray, summed
+from evenhand.stats.ratings.sums import FloatArray, summed, summed_each
 from evenhand.stats.ratings.table import PairTable, pair_table
 
 LEVEL = 0.05
 _DRAWS, _FEW_DRAWS = 999, 199
 _FEW_ROWS = 20_000
 """Up to so many rows the larger number is drawn."""
+_AT_ONCE = 100_000
+"""Rows of all draws that are made together."""
 _LEAST_ITEMS = 6
 _TOLD = 3
 _STRIKING = 2.5
@@ -75,15 +77,18 @@ def same_on_every_item(rated: BradleyTerry, *, seed: int = 0) -> FitTest:
     results = _results(rated)
     if results is None:
         return untested(name, unit, "no model met two others on one item")
-    observed = results.together(results.residual)
+    observed = float(results.together(results.residual[np.newaxis])[0])
     expected = results.products(results.slope)
     spread = math.sqrt(max(results.products(results.variance), 0.0))
     if expected <= 0 or spread <= 0:
         return untested(name, unit, "no model met two others on one item with results that differ")
     rng = np.random.default_rng(seed)
     if len(results.residual) <= _FEW_ROWS:
-        drawn = [results.together(results.exchanged(rng)) for _ in range(_DRAWS)]
-        p_value = (1 + sum(one >= observed for one in drawn)) / (_DRAWS + 1)
+        as_far = sum(
+            int((results.together(results.exchanged(rng, draws)) >= observed).sum())
+            for draws in _portions(_DRAWS, len(results.residual))
+        )
+        p_value = (1 + as_far) / (_DRAWS + 1)
         test = f"results exchanged between items within pairs, {_DRAWS} draws, seed {seed}"
     else:
         p_value = 0.5 * math.erfc(observed / spread / math.sqrt(2))
@@ -107,17 +112,19 @@ class _Results:
     """By strength."""
     variance: FloatArray
 
-    def together(self, residual: FloatArray) -> float:
-        """Sum of products of two results of a model on an item."""
-        sums = summed(self.one, residual, self.places) - summed(self.other, residual, self.places)
-        return float((sums**2).sum() - 2 * (residual**2).sum()) / 2
+    def together(self, residuals: FloatArray) -> FloatArray:
+        """Of each row of residuals the sum of products of two results of a model on an item."""
+        sums = summed_each(self.one, residuals, self.places) - summed_each(self.other, residuals, self.places)
+        return ((sums**2).sum(axis=1) - 2 * (residuals**2).sum(axis=1)) / 2
 
     def products(self, size: FloatArray) -> float:
         sums = summed(self.one, size, self.places) + summed(self.other, size, self.places)
         return float((sums**2).sum() - 2 * (size**2).sum()) / 2
 
-    def exchanged(self, rng: np.random.Generator) -> FloatArray:
-        return self.residual[np.lexsort((rng.random(len(self.pair)), self.pair))]
+    def exchanged(self, rng: np.random.Generator, draws: int) -> FloatArray:
+        """A row for each draw."""
+        lots = rng.random((draws, len(self.pair)))
+        return self.residual[np.lexsort((lots, np.broadcast_to(self.pair, lots.shape)))]
 
 
 def _results(rated: BradleyTerry) -> _Results | None:
@@ -188,10 +195,13 @@ def ratings_tell_every_pair(rated: BradleyTerry, *, seed: int = 0) -> FitTest:
     observed = summed(grouped.row, pull, len(table))
     rng = np.random.default_rng(seed)
     draws = _DRAWS if len(rows) <= _FEW_ROWS else _FEW_DRAWS
-    flipped = np.empty((draws, len(table)))
-    for draw in range(draws):
-        signs = 2.0 * rng.integers(0, 2, items) - 1.0
-        flipped[draw] = _left_over(table, summed(grouped.row, pull * signs[item], len(table)), inverse, curvature)
+    flipped = np.concatenate(
+        [
+            _left_over(table, summed_each(grouped.row, pull * signs[:, item], len(table)), inverse, curvature)
+            for portion in _portions(draws, len(rows))
+            for signs in (2.0 * rng.integers(0, 2, (portion, items)) - 1.0,)
+        ]
+    )
     known = curvature > 0
     misfit, chances = (
         np.divide(part**2, curvature, out=np.zeros_like(part), where=known).sum(axis=-1) for part in (observed, flipped)
@@ -214,10 +224,18 @@ def _numbered(item: IntArray) -> tuple[int, IntArray]:
     return len(distinct), place.astype(np.int64)
 
 
-def _left_over(table: PairTable, pull: FloatArray, inverse: FloatArray, curvature: FloatArray) -> FloatArray:
-    """What of a pull on the pairs no change of strengths could explain."""
-    moved = inverse[: table.models, : table.models] @ spread_over_models(table, pull)
-    return pull - curvature * (moved[table.first] - moved[table.second])
+def _portions(draws: int, rows: int) -> list[int]:
+    """How many draws are made at once: of few rows many, as each step takes its time however little there is to do."""
+    at_once = max(1, _AT_ONCE // max(rows, 1))
+    return [min(at_once, draws - start) for start in range(0, draws, at_once)]
+
+
+def _left_over(table: PairTable, pulls: FloatArray, inverse: FloatArray, curvature: FloatArray) -> FloatArray:
+    """What of each row's pull on the pairs no change of strengths could explain."""
+    first, second, models = table.first, table.second, table.models
+    on_models = summed_each(first, pulls, models) - summed_each(second, pulls, models)
+    moved = (inverse[:models, :models] @ on_models[:, :, np.newaxis])[:, :, 0]
+    return pulls - curvature * (moved[:, first] - moved[:, second])
 
 
 def _striking(

@@ -16,6 +16,12 @@ def summed(codes: npt.NDArray[Any], values: FloatArray | None, length: int) -> F
     return np.bincount(codes, weights=values, minlength=length).astype(np.float64, copy=False)
 
 
+def summed_each(codes: npt.NDArray[Any], rows: FloatArray, length: int) -> FloatArray:
+    """Of each row what `summed` gives, to the last bit."""
+    apart = np.arange(len(rows))[:, np.newaxis] * length + codes
+    return summed(apart.ravel(), rows.ravel(), len(rows) * length).reshape(len(rows), length)
+
+
 def products(rows: FloatArray, *, sparse_from: int = SPARSE_FROM) -> FloatArray:
     """The sum over rows of the row's products with itself: rows' rows."""
     if rows.shape[1] < sparse_from:
