@@ -80,20 +80,21 @@ class Cluster:
         env = {**NOBODY, "HOME": str(self.folder), **self.variables, "RAY_prestart_worker_first_driver": "0"}
         env["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # else some of its processes for clients die as they start
         del env["RAY_ADDRESS"]
-        with subprocess.Popen(
-            command, env=env, cwd="/", text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            start_new_session=True,
-        ) as process:  # fmt: skip
+        said = self.folder / "said.txt"
+        with (
+            said.open("w") as written,
+            subprocess.Popen(
+                command, env=env, cwd="/", stdout=written, stderr=subprocess.STDOUT, start_new_session=True
+            ) as process,
+        ):
             try:
-                assert process.stdout is not None
-                said: list[str] = []
-                while "block forever" not in (line := process.stdout.readline()):
-                    said.append(line)
-                    assert line, f"Ray did not start: {''.join(said)}"
+                # Not to the end of its output, which a process that it has started may hold open after it.
+                waited_for(lambda: process.poll() is not None or "block forever" in said.read_text())
+                assert process.poll() is None, f"Ray did not start: {said.read_text()}"
                 yield
             finally:
                 process.terminate()
-                process.communicate(timeout=SECONDS)
+                process.wait(timeout=SECONDS)
 
 
 @pytest.fixture(scope="module")
