@@ -217,7 +217,7 @@ def cpu_figures(
 def worker_figures(bench: Bench, url: str, *, rounds: int) -> list[Figure]:
     """Half a run is taken off, in which all workers have come: they take seconds to start."""
     figures: list[Figure] = []
-    kinds = {f"{number} worker(s)": ("--workers", str(number)) for number in (1, 2, 4)}
+    kinds: dict[str, tuple[str, ...]] = {f"{n} worker(s)": ("--workers", str(n)) for n in (1, 2, 4)}
     if find_spec("ray") is not None:
         kinds["4 workers of Ray"] = ("--workers", "4", "--runner", "ray")
     for kind in ("sqlite", "postgresql"):

@@ -44,7 +44,7 @@ def models_and_words(
 
 
 def _found(
-    connection: Connection, query: Select[Any, Any], digests: Iterable[str], items: Iterable[str]
+    connection: Connection, query: Select[*tuple[Any, ...]], digests: Iterable[str], items: Iterable[str]
 ) -> Iterator[list[str]]:
     """The digest of each response, and what more is asked of it."""
     left = set(digests)
