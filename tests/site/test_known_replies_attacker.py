@@ -13,6 +13,7 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+from sqlalchemy import func, select
 
 from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.item import Item
@@ -20,6 +21,7 @@ from evenhand.domain.submission import Closed, Raised
 from evenhand.engine.run.calling import Pacing
 from evenhand.engine.run.retry import RetryRule
 from evenhand.ledger.read.newest import newest
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from tests.engine.contest import PRICE, Contest, at_work, founded
 from tests.scripted_server import Script, ScriptedServer
@@ -246,3 +248,31 @@ async def test_where_it_ends_in_part_what_was_on_record_is_judged_in_its_turn(le
             battles, _ = looked_at(team, made)
     assert 0 < len(battles) < ITEMS
     assert LAST not in {one["label"] for one in battles}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("connections", [1, 16])
+async def test_where_calls_fail_what_was_on_record_is_not_read_either(ledger: Ledger, connections: int):
+    """Else, where the owner ends it then, its battles would be those whose replies were there, and no others."""
+    pacing = Pacing(max_connections=connections, retry=RetryRule(retries=0))
+    async with ScriptedServer(Script(judge=by_lot)) as server, ScriptedServer(Script(faults={"500": 1.0})) as down:
+        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
+        made = contest.submitted(guess_of_half)
+        await contest.worked(server.base_url)
+        contest.approve(made)
+        before, asked = verdicts(ledger), len(server.requests)
+        await contest.worked(down.base_url, pacing=pacing)
+        assert down.requests
+        assert verdicts(ledger) == before
+        await contest.worked(server.base_url, pacing=pacing)
+        asked = len(server.requests) - asked
+    judged = contest.stands(made).judged
+    assert judged is not None
+    assert not judged.partial
+    assert verdicts(ledger) - before > asked, "some of them without a call"
+
+
+def verdicts(ledger: Ledger) -> int:
+    made = schema.judgements
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).where(made.c.verdict.is_not(None))).scalar_one()
