@@ -5,6 +5,7 @@ import random
 import struct
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from threading import Thread
@@ -295,6 +296,26 @@ def test_links_that_were_cut_off_or_made_anew_are_told_by_a_head_that_lies_elsew
             cover_what_is_there(connection)
         assert problems(ledger) == []  # nothing inside a ledger can tell
         assert len(chain.continues(ledger, published_head(kept))) == len(then.tips)
+
+
+def test_a_head_without_numbers_holds_the_ledger_as_one_with_them_does(copied: Path, tmp_path: Path):
+    """It names neither writers nor how many links they wrote, and no hash over those by which they could be tried."""
+    with opened(copied) as ledger:
+        then = chain.head(ledger)
+        kept = tmp_path / "head.json"
+        kept.write_text(json.dumps({"chain": then.unnumbered.as_json()}), encoding="utf-8")
+        found = published_head(kept)
+        assert found == then.unnumbered
+        assert [(one.writer, one.number) for one in found.tips] == [("", 0)] * len(then.tips)
+        assert found.hash != then.hash
+        assert chain.continues(ledger, found) == []
+        scene.set_up(ledger)
+        assert chain.continues(ledger, found) == []
+        elsewhere = replace(found, tips=(replace(found.tips[0], hash="0" * 64),))
+        assert len(chain.continues(ledger, elsewhere)) == 1
+    kept.write_text(json.dumps({"chain": elsewhere.as_json() | {"head": found.hash}}), encoding="utf-8")
+    with refused(chain.HeadError, kept, code="EH-LEDGER-HEAD-EDITED"):
+        published_head(kept)
 
 
 def test_a_link_that_says_that_rows_ended_is_believed_only_where_rows_may_change(copied: Path):

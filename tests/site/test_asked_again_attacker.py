@@ -1,13 +1,16 @@
 """Claims about verdicts that two boards know in different ways: asked again on one of them and read again on both, or
 taken from the same replies. What everybody sees of the two never differs in fewer items than a batch has."""
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import httpx2 as httpx
 import pytest
 from sqlalchemy import select
 
+from evenhand import protocols
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater, Settings
@@ -21,9 +24,11 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.rows import trial_from
 from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import Protocol
 from evenhand.reports.board.released import FEWEST, Release, cells_of, release, released_now
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, release_of, released_of
+from evenhand.worker.owner_decides import asks_the_same
 from tests.engine.contest import founded, model_at
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.house import CONDITION, served
@@ -247,6 +252,53 @@ async def test_the_owner_hears_of_a_file_whose_answers_wait_where_other_words_go
     found = second.stands(after).estimated
     assert found is not None
     assert (found.like.endswith(f"[{before}]"), found.same, found.changed) == (True, TEAM_ITEMS - 1, 1)
+
+
+def copied_protocol(folder: Path, name: str, *, words: str = "") -> Protocol:
+    """Of visit_pairwise in a folder of its own, without an extractor; `words`: more that the judge is asked."""
+    there = folder / name
+    shutil.copytree(Path(protocols.__file__).parent / "visit_pairwise", there)
+    said = (there / "protocol.toml").read_text(encoding="utf-8")
+    said = said.replace('name = "visit_pairwise"', f'name = "{name}"').replace('extraction = "visit_extraction"', "")
+    (there / "protocol.toml").write_text(said, encoding="utf-8")
+    with (there / "task.md").open("a", encoding="utf-8") as file:
+        file.write(words)
+    made = load_protocol(there)
+    assert (made.name, made.extraction) == (name, None)
+    return made
+
+
+async def test_the_owner_hears_of_a_file_whose_answers_wait_where_the_protocol_is_a_copy(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Under another name, without its extractor: neither name nor hash is the same, and the judge is asked alike."""
+    monkeypatch.chdir(tmp_path)
+    copy = copied_protocol(tmp_path, "copied")
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        first = await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL, showing=Showing(protocol=copy))
+        second = await founded(ledger, server.base_url, items=TEAM_ITEMS, terms=ALL)
+        before = first.submitted(ours, team="birds")
+        after = second.submitted(ours_but_one, team="birds")
+        await second.worked(server.base_url)
+    found = second.stands(after).estimated
+    assert found is not None
+    assert (found.like.endswith(f"[{before}]"), found.same, found.changed) == (True, TEAM_ITEMS - 1, 1)
+
+
+def test_protocols_ask_the_same_where_the_judge_reads_the_same_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    protocol = load_protocol("visit_pairwise")
+    own = Showing(protocol=protocol).condition()
+    copy = Showing(protocol=copied_protocol(tmp_path, "copied")).condition()
+    other = Showing(protocol=copied_protocol(tmp_path, "other", words="\nBe kind.")).condition()
+    own, copy, other = (
+        replace(one, prompt_hash=f"with words to an extractor {one.protocol}") for one in (own, copy, other)
+    )
+    assert [asks_the_same(own, one) for one in (own, copy, other)] == [True, True, False]
+    assert asks_the_same(own, replace(other, prompt_hash=own.prompt_hash))
+    assert asks_the_same(own, replace(own, prompt_hash="of an earlier version"))
+    shutil.rmtree(tmp_path / "other")
+    assert asks_the_same(own, other), "nobody can tell any more"
 
 
 async def test_the_owner_hears_of_a_file_whose_answers_wait_where_the_questions_have_other_labels(ledger: Ledger):

@@ -13,15 +13,17 @@ from typing import Any
 
 import httpx2 as httpx
 import pytest
+from sqlalchemy import func, select
 
 from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.item import Item
-from evenhand.domain.submission import Closed, Raised
+from evenhand.domain.submission import Closed, Raised, Withdrawn
 from evenhand.engine.run.calling import Pacing
 from evenhand.engine.run.retry import RetryRule
 from evenhand.ledger.read.newest import newest
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
-from tests.engine.contest import PRICE, Contest, at_work, founded
+from tests.engine.contest import PRICE, TEAM, Contest, at_work, founded
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.house import SECONDS, House, served
 from tests.site.test_team_attacker import ALL, ITEMS, Attacker, by_lot
@@ -195,6 +197,25 @@ async def test_nothing_tells_how_far_one_is_that_was_judged_in_part_and_goes_on(
     assert seen[0][f"team /api/submissions/{made}/battles"].startswith("409 ")
 
 
+@pytest.mark.slow
+async def test_a_team_that_withdrew_one_that_was_to_go_on_is_promised_no_file(ledger: Ledger):
+    """Its receipt it has; its page says why there is no more."""
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
+        with served(ledger) as house:
+            team = Attacker(contest, house, server.base_url)
+            made = await judged_in_part(team, server, guess_of_half)
+            contest.say(made, Raised(budget=None))
+            goes_on = team.client.get(f"/submissions/{made}").text
+            contest.say(made, Withdrawn(), person=TEAM)
+            gone = team.client.get(f"/submissions/{made}").text
+            receipt = team.client.get(f"/api/submissions/{made}/receipt")
+            battles = team.client.get(f"/api/submissions/{made}/battles")
+    assert (receipt.status_code, battles.status_code) == (200, 409)
+    promise = "comes when judging has ended"
+    assert (promise in goes_on, promise in gone, "there is no file of its battles" in gone) == (True, False, True)
+
+
 def of_its_own(house: House, team: Attacker, submission: str) -> dict[str, str]:
     """The board's own sums may move, in batches; what is told of this submission may not."""
     found: dict[str, str] = {}
@@ -246,3 +267,31 @@ async def test_where_it_ends_in_part_what_was_on_record_is_judged_in_its_turn(le
             battles, _ = looked_at(team, made)
     assert 0 < len(battles) < ITEMS
     assert LAST not in {one["label"] for one in battles}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("connections", [1, 16])
+async def test_where_calls_fail_what_was_on_record_is_not_read_either(ledger: Ledger, connections: int):
+    """Else, where the owner ends it then, its battles would be those whose replies were there, and no others."""
+    pacing = Pacing(max_connections=connections, retry=RetryRule(retries=0))
+    async with ScriptedServer(Script(judge=by_lot)) as server, ScriptedServer(Script(faults={"500": 1.0})) as down:
+        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
+        made = contest.submitted(guess_of_half)
+        await contest.worked(server.base_url)
+        contest.approve(made)
+        before, asked = verdicts(ledger), len(server.requests)
+        await contest.worked(down.base_url, pacing=pacing)
+        assert down.requests
+        assert verdicts(ledger) == before
+        await contest.worked(server.base_url, pacing=pacing)
+        asked = len(server.requests) - asked
+    judged = contest.stands(made).judged
+    assert judged is not None
+    assert not judged.partial
+    assert verdicts(ledger) - before > asked, "some of them without a call"
+
+
+def verdicts(ledger: Ledger) -> int:
+    made = schema.judgements
+    with ledger.reading() as connection:
+        return connection.execute(select(func.count()).where(made.c.verdict.is_not(None))).scalar_one()

@@ -261,7 +261,6 @@ async def test_only_who_may_be_asked_in_the_same_words_is_taken_for_asked_alike(
     named, unextracted = keys["gpt-4o", PROTOCOL.name, False], keys["openai/gpt-4o", PROTOCOL.name, True]
     assert len(studies) == 5
     assert asked_alike(ledger, *own) == sorted([named, unextracted, keys["openai/gpt-4o", other.name, True]])
-    assert asked_alike(ledger, *own, of_protocol=True) == sorted([named, unextracted])
 
 
 @pytest.mark.parametrize("where", ["counting", "reading", "drawing"], ids=["there", "here", "on a third board"])

@@ -153,6 +153,13 @@ class Protocol:
         option: list[Json] = [_words(self.option)] if self.option else []
         return content_hash("prompt", [turns, offer, instead, *option])
 
+    def asks(self, readout: Readout) -> list[Json]:
+        """The words of each turn that are sent under this readout; an extractor's are not among them."""
+        return [
+            [turn.role, _words(turn.under(readout)), *([slot, _words(one)] for slot, one in turn.where.items())]
+            for turn in self.turns
+        ]
+
     @property
     def responses(self) -> int | None:
         """How many candidates the prompt shows; None where it shows any number."""

@@ -8,14 +8,17 @@ from typing import TypedDict
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import SubmissionState, labelled
+from evenhand.domain.trial import Condition
 from evenhand.engine.tasks.joining import JoinedBoard, protocol_of, submitted_texts
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.same_replies import asked_alike, questions_on_record
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import intakes_on_record
+from evenhand.ledger.submissions.intakes import Intake, intakes_on_record
+from evenhand.ledger.submissions.placements import judge_of
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
+from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.plain import plain
-from evenhand.protocols.protocol import Protocol
+from evenhand.protocols.protocol import Protocol, ProtocolError
 from evenhand.protocols.skeleton import decoded
 from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
 from evenhand.reports.board.released import FEWEST
@@ -108,17 +111,13 @@ def _founding(ledger: Ledger, board: JoinedBoard) -> list[EarlierAnswers]:
 
 def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
-    this judge judges by the same protocol: two may share items, or ask the same under other labels, and replies are not
+    this judge is asked in the same words: two may share items, or ask the same under other labels, and replies are not
     asked for twice, whichever words go to an extractor."""
-    here = board.intake.board
-    own = here.rater, here.condition
-    alike = {own, *asked_alike(ledger, *own, of_protocol=True)}
     judged_alike = {
         one.id: Benchmark(
             name=one.benchmark, items=tuple(items_of(ledger, one.board.data)), licence="", citation="", protocols=()
         )
-        for one in intakes_on_record(ledger)
-        if (one.board.rater, one.board.condition) in alike
+        for one in _judged_alike(ledger, board)
     }
     asked = _asked_here(ledger, board)
     for one in submissions_on_record(ledger):
@@ -134,6 +133,27 @@ def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator
                 texts=texts,
                 elsewhere=max(0, upload.answered - len(texts)),
             )
+
+
+def _judged_alike(ledger: Ledger, board: JoinedBoard) -> Iterator[Intake]:
+    here = board.intake.board
+    alike = {(here.rater, here.condition), *asked_alike(ledger, here.rater, here.condition)}
+    for one in intakes_on_record(ledger):
+        judge = judge_of(ledger, one.board) if (one.board.rater, one.board.condition) in alike else None
+        if judge is not None and asks_the_same(board.judge.condition, judge.condition):
+            yield one
+
+
+def asks_the_same(here: Condition, there: Condition) -> bool:
+    """Whether the judge may be asked in the same words, whatever goes to an extractor: under one name they seldom
+    change, and a copy has another. Where a protocol is gone nobody can tell any more."""
+    if here.protocol == there.protocol or here.prompt_hash == there.prompt_hash:
+        return True
+    try:
+        ours, theirs = (load_protocol(one.protocol).asks(here.readout) for one in (here, there))
+    except ProtocolError:
+        return True
+    return ours == theirs
 
 
 def _came_before(one: Submission, this: Submission) -> bool:

@@ -54,8 +54,8 @@ class Pacing:
     by_prefix: bool = True
     """Calls whose prompts begin alike follow each other; False: they go out in the order of the plan."""
     in_turn: bool = False
-    """What has a reply on record is read when its turn comes, not before all calls: so that what has a result where a
-    run ends early does not tell whose replies were there."""
+    """What has a reply on record is read when its turn comes and the call before it was answered, not before all calls:
+    so that what has a result where a run ends early, or calls fail, does not tell whose replies were there."""
     unread_most: int | None = None
     """Replies of which none could be read, after which the run pauses; None: it goes on."""
     first_connections: int = 16

@@ -54,6 +54,8 @@ class _Told:
     """What was said last."""
     answers: dict[str, StoredCall | NoVerdict] = field(default_factory=dict[str, StoredCall | NoVerdict])
     """By its key, each request for which others may be waiting, because it is theirs too."""
+    after: Answer | None = None
+    """What is said to the call before it, where it is read in its turn."""
 
 
 class NothingRead(Misuse):
@@ -123,6 +125,8 @@ class Runner(Generic[S, R]):
         self._asked = SharedCalls()
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
+        self._call_before: Answer | None = None
+        """What is said to the last call that was begun."""
         self._next: list[Request] = []
         """Of the part of the plan that is under way: one of them comes first in another run."""
 
@@ -190,7 +194,12 @@ class Runner(Generic[S, R]):
         pacing = self._context.pacing
         if not pacing.by_prefix:
             return due
-        return in_prefix_order(due, connections=pacing.max_connections, in_turn=pacing.in_turn)
+        ordered = in_prefix_order(due, connections=pacing.max_connections, in_turn=pacing.in_turn)
+        if pacing.in_turn:
+            # A call comes first, so that what is read in its turn has one before it.
+            call = next((place for place, one in enumerate(ordered) if one.stored is None), 0)
+            ordered[:0] = [ordered.pop(call)] if ordered else []
+        return ordered
 
     async def _wait_for_others(self) -> None:
         """Until all that was wanted is asked, whoever asked it; what a run leaves that ends is asked here."""
@@ -315,6 +324,9 @@ class Runner(Generic[S, R]):
                 return
             self._asked.add(due.request.key)
             told.answers[due.request.key] = _INTERRUPTED
+            self._call_before = self._asked.get(due.request.key)
+        elif due.stored is not None and self._context.pacing.in_turn:
+            told.after = self._call_before
         task = asyncio.create_task(self._ask_and_record(due, told, reserved, twin))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -329,6 +341,10 @@ class Runner(Generic[S, R]):
     async def _ask_and_record(self, due: Due[S], told: _Told, reserved: Reserved | None, twin: Answer | None) -> None:
         concluded = False
         try:
+            if told.after is not None and not isinstance(await asyncio.shield(told.after), StoredCall):
+                # Left for another run: where calls fail, what has a result would tell whose replies were there.
+                await self._writer.put(told.entries)
+                return
             if reserved is not None:
                 said = await self._ask(self._caller, due.request, reserved, told)
             else:

@@ -14,28 +14,23 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger, chunks
 
 
-def asked_alike(ledger: Ledger, rater: str, condition: str, *, of_protocol: bool = False) -> list[tuple[str, str]]:
+def asked_alike(ledger: Ledger, rater: str, condition: str) -> list[tuple[str, str]]:
     """Keys of the other raters, each with a condition, by which a request may be the same: of the same model, endpoint
     and settings, and no mark of the trial in it. A model may be on record with its provider's name and without, and a
-    protocol's words are not all sent to the judge: some go to an extractor, or to judges who see something else.
-    `of_protocol`: only where all words are the same too, or the protocol's name is: under one name those to the judge
-    seldom change."""
+    protocol's words are not all sent to the judge: some go to an extractor, or to judges who see something else."""
     raters, conditions, studies = schema.raters, schema.conditions, schema.studies
     query = (
         select(studies.c.rater, studies.c.condition, raters.c.endpoint, raters.c.settings, conditions.c.readout)
-        .add_columns(raters.c.name, conditions.c.protocol, conditions.c.prompt_hash)
+        .add_columns(raters.c.name)
         .join(raters, raters.c.key == studies.c.rater)
         .join(conditions, conditions.c.key == studies.c.condition)
         .where(conditions.c.prompt_hash != "", ~conditions.c.fenced, conditions.c.readout != "token")
         .distinct()
     )
     with ledger.reading() as connection:
-        found = {
-            (by, under): ((*asks, name.rpartition("/")[2]), {protocol, words} if of_protocol else {""})
-            for by, under, *asks, name, protocol, words in connection.execute(query)
-        }
-    asked, known = found.pop((rater, condition), (None, set[str]()))
-    return sorted(one for one, (asks, words) in found.items() if asks == asked and words & known)
+        found = {(by, under): (*asks, name.rpartition("/")[2]) for by, under, *asks, name in connection.execute(query)}
+    asked = found.pop((rater, condition), None)
+    return sorted(one for one, asks in found.items() if asks == asked)
 
 
 _READ = (

@@ -8,7 +8,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -38,14 +38,24 @@ class Head:
     root: str
     """Of the ledger."""
     tips: tuple[Tip, ...]
+    """Without writer and number, as ("", 0, hash), where that is not told."""
 
     @property
     def hash(self) -> str:
-        content = canonical_json([self.root, [one.as_json() for one in self.tips]])
+        content = canonical_json([self.root, self._ends()])
         return hashlib.sha256(f"head\n{content}".encode("ascii")).hexdigest()
 
+    @property
+    def unnumbered(self) -> "Head":
+        """With the ends by their hashes alone. Two heads with numbers tell how many links lie between them, and so how
+        many calls were made."""
+        return replace(self, tips=tuple(sorted(Tip("", 0, one.hash) for one in self.tips)))
+
     def as_json(self) -> dict[str, Json]:
-        return {"head": self.hash, "ledger": self.root, "tips": [one.as_json() for one in self.tips]}
+        return {"head": self.hash, "ledger": self.root, "tips": self._ends()}
+
+    def _ends(self) -> list[Json]:
+        return [one.as_json() if one.writer else one.hash for one in self.tips]
 
 
 class HeadError(EvenhandError):
@@ -58,13 +68,17 @@ def head_from(document: object) -> Head:
     """Of what `as_json` made; raises HeadError."""
     try:
         fields = cast(Mapping[str, Any], document)
-        ends = tuple(Tip(str(writer), int(number), str(name)) for writer, number, name in fields["tips"])
-        found = Head(root=str(fields["ledger"]), tips=ends)
+        found = Head(root=str(fields["ledger"]), tips=tuple(map(_end, fields["tips"])))
         if found.hash == fields["head"]:
             return found
     except (KeyError, *_UNTOLD):
         raise HeadError("It carries no head of a ledger's chain.") from None
     raise HeadError("The head in it is not that of the ends it names: it was edited.", code="EH-LEDGER-HEAD-EDITED")
+
+
+def _end(told: Any) -> Tip:
+    writer, number, name = ("", 0, told) if isinstance(told, str) else told
+    return Tip(str(writer), int(number), str(name))
 
 
 def head(ledger: Ledger) -> Head:
@@ -183,12 +197,17 @@ def continues(ledger: Ledger, then: Head) -> list[str]:
             return ["It is the head of another ledger, or this one's identity was changed."]
         query = select(table.c.writer, table.c.number, table.c.hash)
         known = {(writer, number): name for part in fetched(connection, query) for writer, number, name in part}
+    named = {name: place for place, name in known.items()}
     return [
-        f"Link {one.number} of writer {one.writer} is {'another' if (one.writer, one.number) in known else 'gone'}: "
+        f"{_link_of(one)} is {'another' if (one.writer, one.number) in known else 'gone'}: "
         "what was written until then was changed or taken out, and links were made anew."
         for one in then.tips
-        if known.get((one.writer, one.number)) != one.hash
+        if one.hash not in named or (one.writer and named[one.hash] != (one.writer, one.number))
     ]
+
+
+def _link_of(end: Tip) -> str:
+    return f"Link {end.number} of writer {end.writer}" if end.writer else f"Link {end.hash}"
 
 
 class _Walk:

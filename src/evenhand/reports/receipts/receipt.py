@@ -77,7 +77,7 @@ def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
         **said_of(subject, uncounted(ledger, subject)),
         **told_by_the_record(ledger, subject, as_of, chosen, telling=_telling(ledger, subject, as_of, chosen)),
         "made": {"at": _utc(datetime.now(UTC)), "evenhand": __version__},
-        "chain": head(ledger).as_json(),
+        "chain": head(ledger).unnumbered.as_json(),
     }
     document["signature"] = sign(ledger, signed_content(document))
     return {**document, "seal": seal(ledger, document)}
