@@ -90,7 +90,9 @@ def _made_by_server() -> Made:
         made["table", table.name] = Counter(_parts(table))
         for index in table.indexes:
             columns = ", ".join(column.name for column in index.columns)
-            made["index", str(index.name)] = Counter([_plain(f"{table.name} btree ({columns})")])
+            where = index.dialect_options["postgresql"]["where"]
+            some = "" if where is None else f" where ({where})"
+            made["index", str(index.name)] = Counter([_plain(f"{table.name} btree ({columns}){some}")])
     return made
 
 
