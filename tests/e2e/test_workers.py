@@ -278,6 +278,23 @@ def test_a_process_that_was_cut_off_asks_nothing_that_another_machine_took_over(
     assert seen["requests"] <= places + 1
 
 
+def test_a_worker_that_is_stopped_and_never_goes_on_is_not_waited_for(here: Workplace) -> None:
+    places = 2
+    with server_process("--held") as url:
+        leader = here.start(*judging(url, *drawn(BATTLES), "--max-connections", str(places), "--workers", "2"))
+        until(url, lambda seen: seen["requests"] > 0)
+        waited_for(lambda: bool(at_work(here, leader.pid)))
+        (stopped,) = at_work(here, leader.pid)
+        os.kill(stopped, signal.SIGSTOP)
+        told(url, "go")
+        ran = ended(leader)
+        seen = stats(url)
+    assert ran.code == 0, ran.err
+    assert ran.document["verdicts"] == len(here.decided()) == TRIALS
+    assert seen["requests"] - seen["distinct"] <= places
+    assert not Path(f"/proc/{stopped}").exists()
+
+
 def test_a_wrong_key_ends_all_workers_with_one_sentence(here: Workplace) -> None:
     with server_process("--key", "right") as url:
         ran = ended(here.start(*judging(url, *drawn(BATTLES), "--workers", "3"), OPENAI_API_KEY="wrong"))
