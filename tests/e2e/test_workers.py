@@ -14,6 +14,7 @@ import pytest
 
 from evenhand.cli.ask.ray_process import LINK
 from evenhand.ledger.store.claims import is_dead
+from tests.database import ON_POSTGRESQL
 from tests.e2e.test_budget_kill import FAULTS, INPUT, OUTPUT, TASKS, billed
 from tests.e2e.workplace import (
     SECONDS,
@@ -257,6 +258,41 @@ def test_a_process_that_slept_longer_than_its_claims_last_asks_only_what_was_in_
     assert len(here.decided()) == TRIALS
     assert seen["requests"] - seen["distinct"] <= places
     assert (here.rows("SELECT * FROM claims"), here.run("ledger", "check").code) == ([], 0)
+
+
+@pytest.mark.skipif(not ON_POSTGRESQL, reason="other machines share no SQLite file")
+def test_a_process_that_was_cut_off_asks_nothing_that_another_machine_took_over(here: Workplace) -> None:
+    places = 4
+    with server_process("--held") as url:
+        process = here.start(*judging(url, *drawn(BATTLES), "--max-connections", str(places), "--no-wait"))
+        until(url, lambda seen: seen["requests"] == places)
+        with here.by_hand() as hand:
+            kept, before = hand.execute("SELECT what, until FROM claims LIMIT 1")[0]
+            hand.execute("UPDATE claims SET holder = 'elsewhere|1|1|run' WHERE what <> ?", [kept])
+            hand.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'")
+        waited_for(lambda: here.rows("SELECT max(until) FROM claims WHERE holder LIKE '%+lock'") > [(before,)])
+        told(url, "go")
+        ran = ended(process)
+        seen = stats(url)
+    assert ran.code == 3, ran.err
+    assert seen["requests"] <= places + 1
+
+
+def test_a_worker_that_is_stopped_and_never_goes_on_is_not_waited_for(here: Workplace) -> None:
+    places = 2
+    with server_process("--held") as url:
+        leader = here.start(*judging(url, *drawn(BATTLES), "--max-connections", str(places), "--workers", "2"))
+        until(url, lambda seen: seen["requests"] > 0)
+        waited_for(lambda: bool(at_work(here, leader.pid)))
+        (stopped,) = at_work(here, leader.pid)
+        os.kill(stopped, signal.SIGSTOP)
+        told(url, "go")
+        ran = ended(leader)
+        seen = stats(url)
+    assert ran.code == 0, ran.err
+    assert ran.document["verdicts"] == len(here.decided()) == TRIALS
+    assert seen["requests"] - seen["distinct"] <= places
+    assert not Path(f"/proc/{stopped}").exists()
 
 
 def test_a_wrong_key_ends_all_workers_with_one_sentence(here: Workplace) -> None:

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from sqlalchemy import select, text, update
 
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk, billionths, cut_off, cut_off_by_run
+from evenhand.ledger.store.budgets import BILLION, BY_BATCH, BudgetAccountOnDisk, billionths, cut_off, cut_off_by_run
+from evenhand.ledger.store.claims import holder_name
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from tests.database import url_in
@@ -121,6 +122,25 @@ def test_whatever_is_sent_and_whoever_is_killed_no_more_is_billed_than_the_budge
             assert taken(ledger) >= under_way + uncertain
         onlooker.end()
         ledger.close()
+
+
+@pytest.mark.skipif(not Path("/proc/sys/kernel/random/boot_id").exists(), reason="Linux tells of each start")
+@pytest.mark.parametrize("named", ["by its start", "by a version that named none"])
+@pytest.mark.parametrize("over", [True, False])
+def test_what_was_set_aside_for_batches_is_free_once_the_machine_was_started_anew(
+    ledger: Ledger, over: bool, named: str
+) -> None:
+    process = joined(ledger)
+    process.purse.run = f"{BY_BATCH}{process.run}"
+    assert process.send(DOLLAR, 0)
+    machine, *rest = holder_name(process.run).rsplit("|", 3)
+    before, _, start = machine.rpartition(" ")
+    holder = "|".join([f"{before} {start[::-1]}" if named == "by its start" else before, *rest])
+    values = {"holder": holder, **({"until": 0.0} if over else {})}
+    with ledger.writing() as connection:
+        connection.execute(update(schema.reservations).values(values))
+    joined(ledger)
+    assert taken(ledger) == (0 if over else DOLLAR)
 
 
 def test_calls_one_after_the_other_take_no_more_from_the_disk_than_the_first_ones_did(ledger: Ledger) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +20,7 @@ from evenhand.ledger.store.kept import DATABASE
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep import chain
-from evenhand.ledger.upkeep.check import check
+from evenhand.ledger.upkeep.check import backup, check
 from evenhand.ledger.upkeep.copying import copy_ledger, move_images
 from tests.cli.shell import Shell
 from tests.database import the_server
@@ -177,6 +178,39 @@ def test_a_copy_that_was_killed_is_not_there_and_can_be_made_again(
         Ledger(target, create=False)
     copy_ledger(source, target)
     with closing(Ledger(target, create=False)) as copied:
+        assert everything(copied) == everything(source)
+
+
+LAST = """
+import os, signal, sys
+from pathlib import Path
+from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.upkeep.check import backup
+from evenhand.ledger.upkeep.copying import copy_ledger
+def die(event, given):
+    if event in ("os.rename", "os.link") and str(given[1]).endswith("ledger.db"):
+        os.kill(os.getpid(), signal.SIGKILL)
+ledger = Ledger(sys.argv[1], create=False)
+sys.addaudithook(die)
+if sys.argv[3] == "copy":
+    copy_ledger(ledger, f"sqlite:///{sys.argv[2]}/ledger.db")
+else:
+    backup(ledger, Path(sys.argv[2]))
+"""
+
+
+@pytest.mark.parametrize("command", ["copy", "backup"])
+def test_a_copy_that_was_killed_as_it_got_its_name_can_be_made_again(
+    source: Ledger, tmp_path: Path, command: str
+) -> None:
+    second = tmp_path / "second"
+    last = subprocess.run([sys.executable, "-c", LAST, source.url, str(second), command], cwd=scene.ROOT, check=False)
+    assert last.returncode == -signal.SIGKILL
+    if command == "copy":
+        copy_ledger(source, f"sqlite:///{second}/ledger.db")
+    else:
+        backup(source, second)
+    with closing(Ledger(f"sqlite:///{second}/ledger.db", create=False)) as copied:
         assert everything(copied) == everything(source)
 
 

@@ -100,6 +100,17 @@ def test_what_only_reads_makes_no_ledger_of_an_empty_database(server: PostgreSQL
     assert server.tell("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database=database) == [(0,)]
 
 
+def test_a_dry_run_makes_no_ledger_of_an_empty_database(
+    server: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    url = server.empty()
+    shell = Shell(tmp_path, monkeypatch, capsys)
+    few = ("--pairs", "random", "--battles", "2")
+    shell.document("judge", "visit-bench-sample", "--judge", "openai/gpt-4o", *few, "--dry-run", "--store", url)
+    database = url.partition("@/")[2].partition("?")[0]
+    assert server.tell("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database=database) == [(0,)]
+
+
 def test_a_database_that_is_not_there_is_a_sentence(server: PostgreSQL):
     with refused(LedgerError, "nobodys", code="EH-LEDGER-SERVER"):
         Ledger(server.url("nobodys"))

@@ -78,6 +78,20 @@ def make_empty(path: Path) -> None:
     path.chmod(FILE)
 
 
+def name_new(made: Path, path: Path) -> None:
+    """Gives a whole file its name, which nothing has, or has all of it, whenever this is killed. Raises FileExistsError
+    where something has that name."""
+    try:
+        os.link(made, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a disk without links
+        make_empty(path)
+        made.replace(path)
+    else:
+        made.unlink()
+
+
 def write_whole(path: Path, data: bytes, *, within: Path) -> None:
     """All of the file or none of it, even when the plug is pulled or another process writes the same. Raises WayOut."""
     stay_within(path, within)

@@ -39,7 +39,7 @@ from evenhand.engine.run.quote import DryRun
 from evenhand.engine.tasks.judging import Matching, Placing, Showing, alone
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.exchange.score_table import read_scores
-from evenhand.ledger.store.opening import sqlite_path
+from evenhand.ledger.store.faults import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
@@ -288,9 +288,11 @@ def _reference_battles(battles: int) -> int:
 
 def ledger_for(url: str, *, dry_run: bool) -> Ledger:
     """A dry run on a ledger that is not there yet looks at an empty one and leaves nothing behind."""
-    path = sqlite_path(url)
-    if dry_run and path is not None and not path.exists():
-        folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        return Ledger(f"sqlite:///{folder}/ledger.db")
-    return Ledger(url)
+    try:
+        return Ledger(url, create=not dry_run)
+    except LedgerError as error:
+        if not dry_run or error.code != "EH-LEDGER-MISSING":
+            raise
+    folder = Path(tempfile.mkdtemp(prefix="evenhand-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Ledger(f"sqlite:///{folder}/ledger.db")

@@ -23,9 +23,11 @@ from evenhand.engine.run.crew import (
 from evenhand.engine.run.limits import Concurrency, Limits, Pace
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
+from evenhand.ledger.store.claims import LEASE_SECONDS
 
 _PATIENCE_SECONDS = 5.0
 """Beyond the grace time, in which a helper that was told to stop tells what it has done."""
+_LOOK_SECONDS = 1.0
 
 
 @dataclass(slots=True, kw_only=True)
@@ -82,6 +84,8 @@ class Member:
         self.say = say
         self.heard = False
         """Whether it has ever said anything."""
+        self.looked = 0
+        """How often it was looked since whether it did."""
         self.job: str | None = None
         """That it is at."""
         self.alike = False
@@ -94,8 +98,15 @@ class Member:
         self._held: Counter[str] = Counter()
         self._giving: set[asyncio.Task[None]] = set()
 
+    @property
+    def silent(self) -> bool:
+        """Whether it has stopped telling what it has done, which one that runs does several times a second."""
+        return self.job is not None and self.looked * _LOOK_SECONDS > LEASE_SECONDS
+
     def hears(self, message: Message) -> None:
-        self.heard = True
+        if self not in self._leader.members:
+            return
+        self.heard, self.looked = True, 0
         match message.get("kind"):
             case "want":
                 self._do(self._give_place(message["role"]))
@@ -192,9 +203,10 @@ class Leader:
         return member
 
     def lost(self, member: Member) -> None:
-        self.members.discard(member)
-        self.left.append(member)
-        member.gone()
+        if member in self.members:
+            self.members.discard(member)
+            self.left.append(member)
+            member.gone()
 
     def limited(self, context: CallContext) -> CallContext:
         self._budget = context.budget
@@ -226,10 +238,12 @@ class Leader:
             self.asked_for(member, job)
         self._begun()
         relay = asyncio.create_task(self._relay(stop))
+        leaving = asyncio.create_task(self._leave_the_silent())
         try:
             yield
         finally:
             relay.cancel()
+            leaving.cancel()
 
     async def dismissed(self) -> None:
         await self._dismiss()
@@ -306,6 +320,16 @@ class Leader:
         self.stop_all()
         await stop.wait_hurried()
         self.stop_all()
+
+    async def _leave_the_silent(self) -> None:
+        """One that was stopped: what it has claimed is free by then. Nobody waits for it; when it goes on, it ends."""
+        while True:
+            await asyncio.sleep(_LOOK_SECONDS)
+            for member in list(self.members):
+                member.looked += 1  # not by the clock: this process may have been stopped itself
+                if member.silent:
+                    member.say({"kind": "stop"})
+                    self.lost(member)
 
     def stop_all(self) -> None:
         self._tell_all({"kind": "stop"})

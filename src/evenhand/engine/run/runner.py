@@ -555,6 +555,8 @@ class Runner(Generic[S, R]):
             await asyncio.sleep(LOOK_SECONDS if self._presence.needed else LEASE_SECONDS / 4)
             # A thread of its own: the one that writes may be waiting for the server.
             unseen = await asyncio.to_thread(self._presence.keep)
+            if unseen:  # others may have taken over what we hold, which is looked at before any of it is asked
+                self._held_until = 0.0
             due = time.monotonic() - renewed >= LEASE_SECONDS / 4
             if not unseen and not due:
                 continue

@@ -15,7 +15,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Row, delete, func, insert, select, update
 
 from evenhand.ledger.store import schema, server
-from evenhand.ledger.store.claims import LEASE_SECONDS, holder_name, is_dead, is_gone
+from evenhand.ledger.store.claims import LEASE_SECONDS, holder_name, is_dead, is_gone, was_here
 from evenhand.ledger.store.faults import until_made
 from evenhand.ledger.store.links import mark, run
 from evenhand.ledger.store.record import Ledger, chunks
@@ -283,7 +283,8 @@ class BudgetAccountOnDisk(BudgetAccount):
     def _freed(self, connection: Connection) -> int:
         """What killed processes had set aside that send in batches only: nothing of theirs was cut off."""
         own = (_reservations.budget == self.name, _reservations.run.startswith(BY_BATCH), _reservations.held > 0)
-        dead = [row for row in connection.execute(select(schema.reservations).where(*own)) if is_dead(row.holder)]
+        rows, now = connection.execute(select(schema.reservations).where(*own)).all(), server.now(connection)
+        dead = [row for row in rows if is_dead(row.holder) or (row.until < now and was_here(row.holder))]
         if freed := sum(row.held for row in dead):
             theirs = _reservations.holder.in_([row.holder for row in dead])
             connection.execute(update(schema.reservations).where(theirs).values(held=0))

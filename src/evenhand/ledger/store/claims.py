@@ -153,6 +153,13 @@ def is_dead(holder: str) -> bool:
     return _is_here(holder) and _started(int(pid)) != started
 
 
+def was_here(holder: str) -> bool:
+    """Whether it is of a machine of this name before that was started anew, or of a version that did not name the
+    start: dead, unless another machine is called the same."""
+    machine = holder.rsplit("|", 3)[0]
+    return machine != _here() and f"{machine} ".startswith(f"{_container()} ")
+
+
 def _is_here(holder: str) -> bool:
     return holder.rsplit("|", 3)[0] == _here()
 
@@ -160,11 +167,16 @@ def _is_here(holder: str) -> bool:
 def _here() -> str:
     """Where process numbers mean the same: this machine since it was started, and on Linux this container. Its name
     alone is not enough, as others may be called the same."""
+    name = _container()
+    with suppress(OSError):
+        name += f" {_BOOT.read_text(encoding='ascii').strip()}"
+    return name
+
+
+def _container() -> str:
     name = socket.gethostname()
     with suppress(OSError):
         name += f" {os.readlink('/proc/self/ns/pid')}"  # of the first container it is the same on every machine
-    with suppress(OSError):
-        name += f" {_BOOT.read_text(encoding='ascii').strip()}"
     return name
 
 

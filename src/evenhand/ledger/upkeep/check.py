@@ -18,7 +18,7 @@ import orjson
 from sqlalchemy import Column, ColumnElement, Connection, Row, func, select, text
 
 from evenhand.domain.identity import Json, canonical_hash, content_hash
-from evenhand.files.private_files import copy, make_durable, make_empty, make_folder
+from evenhand.files.private_files import copy, make_durable, make_empty, make_folder, name_new
 from evenhand.files.whole import UNFINISHED
 from evenhand.images.places import Folder
 from evenhand.ledger.store import rows, schema
@@ -127,8 +127,7 @@ def backup(ledger: Ledger, folder: Path) -> Path:
                 driver.backup(there)
             for beside in (IMAGES, SUBMITTED):
                 copy_files(ledger.beside / beside, folder / beside)
-            make_empty(target)  # which refuses what came there meanwhile
-            unfinished.replace(target)
+            name_new(unfinished, target)  # which refuses what came there meanwhile
         finally:
             unfinished.unlink(missing_ok=True)
         make_durable(folder)

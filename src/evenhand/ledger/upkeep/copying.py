@@ -18,7 +18,7 @@ from sqlalchemy import type_coerce as as_type
 from sqlalchemy.exc import DBAPIError
 
 from evenhand.domain.identity import Json
-from evenhand.files.private_files import make_durable, make_empty, make_folder
+from evenhand.files.private_files import make_durable, make_empty, make_folder, name_new
 from evenhand.files.whole import UNFINISHED
 from evenhand.images.places import Copied, copied
 from evenhand.ledger.store import kept, schema
@@ -199,8 +199,7 @@ def _target(url: str) -> Generator[Connection]:
             _make_tables(connection)
             yield connection
         make_durable(unfinished)
-        make_empty(path)  # which refuses what came there meanwhile
-        unfinished.replace(path)
+        name_new(unfinished, path)  # which refuses what came there meanwhile
         make_durable(path.parent)
     finally:
         unfinished.unlink(missing_ok=True)
