@@ -38,14 +38,11 @@ def guess(item: Item) -> str:
 
 @pytest.mark.slow
 async def test_nothing_tells_a_team_which_of_its_answers_the_judge_had_read_before(ledger: Ledger):
-    async with ScriptedServer(Script(judge=by_lot)) as server:
-        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
-        with served(ledger) as house:
-            team = Attacker(contest, house, server.base_url)
-            before = len(server.requests)
-            made = await team.judged(guess)
-            asked = len(server.requests) - before
-            battles, showings = looked_at(team, made)
+    async with in_contest(ledger) as (server, _, team):
+        before = len(server.requests)
+        made = await team.judged(guess)
+        asked = len(server.requests) - before
+        battles, showings = looked_at(team, made)
     others = {(one["label"], one["opponent"]) for one in battles}
     known = 2 * sum(label == GUESSED for label, _ in others)
     assert known, "it met none of the others there; then nothing was to be told"
@@ -78,6 +75,14 @@ _NO_NEWS = re.compile(
 def guess_of_half(item: Item) -> str:
     """What the reference says on every other item."""
     return item.reference or "" if int(item.label) % 2 else f"I see {item.label} gables and a door in it."
+
+
+@asynccontextmanager
+async def in_contest(ledger: Ledger) -> AsyncGenerator[tuple[ScriptedServer, House, Attacker]]:
+    async with ScriptedServer(Script(judge=by_lot)) as server:
+        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
+        with served(ledger) as house:
+            yield server, house, Attacker(contest, house, server.base_url)
 
 
 @asynccontextmanager
@@ -154,20 +159,18 @@ def battles_by_name(client: httpx.Client, team: Attacker, submission: str) -> It
 
 @pytest.mark.slow
 async def test_until_it_is_judged_nothing_tells_how_much_of_it_is(ledger: Ledger):
-    async with ScriptedServer(Script(judge=by_lot)) as server:
-        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
-        with served(ledger) as house:
-            team = Attacker(contest, house, server.base_url)
-            made = await team.submits(guess_of_half)
-            contest.approve(made)
-            seen: list[dict[str, str]] = []
-            read: list[int] = []
-            async with judging(contest, server) as up_to:
-                for call in (1, 2, 14):
-                    await up_to(call)
-                    read.append(newest(ledger).judgement)
-                    seen.append(await asyncio.to_thread(everything, house, team, made))
-            after = await asyncio.to_thread(everything, house, team, made)
+    async with in_contest(ledger) as (server, house, team):
+        contest = team.contest
+        made = await team.submits(guess_of_half)
+        contest.approve(made)
+        seen: list[dict[str, str]] = []
+        read: list[int] = []
+        async with judging(contest, server) as up_to:
+            for call in (1, 2, 14):
+                await up_to(call)
+                read.append(newest(ledger).judgement)
+                seen.append(await asyncio.to_thread(everything, house, team, made))
+        after = await asyncio.to_thread(everything, house, team, made)
     assert contest.stands(made).stage == "judged"
     assert read == sorted(set(read)), "verdicts came all the time"
     assert read[-1] - read[0] > 14 - 1, "some of them without a call"
@@ -181,17 +184,15 @@ async def test_until_it_is_judged_nothing_tells_how_much_of_it_is(ledger: Ledger
 
 @pytest.mark.slow
 async def test_nothing_tells_how_far_one_is_that_was_judged_in_part_and_goes_on(ledger: Ledger):
-    async with ScriptedServer(Script(judge=by_lot)) as server:
-        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
-        with served(ledger) as house:
-            team = Attacker(contest, house, server.base_url)
-            made = await judged_in_part(team, server, guess_of_half)
-            contest.say(made, Raised(budget=None))
-            seen: list[dict[str, str]] = []
-            async with judging(contest, server, price=PRICE) as up_to:
-                for call in (1, 2, 6):
-                    await up_to(call)
-                    seen.append(await asyncio.to_thread(of_its_own, house, team, made))
+    async with in_contest(ledger) as (server, house, team):
+        contest = team.contest
+        made = await judged_in_part(team, server, guess_of_half)
+        contest.say(made, Raised(budget=None))
+        seen: list[dict[str, str]] = []
+        async with judging(contest, server, price=PRICE) as up_to:
+            for call in (1, 2, 6):
+                await up_to(call)
+                seen.append(await asyncio.to_thread(of_its_own, house, team, made))
     assert contest.stands(made).stage == "judged"
     assert seen[0] == seen[1] == seen[2]
     assert seen[0][f"team /api/submissions/{made}/battles"].startswith("409 ")
@@ -200,17 +201,15 @@ async def test_nothing_tells_how_far_one_is_that_was_judged_in_part_and_goes_on(
 @pytest.mark.slow
 async def test_a_team_that_withdrew_one_that_was_to_go_on_is_promised_no_file(ledger: Ledger):
     """Its receipt it has; its page says why there is no more."""
-    async with ScriptedServer(Script(judge=by_lot)) as server:
-        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
-        with served(ledger) as house:
-            team = Attacker(contest, house, server.base_url)
-            made = await judged_in_part(team, server, guess_of_half)
-            contest.say(made, Raised(budget=None))
-            goes_on = team.client.get(f"/submissions/{made}").text
-            contest.say(made, Withdrawn(), person=TEAM)
-            gone = team.client.get(f"/submissions/{made}").text
-            receipt = team.client.get(f"/api/submissions/{made}/receipt")
-            battles = team.client.get(f"/api/submissions/{made}/battles")
+    async with in_contest(ledger) as (server, _, team):
+        contest = team.contest
+        made = await judged_in_part(team, server, guess_of_half)
+        contest.say(made, Raised(budget=None))
+        goes_on = team.client.get(f"/submissions/{made}").text
+        contest.say(made, Withdrawn(), person=TEAM)
+        gone = team.client.get(f"/submissions/{made}").text
+        receipt = team.client.get(f"/api/submissions/{made}/receipt")
+        battles = team.client.get(f"/api/submissions/{made}/battles")
     assert (receipt.status_code, battles.status_code) == (200, 409)
     promise = "comes when judging has ended"
     assert (promise in goes_on, promise in gone, "there is no file of its battles" in gone) == (True, False, True)
@@ -259,12 +258,9 @@ def guess_of_last(item: Item) -> str:
 async def test_where_it_ends_in_part_what_was_on_record_is_judged_in_its_turn(ledger: Ledger):
     """Else a battle that has a verdict, where others have none that come before it, would tell that its reply was
     there."""
-    async with ScriptedServer(Script(judge=by_lot)) as server:
-        contest = await founded(ledger, server.base_url, items=ITEMS, terms=ALL)
-        with served(ledger) as house:
-            team = Attacker(contest, house, server.base_url)
-            made = await judged_in_part(team, server, guess_of_last)
-            battles, _ = looked_at(team, made)
+    async with in_contest(ledger) as (server, _, team):
+        made = await judged_in_part(team, server, guess_of_last)
+        battles, _ = looked_at(team, made)
     assert 0 < len(battles) < ITEMS
     assert LAST not in {one["label"] for one in battles}
 
