@@ -211,3 +211,16 @@ def test_columns_that_a_message_names_are_added_to_what_was_typed(shell: Shell):
     assert added == ["--columns", "Question=instruction", "--columns", "Image=images"]
     assert "6 trials wanted" in shell.run(*of, *typed, *added)[0]
     shell.refuses("EH-USAGE", "'Nr=item,Nr=item'", of=[*of, *typed[:2], *typed[:2]])
+
+
+def test_two_benchmarks_with_one_item_share_its_answers_and_whoever_gives_others_is_told(shell: Shell):
+    shell.file("mon.csv", "item,instruction", "k1,Write a haiku.")
+    shell.file("mon-a.csv", "item,model,response", "k1,heron,One.", "k1,otter,Two.")
+    shell.file("tue.csv", "item,instruction", "z8,Write a poem.", "z9,Write a haiku.")
+    rows = ("z8,heron,Five.", "z8,otter,Six.", "z9,heron,Three.", "z9,otter,Four.")
+    shell.file("tue-a.csv", "item,model,response", *rows)
+    shell.run("import", "mon-a.csv", "--responses", "--benchmark", "mon.csv")
+    judge = ["judge", "tue.csv", "--responses", "tue-a.csv", "--judge", "openai/j"]
+    facts = ("'heron'", "item 'z9'", "'k1' of the benchmark 'mon'", "2 such", "rename", "--store", "--replace")
+    for of in (["import", "tue-a.csv", "--responses", "--benchmark", "tue.csv"], [*judge, "--dry-run"], judge):
+        shell.refuses("EH-ON-RECORD", *facts, of=of, expect=1)
