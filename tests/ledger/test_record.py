@@ -221,13 +221,7 @@ def test_another_answer_to_an_item_of_two_benchmarks_is_refused_with_both_of_its
     ledger.add_responses([Response(item=alone.digest, model="amber", text="A poem.")], benchmark=given)
     ledger.register_benchmark(given)
     others = [Response(item=one.digest, model="amber", text="Another.") for one in given.items]
-    facts = (
-        "item 'c'",
-        f"'{second.label}' of the benchmark '{scene.BENCHMARK.name}'",
-        "2 such",
-        "--store",
-        "--replace",
-    )
+    facts = ("item 'c'", "'2' of the benchmark 'numbers'", "2 such", "--store", "--replace")
     for refusing in (ledger.add_responses, ledger.check_responses):
         with refused(LedgerError, *facts, code="EH-ON-RECORD"):
             refusing(others, benchmark=given)
