@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,34 @@ def test_columns_that_a_message_names_are_added_to_what_was_typed(shell: Shell):
     assert added == ["--columns", "Question=instruction", "--columns", "Image=images"]
     assert "6 trials wanted" in shell.run(*of, *typed, *added)[0]
     shell.refuses("EH-USAGE", "'Nr=item,Nr=item'", of=[*of, *typed[:2], *typed[:2]])
+
+
+def test_two_benchmarks_with_one_item_share_its_answers_and_whoever_gives_others_is_told(shell: Shell):
+    shell.file("mon.csv", "item,instruction", "k1,Write a haiku.")
+    shell.file("mon-a.csv", "item,model,response", "k1,heron,One.", "k1,otter,Two.")
+    shell.file("tue.csv", "item,instruction", "z8,Write a poem.", "z9,Write a haiku.")
+    rows = ("z8,heron,Five.", "z8,otter,Six.", "z9,heron,Three.", "z9,otter,Four.")
+    shell.file("tue-a.csv", "item,model,response", *rows)
+    shell.run("import", "mon-a.csv", "--responses", "--benchmark", "mon.csv")
+    judge = ["judge", "tue.csv", "--responses", "tue-a.csv", "--judge", "openai/j"]
+    facts = ("'heron'", "item 'z9'", "'k1' of the benchmark 'mon'", "2 such", "rename", "--store", "--replace")
+    for of in (["import", "tue-a.csv", "--responses", "--benchmark", "tue.csv"], [*judge, "--dry-run"], judge):
+        shell.refuses("EH-ON-RECORD", *facts, of=of, expect=1)
+
+
+def test_another_machine_reads_by_the_store_alone_and_asks_with_the_items_and_their_images(
+    shell: Shell, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+):
+    store = ("--store", f"sqlite:///{shell.folder / 'ledger.db'}")
+    here = ("--responses", "--benchmark", "items.csv", *COLUMNS, "--images", "database", *store)
+    shell.run("import", "answers.xlsx", *here)
+    there = tmp_path_factory.mktemp("there")
+    monkeypatch.chdir(there)
+    shell.run("show", "--benchmark", "items", "--item", "dish-1", *store)
+    shell.run("export", "--responses", "--out", "answers.csv", *store)
+    judge = ["judge", "items.csv", *COLUMNS, "--judge", "openai/j", "--dry-run", *store]
+    shutil.copy(shell.folder / "items.csv", there)
+    (there / "images").mkdir()
+    shell.refuses("EH-DATA-IMAGE", "blue.png", "--image-root", of=judge)
+    shutil.copytree(shell.folder / "images", there / "images", dirs_exist_ok=True)
+    assert shell.document(*judge)["trials"] == 12 * 3 * 2

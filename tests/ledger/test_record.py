@@ -214,6 +214,22 @@ def test_another_answer_is_refused_with_the_item_named_and_nothing_half_added(le
     assert texts(ledger) == {"amber": "amber says 1", "blue": "blue says 1"}
 
 
+def test_another_answer_to_an_item_of_two_benchmarks_is_refused_with_both_of_its_names(ledger: Ledger):
+    scene.set_up(ledger)
+    second, alone = scene.ITEMS[1], Item(label="b", instruction="Write a poem.")
+    given = replace(scene.BENCHMARK, name="later", items=(alone, replace(second, label="c")))
+    ledger.add_responses([Response(item=alone.digest, model="amber", text="A poem.")], benchmark=given)
+    ledger.register_benchmark(given)
+    others = [Response(item=one.digest, model="amber", text="Another.") for one in given.items]
+    facts = ("item 'c'", "'2' of the benchmark 'numbers'", "2 such", "--store", "--replace")
+    for refusing in (ledger.add_responses, ledger.check_responses):
+        with refused(LedgerError, *facts, code="EH-ON-RECORD"):
+            refusing(others, benchmark=given)
+    with refused(LedgerError, "item 'b'", "1 such", "--replace", code="EH-ON-RECORD") as told:
+        ledger.add_responses(others[:1], benchmark=given)
+    assert "numbers" not in str(told.value)
+
+
 def test_two_answers_of_one_model_in_one_go_are_refused_too(ledger: Ledger):
     twice = [RESPONSES[0], replace(RESPONSES[0], text="I changed my mind")]
     with refused(LedgerError, "'amber'", code="EH-ON-RECORD"):

@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import httpx2 as httpx
@@ -10,10 +11,23 @@ import pytest
 
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
-from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.read.projection import items_of, studies
 from evenhand.ledger.read.public_benchmarks import open_benchmark
-from evenhand.ledger.store.record import Ledger
-from tests.site.house import MODELS, PNG, SCRIPT, SECRETS, House, fill, fill_with_lengths, links, served
+from evenhand.ledger.store.record import Entries, Ledger
+from tests.site.house import (
+    MODELS,
+    PNG,
+    SCRIPT,
+    SECRETS,
+    House,
+    fill,
+    fill_with_lengths,
+    judge,
+    links,
+    numbers,
+    served,
+)
+from tests.site.test_asked_again_attacker import says, trials_on
 
 BLUE = MODELS[1]
 
@@ -40,6 +54,22 @@ def test_the_list_of_boards_leads_to_each(gallery: House):
     (link,) = links(visitor.get("/"), "/boards/")
     assert link == f"/boards/{only_board(visitor)}"
     assert visitor.get(link).status_code == 200
+
+
+def test_a_trial_that_two_studies_want_or_that_was_asked_again_is_listed_once(ledger: Ledger):
+    fill(ledger)
+    benchmark = numbers(ledger)
+    answers = ledger.responses_to([item.digest for item in benchmark.items])
+    judge(ledger, benchmark, answers, models=MODELS[:3])
+    both, few = sorted(studies(ledger), key=lambda one: -one.reached)
+    assert (both.reached, few.reached) == (72, 36)
+    again = [replace(one, attempt=1) for one in trials_on(ledger, benchmark.items[:1])]
+    ledger.commit(
+        Entries(trials=again, links=[(both.key, one.key) for one in again], judgements=says(again, reader="r1"))
+    )
+    with served(ledger) as house:
+        (board,) = house.visitor().get("/api/boards").json()["boards"]
+        assert board["trials"] == 72
 
 
 def test_a_board_shows_models_in_order_with_the_judge_beside_them(gallery: House):
@@ -112,6 +142,22 @@ def test_the_json_of_a_board_is_the_command_lines_document(gallery: House):
     assert document == visitor.get(f"/api/boards/{board}").json()
     assert [one["model"] for one in document["models"]] == list(MODELS)
     assert document["schema"] == 1
+
+
+def test_a_withheld_board_has_all_digits_for_the_owner_alone_and_an_open_one_for_everybody(ledger: Ledger):
+    data = fill(ledger, upset=True)
+
+    def ratings(visitor: httpx.Client) -> list[float]:
+        found = visitor.get(f"/api/boards/{only_board(visitor)}").json()
+        return [one["rating"] for one in found["models"] if one["rating"] is not None]
+
+    with served(ledger) as house:
+        everybody, owner = house.visitor(), house.signed_in("owner")
+        assert ratings(everybody)
+        assert all(one % 10 == 0 for one in ratings(everybody))
+        assert not all(one % 10 == 0 for one in ratings(owner))
+        open_benchmark(ledger, data, by=None)
+        assert ratings(everybody) == ratings(owner)
 
 
 def test_the_csv_of_a_board_holds_no_formula(gallery: House):

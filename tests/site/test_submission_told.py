@@ -2,11 +2,12 @@
 
 import json
 
+import httpx2 as httpx
 import pytest
 
 from evenhand.domain.submission import Approved, Published, Refused, Withdrawn, label
 from evenhand.ledger.submissions.store import tell
-from tests.site.desk import Desk, Team, opened, words_of
+from tests.site.desk import Desk, Team, opened, placed, words_of
 from tests.site.house import MODELS, House, refusal_of
 
 
@@ -50,6 +51,19 @@ def test_a_submission_taken_down_after_judging_is_not_said_to_be_unjudged(desk: 
     early = team.confirmed(version="3")
     tell(desk.ledger, early, Refused(reason="No."), person="owner")
     assert "Nothing was judged." in words_of(team.page(early))
+
+
+def test_the_trials_of_a_submission_that_is_being_judged_are_listed_for_the_owner_alone(desk: Desk, team: Team):
+    def trials(visitor: httpx.Client) -> int:
+        (board,) = visitor.get("/api/boards").json()["boards"]
+        return board["trials"]
+
+    everybody, owner = desk.house.visitor(), desk.house.signed_in("owner")
+    before = trials(everybody)
+    one = team.confirmed()
+    desk.approve(one)
+    placed(desk.ledger, desk.data, label(one))
+    assert (trials(everybody), trials(owner)) == (before, before + 24)
 
 
 def test_page_board_and_battle_file_call_it_the_same_where_two_have_one_name(desk: Desk, team: Team):

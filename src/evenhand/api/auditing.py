@@ -238,7 +238,7 @@ async def _audited(plan: AuditPlan, ledger: Ledger, scale: _Scale, *, replace: b
     """The plan carried out, once all of it is found possible, and its report kept where a reply was read."""
     audit = plan.made(ledger)
     ledger.register_benchmark(plan.benchmark)
-    ledger.add_responses(plan.answers, replace=replace)
+    ledger.add_responses(plan.answers, replace=replace, benchmark=plan.benchmark)
     finished(await ask(audit, command="audit (Python)"))
     report = audit_report(ledger, audit.design, rules=scale.rules, seed=plan.seed, families=scale.families)
     if report.coverage.with_verdict:

@@ -247,7 +247,7 @@ async def _judged(plan: JudgingPlan, ledger: Ledger, *, replace: bool) -> JudgeR
     """The plan carried out, once all of it is found possible."""
     jobs = plan.jobs(ledger)
     ledger.register_benchmark(plan.benchmark)
-    ledger.add_responses(plan.responses, replace=replace)
+    ledger.add_responses(plan.responses, replace=replace, benchmark=plan.benchmark)
     done = finished(await carry_out_all(jobs, command=JUDGED_IN_PYTHON))
     return JudgeRun(
         run=done[0].ended.run,
@@ -266,7 +266,7 @@ async def _placed(plan: JudgingPlan, ledger: Ledger, newcomers: Sequence[Newcome
     plan = _with_opponents(plan, ledger)
     placements = plan_placements(plan, newcomers, ledger)
     ledger.register_benchmark(plan.benchmark)
-    ledger.add_responses(plan.responses, replace=replace)
+    ledger.add_responses(plan.responses, replace=replace, benchmark=plan.benchmark)
     if replace:
         placements = plan_placements(plan, newcomers, ledger)
     done = finished(await carry_out_placements(placements, command=JUDGED_IN_PYTHON))

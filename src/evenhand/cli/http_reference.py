@@ -34,6 +34,8 @@ def http_reference() -> str:
 def _operation(name: str, found: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[str]:
     public = " Public." if found.get("security") == [] else ""
     yield f"## {name}\n\n{found['summary']}.{public}\n"
+    if "description" in found:
+        yield f"{found['description']}\n"
     rows = [f"| `{one['name']}` | {one['in']} | {_needed(one)} | {_said(one)} |" for one in found.get("parameters", ())]
     body = found.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     shape = schemas.get(body.get("$ref", "").rpartition("/")[2], {})

@@ -78,7 +78,7 @@ def import_responses(
     settings: Mapping[str, Json] | None = None,
 ) -> ImportedResponses:
     """Raises LedgerError where the ledger holds other texts, unless `replace`; then nothing was added."""
-    new = ledger.add_responses(read.responses, replace=replace)
+    new = ledger.add_responses(read.responses, replace=replace, benchmark=benchmark)
     ledger.add_responses(reference_responses(benchmark))
     ledger.register_benchmark(benchmark)
     known = len(read.responses) - new

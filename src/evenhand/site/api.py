@@ -33,7 +33,6 @@ from evenhand.site.documents import (
     BenchmarkListed,
     BenchmarksDocument,
     BoardDocument,
-    BoardListed,
     BoardsDocument,
     InvitationDocument,
     InvitationListed,
@@ -89,24 +88,18 @@ class Opening(BaseModel):
 
 @routes.get("/boards", summary="The boards there are", openapi_extra=PUBLIC)
 async def list_boards(serving: Serving, visiting: Visiting) -> BoardsDocument:
-    found: list[BoardListed] = [
-        {
-            "board": one.id,
-            "benchmark": one.benchmark,
-            "data": one.data,
-            "sample": one.sample,
-            "judge": one.judge,
-            "protocol": one.protocol,
-            "readout": one.readout,
-            "variant": one.variant or None,
-            "trials": one.reached,
-        }
-        for one in await serving.boards(running=visiting.is_owner)
-    ]
-    return {"schema": 1, "boards": found}
+    return {"schema": 1, "boards": await serving.boards_listed(running=visiting.is_owner)}
 
 
-@routes.get("/boards/{board}", summary="One board, as `evenhand rank --json` prints it", openapi_extra=PUBLIC)
+@routes.get(
+    "/boards/{board}",
+    summary="One board, with the fields of `evenhand rank --json`",
+    description="Of a benchmark that is withheld everybody but the owner gets what was released, and no more digits "
+    "than intervals support: a rating of 1043 within 996 and 1090 is 1040; what has no interval is told to two digits, "
+    "ratings to the ten. More digits say nothing sure of a model, and help to work out single verdicts that are "
+    "withheld. The owner gets them all, and so does everybody where nothing is withheld.",
+    openapi_extra=PUBLIC,
+)
 async def get_board(serving: Serving, board: BoardId, asked: View) -> BoardDocument:  # noqa: ARG001
     return json.loads(await serving.document(asked))
 

@@ -67,9 +67,9 @@ class Answers:
         """Once all that was asked for is found possible: all of them, and which were empty, unless it is a dry run.
         `helps`: who leads has kept them, and others than those are refused."""
         if helps or (dry_run and not replace):
-            ledger.check_responses(self.everyone)
+            ledger.check_responses(self.everyone, benchmark=benchmark)
         elif not dry_run:
-            ledger.add_responses(self.everyone, replace=replace)
+            ledger.add_responses(self.everyone, replace=replace, benchmark=benchmark)
             if self.read is not None:
                 remember_empty(ledger, benchmark, self.read)
 

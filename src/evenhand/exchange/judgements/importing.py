@@ -78,7 +78,7 @@ def import_judgements(
     before = {one.model for one in answers_on_record(ledger, benchmark, variant=variant)}
     runs: dict[str, str] = {}
     if fresh:
-        ledger.add_responses(read.answers, replace=replace)
+        ledger.add_responses(read.answers, replace=replace, benchmark=benchmark)
         ledger.register_benchmark(benchmark)
         ledger.add_responses(reference_responses(benchmark))
         entries = Entries()

@@ -158,6 +158,18 @@ def _content(row: Row[Any]) -> Mapping[str, Any]:
         return content
 
 
+def reached_together(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> int:
+    """Trials asked or known: one that several of these studies want counts once, as does one that was asked again."""
+    if len(chosen) < 2:
+        return sum(study.reached for study in chosen)
+    links = schema.study_trials
+    query = select(func.count(links.c.trial.distinct())).where(
+        links.c.study.in_([study.key for study in chosen]), links.c.trial.not_in(schema.ASKED_AGAIN)
+    )
+    with ledger.reading() as connection:
+        return connection.execute(query).scalar_one()
+
+
 def _links_by_study() -> Select[str, int]:
     # Counted in the links alone: to look up the trial of each takes ten times as long.
     return select(schema.study_trials.c.study, func.count()).group_by(schema.study_trials.c.study)

@@ -20,6 +20,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition
 from evenhand.files.private_files import tighten
+from evenhand.format.words import listed
 from evenhand.images import ImageStore
 from evenhand.ledger.store import kept, rows, schema, server, statements
 from evenhand.ledger.store.entries import Entries
@@ -307,23 +308,28 @@ class Ledger:
         self.insert_new(connection, schema.meta, lacking)
 
     @until_made
-    def add_responses(self, responses: Sequence[Response], *, replace: bool = False) -> int:
+    def add_responses(
+        self, responses: Sequence[Response], *, replace: bool = False, benchmark: Benchmark | None = None
+    ) -> int:
         """Makes each response the one that stands for its model; returns how many were new.
 
-        Another text for the same item, model and variant raises LedgerError unless `replace`.
+        Another text for the same item, model and variant raises LedgerError unless `replace`. `benchmark`: the one
+        that they came with, whose names of the items the sentence takes.
         """
         with self.writing() as connection:
-            fresh = self._fresh(connection, responses, replace=replace)
+            fresh = self._fresh(connection, responses, benchmark, replace=replace)
             self._let_stand(connection, fresh)
         return len(fresh)
 
     @until_made
-    def check_responses(self, responses: Sequence[Response]) -> None:
+    def check_responses(self, responses: Sequence[Response], *, benchmark: Benchmark | None = None) -> None:
         """Raises LedgerError where `add_responses` would, and adds nothing."""
         with self.reading() as connection:
-            self._fresh(connection, responses, replace=False)
+            self._fresh(connection, responses, benchmark, replace=False)
 
-    def _fresh(self, connection: Connection, responses: Sequence[Response], *, replace: bool) -> list[Response]:
+    def _fresh(
+        self, connection: Connection, responses: Sequence[Response], benchmark: Benchmark | None, *, replace: bool
+    ) -> list[Response]:
         current = {
             (r.item, r.model, r.variant): r.digest
             for r in self._current(connection, {response.item for response in responses})
@@ -339,7 +345,7 @@ class Ledger:
                 clashes.append(r)
             current[r.item, r.model, r.variant] = r.digest
         if clashes and not replace:
-            raise LedgerError(self._clash(connection, clashes), code="EH-ON-RECORD")
+            raise LedgerError(_clash(connection, clashes, benchmark), code="EH-ON-RECORD")
         return fresh
 
     def _let_stand(self, connection: Connection, responses: Sequence[Response]) -> None:
@@ -349,15 +355,6 @@ class Ledger:
             for r in responses
         ]
         self.insert_new(connection, schema.response_choices, choices)
-
-    def _clash(self, connection: Connection, clashes: Sequence[Response]) -> str:
-        places = schema.benchmark_items
-        query = select(places.c.label).where(places.c.item == clashes[0].item)
-        label = connection.execute(query).scalars().first() or clashes[0].item[:12]
-        return (
-            f"The ledger already holds another answer of '{clashes[0].model}' to item '{label}' "
-            f"({len(clashes)} such answers in all); give --replace to let the new ones stand, or rename the model."
-        )
 
     def responses_to(
         self,
@@ -541,6 +538,42 @@ def _outcome(work: Callable[[], T]) -> T | Exception:
         return work()
     except Exception as error:  # noqa: BLE001  whoever asked for it hears of it
         return error
+
+
+def _clash(connection: Connection, clashes: Sequence[Response], benchmark: Benchmark | None) -> str:
+    """Of an item that another benchmark holds too where there is one, for its boards lose by --replace."""
+    held = _holders(connection, {one.item for one in clashes})
+    own = {item.digest: item.label for item in benchmark.items} if benchmark else {}
+    others = [one for one in held if benchmark and one.name != benchmark.name]
+    shared = others[0] if others else None
+    first = next(one for one in clashes if shared is None or one.item == shared.item)
+    label = own.get(first.item) or next((one.label for one in held if one.item == first.item), first.item[:12])
+    said = (
+        f"The ledger already holds another answer of '{first.model}' to item '{label}' "
+        f"({len(clashes)} such answers in all)."
+    )
+    if shared is None:
+        return (
+            f"{said} Give --replace to let the new ones stand; boards then leave out what was judged of the old ones. "
+            "If both are to stand, rename the model."
+        )
+    names = listed(dict.fromkeys(f"'{one.name}'" for one in others))
+    return (
+        f"{said} That item is '{shared.label}' of the benchmark '{shared.name}' too: items of the same content share "
+        "each model's answer. If both are to stand, rename the model, or give another ledger with --store. With "
+        f"--replace the new ones stand, and the boards of {names} leave out what was judged of the old ones."
+    )
+
+
+def _holders(connection: Connection, items: Collection[str]) -> list[Row[str, str, str]]:
+    """Which benchmarks hold these items, and under what labels; the oldest first."""
+    places, names = schema.benchmark_items, schema.benchmarks
+    query = (
+        select(places.c.item, places.c.label, names.c.name)
+        .join(names, names.c.digest == places.c.benchmark)
+        .order_by(names.c.at, places.c.position)
+    )
+    return [row for some in chunks(sorted(items)) for row in connection.execute(query.where(places.c.item.in_(some)))]
 
 
 def open_ledger(url: str, *, create: bool = True) -> Ledger:

@@ -12,10 +12,11 @@ from evenhand.domain.rater import is_scripted
 from evenhand.domain.trial import seen
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_parts
-from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
+from evenhand.ledger.read.projection import StudyOnRecord, items_of, reached_together, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.reports.board.released import ReleasedBoard
+from evenhand.site.documents import BoardListed
 from evenhand.site.http.visibility import bare_items
 
 PEOPLE = "people"
@@ -130,11 +131,6 @@ class BoardOnRecord:
         return self._first.variant
 
     @property
-    def reached(self) -> int:
-        """Trials asked or known; one that several studies want counts for each."""
-        return sum(study.reached for study in self.studies if study.key not in self.untold)
-
-    @property
     def settings(self) -> str:
         """What tells apart two boards of one judge."""
         settings = ", ".join(f"{name} {value}" for name, value in self._first.rater.settings.as_json().items())
@@ -173,6 +169,25 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
         for identity, some in grouped.items()
     )
     return tuple(sorted(found, key=lambda board: (board.benchmark, board.human, board.judge, board.protocol, board.id)))
+
+
+def boards_listed(ledger: Ledger, *, running: bool = False) -> list[BoardListed]:
+    """Those on which something counts, as the API lists them."""
+    return [
+        {
+            "board": one.id,
+            "benchmark": one.benchmark,
+            "data": one.data,
+            "sample": one.sample,
+            "judge": one.judge,
+            "protocol": one.protocol,
+            "readout": one.readout,
+            "variant": one.variant or None,
+            "trials": reached_together(ledger, [study for study in one.studies if study.key not in one.untold]),
+        }
+        for one in boards_on_record(ledger, running=running)
+        if one.studies
+    ]
 
 
 def _identity(study: StudyOnRecord) -> str:

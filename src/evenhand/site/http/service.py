@@ -26,10 +26,11 @@ from evenhand.reports.errors import RankError
 from evenhand.reports.papers.catalog import paper_of_protocol
 from evenhand.reports.papers.paper import Score
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
-from evenhand.site.boards.listing import BoardOnRecord, boards_on_record, found_board
+from evenhand.site.boards.listing import BoardOnRecord, boards_listed, boards_on_record, found_board
 from evenhand.site.boards.paper import paper_of, paper_scores
 from evenhand.site.boards.standings import BoardView, Standings, at_equal_length, ranked, standings
 from evenhand.site.cases.listing import CaseShelf
+from evenhand.site.documents import BoardListed
 from evenhand.site.http.computed import LastMade, StillWorking
 from evenhand.site.http.kept_figures import KeptFigures
 from evenhand.site.http.pages import Pages
@@ -110,6 +111,15 @@ class Service:
         return await self.figures.kept(
             ("boards", running),
             partial(boards_on_record, running=running),
+            self.site.limits.patience,
+            what="The list of boards",
+        )
+
+    async def boards_listed(self, *, running: bool = False) -> list[BoardListed]:
+        """As `boards`, with how many trials each has."""
+        return await self.figures.kept(
+            ("boards listed", running),
+            partial(boards_listed, running=running),
             self.site.limits.patience,
             what="The list of boards",
         )
@@ -235,7 +245,7 @@ class Service:
         return await self.figures.looked(partial(latest_audits, self.ledger, found.origin, as_seen))
 
     async def document(self, asked: BoardView) -> str:
-        """The board as `evenhand rank --json` prints it."""
+        """The board with the fields of `evenhand rank --json`."""
         on_record, seen = await self._seen(asked)
         await self._categories(asked)
         return await self.figures.kept(
