@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -205,6 +206,25 @@ def a_benchmark_that_grows(desk: Desk) -> None:
     assert len((desk.folder / "grown" / "items.jsonl").read_text(encoding="utf-8").splitlines()) == 1
 
 
+def images_elsewhere(desk: Desk) -> None:
+    """A place for images is named where they lie in another already."""
+    ledger = desk.ledger()
+    held = ledger.images.put(RED).digest
+    (command,) = desk.advised("runs", "--images", "my pictures", "--store", STORE, expect=1)
+    assert "my pictures" in desk.types(command)
+    with closing(Ledger(f"{STORE}?images=my pictures", create=False)) as moved:
+        assert moved.places.images.where == str(desk.folder / "my pictures" / "images")
+        assert moved.images.get(held) == RED
+
+
+def a_backup_for_a_server(desk: Desk) -> None:
+    numbered(2).judged(desk.ledger(), amber_always)
+    desk.run("ledger", "backup", "safe", "--store", STORE)
+    (command,) = desk.advised("ledger", "restore", "safe", "--store", "postgresql://ann@127.0.0.1:9/new", expect=1)
+    filled = command.replace("FOLDER/ledger.db", "'safe/my ledger.db'").replace("postgresql://…", "sqlite:///new.db")
+    assert "all are equal" in desk.types(filled)
+
+
 def advice_in(printed: str) -> list[str]:
     return [found[1] or found[2] for found in ADVICE.finditer(printed)]
 
@@ -232,6 +252,8 @@ SITUATIONS: dict[str, Callable[[Desk], None]] = {
     "evenhand show RUN": a_case_of_two_files,
     "evenhand show {}, of a run": no_verdict_of_a_run,
     "evenhand growing begin {}": a_benchmark_that_grows,
+    "evenhand ledger images {}": images_elsewhere,
+    "evenhand ledger copy sqlite:///FOLDER/ledger.db postgresql://…": a_backup_for_a_server,
 }
 
 
@@ -257,7 +279,6 @@ ELSEWHERE = {
     "evenhand benchmarks show NAME --pages FOLDER": "tests/cli/test_publish.py",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",
     "evenhand ledger copy FROM TO": "tests/ledger/test_copying.py",
-    "evenhand ledger copy sqlite:///FOLDER/ledger.db postgresql://…": "tests/ledger/test_postgresql.py",
     **dict.fromkeys(
         (
             "evenhand growing take {} FILE",

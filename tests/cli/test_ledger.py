@@ -10,6 +10,7 @@ import pytest
 
 from evenhand.images import digest
 from tests.cli.shell import Shell
+from tests.refusals import tells
 from tests.scripted_server import server_process
 
 
@@ -81,3 +82,14 @@ def test_a_run_that_was_altered_is_named_where_runs_are_listed_and_by_the_check(
     assert f"The run '{run}' on record cannot be read: it is not as it was written." in said
     found = shell.run("ledger", "check", expect=1)[0]
     assert re.search(rf"run(s|_ends): 1 changed. On record and not as written: {run}", found)
+
+
+def test_it_is_said_how_large_images_are_and_where_they_went(shell: Shell) -> None:
+    held = shell.document("ledger", "info")
+    assert 0 < held["image_bytes"] < 100_000, "from which on it is told in MB"
+    files, size = f"{held['images']} images", f"{held['image_bytes']:,} bytes"
+    assert f"{files}, {size}" in shell.run("ledger", "info")[0].splitlines()
+    said = shell.run("ledger", "images", "moved")[1]
+    tells(said, ".evenhand/images to", shell.folder / "moved" / "images", f"{files} ({size})")
+    again = shell.run("ledger", "images", "moved", "--images", "moved")[1]
+    assert again == f"The images lie in {shell.folder / 'moved' / 'images'} already.\n"

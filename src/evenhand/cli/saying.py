@@ -44,7 +44,8 @@ def typeable(sentence: str) -> str:
 def _with_store(found: re.Match[str], store: str) -> str:
     name, rest = found["name"], found["rest"].strip()
     of_file = name in _OF_FILES and rest and not rest.startswith("--")
-    if name not in OF_LEDGER or "--store" in rest or of_file or not (rest or name in _ALONE):
+    names_both = f"{name} {rest}".startswith("ledger copy ")
+    if name not in OF_LEDGER or "--store" in rest or of_file or names_both or not (rest or name in _ALONE):
         return found[0]
     return f"`{found['command'].rstrip()} --store {shlex.quote(store)}`"
 

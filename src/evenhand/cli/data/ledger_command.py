@@ -27,6 +27,7 @@ def command() -> None:
 def info(_: click.Context, given: LedgerOptions) -> None:
     """How large the ledger is, what it holds and what it cost."""
     from evenhand.format.tables import console, fitted
+    from evenhand.format.words import counted, sized
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.upkeep import chain, signing
     from evenhand.ledger.upkeep import check as upkeep
@@ -37,11 +38,10 @@ def info(_: click.Context, given: LedgerOptions) -> None:
         more = {"chain": head.as_json(), "public_keys": [one.as_json() for one in keys]}
         click.echo(json.dumps({**found.as_json(), **more}, ensure_ascii=False))
         return
-    size = f", {found.size_bytes / 1e6:.1f} MB"
-    click.echo(f"{found.where}{size}, tables at version {found.version}")
+    click.echo(f"{found.where}, {sized(found.size_bytes)}, tables at version {found.version}")
     counts = "  ".join(f"{name}\u00a0{count}" for name, count in found.counts.items())
     click.echo(fitted(counts, console().width))
-    click.echo(f"{found.images} images, {found.image_bytes / 1e6:.1f} MB")
+    click.echo(f"{counted(found.images, 'image')}, {sized(found.image_bytes)}")
     unknown = f"; the price of {found.cost_unknown} calls is unknown" if found.cost_unknown else ""
     click.echo(f"${found.cost_usd:.4f} spent{unknown}")
     click.echo(_named("Head of the chain", head.hash))
@@ -158,7 +158,9 @@ def copy(_: click.Context, given: CopyOptions) -> None:
 
 
 def _files(done: "Copied", what: str) -> str:
-    return f"{done.files:,} {what}{'' if done.files == 1 else 's'} ({done.size / 1e6:.1f} MB)"
+    from evenhand.format.words import sized
+
+    return f"{done.files:,} {what}{'' if done.files == 1 else 's'} ({sized(done.size)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,9 +185,12 @@ def images(_: click.Context, given: ImagesOptions) -> None:
         click.echo(ledger.places.images.where)
         return
     with waiting("Copying images"):
-        before, done, submitted = move_images(ledger, given.url)
-    counted = f"{_files(done, 'image')}, {_files(submitted, 'submitted file')}"
-    click.echo(f"Copied from {before.images.where}, each read again there and hashed: {counted}.", err=True)
+        done = move_images(ledger, given.url)
+    if done.source == done.target:
+        click.echo(f"The images lie in {done.target} already.", err=True)
+        return
+    counted = f"{_files(done.images, 'image')}, {_files(done.submitted, 'submitted file')}"
+    click.echo(f"Copied from {done.source} to {done.target}, each read again there and hashed: {counted}.", err=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
