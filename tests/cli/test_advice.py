@@ -19,6 +19,7 @@ from evenhand.cli.main import COMMANDS, Commands
 from evenhand.cli.main import evenhand as program
 from evenhand.cli.saying import OF_LEDGER, typeable
 from evenhand.domain.rater import Rater
+from evenhand.ledger.store.opening import NOT_REPEATED
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.settings import site_at
 from tests.benchmarks.files import RED
@@ -365,7 +366,10 @@ def test_a_ledger_named_on_the_command_line_is_in_the_advice(monkeypatch: pytest
     said = "`evenhand runs` lists them; `evenhand judge` makes some; `evenhand rank b.csv` ranks."
     monkeypatch.setattr("sys.argv", ["evenhand", "show", "x", "--store", "sqlite:///a b.db"])
     assert typeable(said) == said.replace("`evenhand runs`", "`evenhand runs --store 'sqlite:///a b.db'`")
-    monkeypatch.setattr("sys.argv", ["evenhand", "show", "x", "--store=postgresql://me:secret@host/db"])
-    assert typeable(said) == said
+    for hidden in ("me:secret@host/db", "me:a/secret@host/db", "me@host/db?sslmode=require&password=secret"):
+        monkeypatch.setattr("sys.argv", ["evenhand", "show", "x", f"--store=postgresql://{hidden}"])
+        assert typeable(said) == f"{said} {NOT_REPEATED}"
+        assert typeable("`evenhand rank b.csv` ranks.") == "`evenhand rank b.csv` ranks."
+    assert "EVENHAND_STORE" in NOT_REPEATED
     monkeypatch.setattr("sys.argv", ["evenhand", "show", "x"])
     assert typeable(said) == said

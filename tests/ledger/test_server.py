@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import socket
 import threading
 import time
@@ -12,13 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.opening import NOT_REPEATED, LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep.check import check, info
 from evenhand.reports.board.audit_hint import store_flag
 from tests.cli.shell import Shell
 from tests.database import PostgreSQL, the_server
-from tests.refusals import refused
+from tests.refusals import refused, tells
+from tests.reports.report_scene import numbered
+from tests.reports.test_report_cases import amber_always
 from tests.warm import LONG
 
 SECRET = "hunter2"
@@ -47,6 +50,25 @@ def test_no_password_of_an_address_is_told(
     out, err = Shell(tmp_path, monkeypatch, capsys).run("ledger", "info", "--store", url)
     assert server.folder.name in out
     assert SECRET not in out + err
+
+
+def test_a_command_under_a_board_is_whole_where_the_address_has_a_password(
+    server: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """By a variable, which the reader is told of: with the password taken out of it, an address leads nowhere."""
+    bare = server.ledger_of(tmp_path / "own")
+    with closing(Ledger(bare)) as ledger:
+        numbered(2).judged(ledger, amber_always)
+    shell = Shell(tmp_path, monkeypatch, capsys)
+    out, err = shell.run("rank", "--store", with_secrets(bare))
+    (command,) = (line for line in out.splitlines() if line.startswith("  evenhand audit"))
+    assert "--store" not in command
+    tells(" ".join(out.split()), NOT_REPEATED)
+    assert SECRET not in out + err
+    out, _ = shell.run("rank", "--store", bare)
+    (command,) = (line for line in out.splitlines() if line.startswith("  evenhand audit"))
+    assert shlex.split(command)[-2:] == ["--store", bare]
+    assert "EVENHAND_STORE" not in out
 
 
 @pytest.mark.parametrize(

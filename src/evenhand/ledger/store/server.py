@@ -75,6 +75,10 @@ def shown(url: URL) -> str:
     return url.difference_update_query(_SECRETS).render_as_string(hide_password=True)
 
 
+def holds_password(url: URL) -> bool:
+    return url.password is not None or not set(_SECRETS).isdisjoint(url.query)
+
+
 def engine_of(url: URL, *, read_only: bool, wait_seconds: float) -> Engine:
     """Whatever else stands in the address (sslmode, service, passfile, ...) is libpq's. Raises LedgerError."""
     where = shown(url)
