@@ -265,7 +265,8 @@ class PostgreSQL:
         for folder in (made.folder, log_in):
             if made.user is not None and folder is not None:
                 os.chown(folder, made.user, -1)
-        made.run("initdb", "-A", "trust", "-U", _USER, "-N", *(() if log_in is None else ("-X", str(log_in / "log"))))
+        apart = () if log_in is None else ("-X", str(log_in / "log"))
+        made.run("initdb", "-A", "trust", "-U", _USER, "-N", "--lc-messages=C", *apart)
         made.start()
         return made
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from evenhand.cli.main import COMMANDS, Commands
 from evenhand.cli.main import evenhand as program
 from evenhand.cli.saying import OF_LEDGER, typeable
 from evenhand.domain.rater import Rater
+from evenhand.ledger.store.opening import NOT_REPEATED
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.settings import site_at
 from tests.benchmarks.files import RED
@@ -205,6 +207,25 @@ def a_benchmark_that_grows(desk: Desk) -> None:
     assert len((desk.folder / "grown" / "items.jsonl").read_text(encoding="utf-8").splitlines()) == 1
 
 
+def images_elsewhere(desk: Desk) -> None:
+    """A place for images is named where they lie in another already."""
+    ledger = desk.ledger()
+    held = ledger.images.put(RED).digest
+    (command,) = desk.advised("runs", "--images", "my pictures", "--store", STORE, expect=1)
+    assert "my pictures" in desk.types(command)
+    with closing(Ledger(f"{STORE}?images=my pictures", create=False)) as moved:
+        assert moved.places.images.where == str(desk.folder / "my pictures" / "images")
+        assert moved.images.get(held) == RED
+
+
+def a_backup_for_a_server(desk: Desk) -> None:
+    numbered(2).judged(desk.ledger(), amber_always)
+    desk.run("ledger", "backup", "safe", "--store", STORE)
+    (command,) = desk.advised("ledger", "restore", "safe", "--store", "postgresql://ann@127.0.0.1:9/new", expect=1)
+    filled = command.replace("FOLDER/ledger.db", "'safe/my ledger.db'").replace("postgresql://…", "sqlite:///new.db")
+    assert "all are equal" in desk.types(filled)
+
+
 def advice_in(printed: str) -> list[str]:
     return [found[1] or found[2] for found in ADVICE.finditer(printed)]
 
@@ -232,6 +253,8 @@ SITUATIONS: dict[str, Callable[[Desk], None]] = {
     "evenhand show RUN": a_case_of_two_files,
     "evenhand show {}, of a run": no_verdict_of_a_run,
     "evenhand growing begin {}": a_benchmark_that_grows,
+    "evenhand ledger images {}": images_elsewhere,
+    "evenhand ledger copy sqlite:///FOLDER/ledger.db postgresql://…": a_backup_for_a_server,
 }
 
 
@@ -257,7 +280,6 @@ ELSEWHERE = {
     "evenhand benchmarks show NAME --pages FOLDER": "tests/cli/test_publish.py",
     "evenhand ledger backup FOLDER": "tests/cli/test_ledger.py",
     "evenhand ledger copy FROM TO": "tests/ledger/test_copying.py",
-    "evenhand ledger copy sqlite:///FOLDER/ledger.db postgresql://…": "tests/ledger/test_postgresql.py",
     **dict.fromkeys(
         (
             "evenhand growing take {} FILE",
@@ -344,7 +366,10 @@ def test_a_ledger_named_on_the_command_line_is_in_the_advice(monkeypatch: pytest
     said = "`evenhand runs` lists them; `evenhand judge` makes some; `evenhand rank b.csv` ranks."
     monkeypatch.setattr("sys.argv", ["evenhand", "show", "x", "--store", "sqlite:///a b.db"])
     assert typeable(said) == said.replace("`evenhand runs`", "`evenhand runs --store 'sqlite:///a b.db'`")
-    monkeypatch.setattr("sys.argv", ["evenhand", "show", "x", "--store=postgresql://me:secret@host/db"])
-    assert typeable(said) == said
+    for hidden in ("me:secret@host/db", "me:a/secret@host/db", "me@host/db?sslmode=require&password=secret"):
+        monkeypatch.setattr("sys.argv", ["evenhand", "show", "x", f"--store=postgresql://{hidden}"])
+        assert typeable(said) == f"{said} {NOT_REPEATED}"
+        assert typeable("`evenhand rank b.csv` ranks.") == "`evenhand rank b.csv` ranks."
+    assert "EVENHAND_STORE" in NOT_REPEATED
     monkeypatch.setattr("sys.argv", ["evenhand", "show", "x"])
     assert typeable(said) == said

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evenhand.format.words import counted, listed, wide_notes
+from evenhand.format.words import counted, listed, sized, wide_notes
 
 
 @pytest.mark.parametrize(
@@ -19,6 +19,14 @@ from evenhand.format.words import counted, listed, wide_notes
 )
 def test_a_noun_agrees_with_its_number(number: int, nouns: tuple[str, ...], words: str) -> None:
     assert counted(number, *nouns) == words
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [(0, "0 bytes"), (1, "1 byte"), (4542, "4,542 bytes"), (100_000, "0.1 MB"), (1_234_567_890, "1,234.6 MB")],
+)
+def test_what_is_there_is_never_told_as_no_megabytes(size: int, words: str) -> None:
+    assert sized(size) == words
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,10 @@
 
 import json
 import re
+import shlex
 import socket
 import threading
+import time
 import traceback
 from collections.abc import Generator
 from contextlib import closing, suppress
@@ -11,13 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.opening import NOT_REPEATED, LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep.check import check, info
 from evenhand.reports.board.audit_hint import store_flag
 from tests.cli.shell import Shell
 from tests.database import PostgreSQL, the_server
-from tests.refusals import refused
+from tests.refusals import refused, tells
+from tests.reports.report_scene import numbered
+from tests.reports.test_report_cases import amber_always
+from tests.warm import LONG
 
 SECRET = "hunter2"
 
@@ -45,6 +50,25 @@ def test_no_password_of_an_address_is_told(
     out, err = Shell(tmp_path, monkeypatch, capsys).run("ledger", "info", "--store", url)
     assert server.folder.name in out
     assert SECRET not in out + err
+
+
+def test_a_command_under_a_board_is_whole_where_the_address_has_a_password(
+    server: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    """By a variable, which the reader is told of: with the password taken out of it, an address leads nowhere."""
+    bare = server.ledger_of(tmp_path / "own")
+    with closing(Ledger(bare)) as ledger:
+        numbered(2).judged(ledger, amber_always)
+    shell = Shell(tmp_path, monkeypatch, capsys)
+    out, err = shell.run("rank", "--store", with_secrets(bare))
+    (command,) = (line for line in out.splitlines() if line.startswith("  evenhand audit"))
+    assert "--store" not in command
+    tells(" ".join(out.split()), NOT_REPEATED)
+    assert SECRET not in out + err
+    out, _ = shell.run("rank", "--store", bare)
+    (command,) = (line for line in out.splitlines() if line.startswith("  evenhand audit"))
+    assert shlex.split(command)[-2:] == ["--store", bare]
+    assert "EVENHAND_STORE" not in out
 
 
 @pytest.mark.parametrize(
@@ -111,9 +135,66 @@ def test_a_dry_run_makes_no_ledger_of_an_empty_database(
     assert server.tell("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'", database=database) == [(0,)]
 
 
-def test_a_database_that_is_not_there_is_a_sentence(server: PostgreSQL):
-    with refused(LedgerError, "nobodys", code="EH-LEDGER-SERVER"):
-        Ledger(server.url("nobodys"))
+@pytest.mark.parametrize(
+    ("user", "rest", "facts"),
+    [
+        ("asked", "postgres?", ("no password supplied", "PGPASSWORD")),
+        ("asked:wrong", "postgres?", ("password authentication failed", "PGPASSWORD")),
+        ("nobody", "postgres?", ("nobody", "a user that the server knows")),
+        ("shut_out", "postgres?", ("not permitted to log in", "administrator")),
+        ("rejected", "postgres?", ("pg_hba.conf", "administrator")),
+        ("eh", "nowhere?", ("nowhere", "createdb")),
+        ("eh", "postgres?nosuchsetting=1&", ("nosuchsetting", "question mark")),
+        ("eh", "postgres?sslmode=sometimes&", ("sometimes", "question mark")),
+    ],
+)
+def test_who_is_not_let_in_is_told_what_to_do_about_it(
+    particular: PostgreSQL, user: str, rest: str, facts: tuple[str, ...]
+):
+    with refused(LedgerError, *facts, code="EH-LEDGER-SERVER") as failed:
+        Ledger(f"postgresql://{user}@/{rest}host={particular.folder}")
+    assert "see that it runs" not in str(failed.value)
+
+
+def test_who_wants_tls_of_a_server_without_it_is_told_of_sslmode(server: PostgreSQL):
+    with closing(OlderThanItIs(server)) as between, refused(LedgerError, "sslmode", code="EH-LEDGER-SERVER") as failed:
+        Ledger(f"postgresql://eh@127.0.0.1:{between.port}/postgres?sslmode=require&gssencmode=disable")
+    assert "another sslmode" in str(failed.value)
+
+
+def test_a_server_that_is_not_there_is_to_be_looked_after(tmp_path: Path):
+    with refused(LedgerError, "see that it runs", code="EH-LEDGER-SERVER"):
+        Ledger(f"postgresql://eh@/postgres?host={tmp_path}")
+
+
+@pytest.fixture
+def particular(server: PostgreSQL, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Generator[PostgreSQL]:
+    """A server that knows three more users: one is asked for a password, one may not log in, one is rejected."""
+    monkeypatch.delenv("PGPASSWORD", raising=False)
+    monkeypatch.setenv("PGPASSFILE", str(tmp_path / "none"))
+    rules = server.folder / "data" / "pg_hba.conf"
+    before = rules.read_text(encoding="utf-8")
+    server.tell("CREATE ROLE asked LOGIN PASSWORD 'right'")
+    server.tell("CREATE ROLE shut_out")
+    server.tell("CREATE ROLE rejected LOGIN")
+    rules.write_text(f"local all asked scram-sha-256\nlocal all rejected reject\n{before}", encoding="utf-8")
+    server.run("pg_ctl", "reload")
+    deadline = time.monotonic() + LONG
+    while can_log_in(server, "rejected"):  # a server reads its rules again when it comes to it
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    yield server
+    rules.write_text(before, encoding="utf-8")
+    for role in ("asked", "shut_out", "rejected"):
+        server.tell(f"DROP ROLE {role}")
+
+
+def can_log_in(server: PostgreSQL, user: str) -> bool:
+    import psycopg
+
+    with suppress(psycopg.OperationalError), psycopg.connect(f"postgresql://{user}@/postgres?host={server.folder}"):
+        return True
+    return False
 
 
 class OlderThanItIs:

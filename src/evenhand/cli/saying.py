@@ -36,28 +36,37 @@ def say(sentence: str) -> None:
 
 def typeable(sentence: str) -> str:
     """With the ledger that this command was told to use in each command that the sentence advises and that needs one:
-    as it stands it would look into the usual one. A variable or a file of settings holds for the next command too."""
+    as it stands it would look into the usual one. A variable or a file of settings holds for the next command too, and
+    is advised where the address holds a password."""
     store = _store(sys.argv[1:])
-    return sentence if store is None else _ADVICE.sub(lambda found: _with_store(found, store), sentence)
+    if store is None:
+        return sentence
+    from evenhand.ledger.store.opening import NOT_REPEATED, holds_password
+
+    whole = _ADVICE.sub(lambda found: _with_store(found, store), sentence)
+    if whole == sentence or not holds_password(store):
+        return whole
+    return f"{sentence} {NOT_REPEATED}"
 
 
 def _with_store(found: re.Match[str], store: str) -> str:
     name, rest = found["name"], found["rest"].strip()
     of_file = name in _OF_FILES and rest and not rest.startswith("--")
-    if name not in OF_LEDGER or "--store" in rest or of_file or not (rest or name in _ALONE):
+    names_both = f"{name} {rest}".startswith("ledger copy ")
+    if name not in OF_LEDGER or "--store" in rest or of_file or names_both or not (rest or name in _ALONE):
         return found[0]
     return f"`{found['command'].rstrip()} --store {shlex.quote(store)}`"
 
 
 def _store(words: list[str]) -> str | None:
-    """What was typed; None where nothing was, or where it holds a password."""
+    """What was typed; None where nothing was."""
     given = None
     for place, word in enumerate(words):
         if word == "--store" and place + 1 < len(words):
             given = words[place + 1]
         elif word.startswith("--store="):
             given = word.partition("=")[2]
-    return None if given is not None and re.search(r"//[^/@]*:[^/@]*@", given) else given
+    return given
 
 
 def folded(sentence: str, stream: TextIO | None = None) -> str:

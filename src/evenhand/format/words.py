@@ -44,6 +44,11 @@ def counted(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or plural(one)}"
 
 
+def sized(size: int) -> str:
+    """Of bytes: `4,542 bytes`; from 100,000 on `0.1 MB`."""
+    return counted(size, "byte") if size < 100_000 else f"{size / 1e6:,.1f} MB"
+
+
 def plural(noun: str) -> str:
     return f"{noun[:-1]}ies" if noun[1:].endswith("y") and noun[-2] not in "aeiou" else f"{noun}s"
 

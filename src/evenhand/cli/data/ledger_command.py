@@ -27,6 +27,7 @@ def command() -> None:
 def info(_: click.Context, given: LedgerOptions) -> None:
     """How large the ledger is, what it holds and what it cost."""
     from evenhand.format.tables import console, fitted
+    from evenhand.format.words import counted, sized
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.upkeep import chain, signing
     from evenhand.ledger.upkeep import check as upkeep
@@ -37,11 +38,10 @@ def info(_: click.Context, given: LedgerOptions) -> None:
         more = {"chain": head.as_json(), "public_keys": [one.as_json() for one in keys]}
         click.echo(json.dumps({**found.as_json(), **more}, ensure_ascii=False))
         return
-    size = f", {found.size_bytes / 1e6:.1f} MB"
-    click.echo(f"{found.where}{size}, tables at version {found.version}")
+    click.echo(f"{found.where}, {sized(found.size_bytes)}, tables at version {found.version}")
     counts = "  ".join(f"{name}\u00a0{count}" for name, count in found.counts.items())
     click.echo(fitted(counts, console().width))
-    click.echo(f"{found.images} images, {found.image_bytes / 1e6:.1f} MB")
+    click.echo(f"{counted(found.images, 'image')}, {sized(found.image_bytes)}")
     unknown = f"; the price of {found.cost_unknown} calls is unknown" if found.cost_unknown else ""
     click.echo(f"${found.cost_usd:.4f} spent{unknown}")
     click.echo(_named("Head of the chain", head.hash))
@@ -158,7 +158,9 @@ def copy(_: click.Context, given: CopyOptions) -> None:
 
 
 def _files(done: "Copied", what: str) -> str:
-    return f"{done.files:,} {what}{'' if done.files == 1 else 's'} ({done.size / 1e6:.1f} MB)"
+    from evenhand.format.words import sized
+
+    return f"{done.files:,} {what}{'' if done.files == 1 else 's'} ({sized(done.size)})"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,19 +185,22 @@ def images(_: click.Context, given: ImagesOptions) -> None:
         click.echo(ledger.places.images.where)
         return
     with waiting("Copying images"):
-        before, done, submitted = move_images(ledger, given.url)
-    counted = f"{_files(done, 'image')}, {_files(submitted, 'submitted file')}"
-    click.echo(f"Copied from {before.images.where}, each read again there and hashed: {counted}.", err=True)
+        done = move_images(ledger, given.url)
+    if done.source == done.target:
+        click.echo(f"The images lie in {done.target} already.", err=True)
+        return
+    counted = f"{_files(done.images, 'image')}, {_files(done.submitted, 'submitted file')}"
+    click.echo(f"Copied from {done.source} to {done.target}, each read again there and hashed: {counted}.", err=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    against: tuple[Path, ...] = option(
+    against: tuple[str, ...] = option(
         "--against",
         settable=False,
         metavar="FILE",
         multiple=True,
-        type=click.Path(path_type=Path),
+        type=click.Path(),
         help="A receipt, a report or a backup: is this ledger a continuation of the one it was made from? Repeatable.",
     )
     store: str = options.store()
@@ -216,32 +221,57 @@ def check(ctx: click.Context, given: CheckOptions) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.upkeep import chain
     from evenhand.ledger.upkeep import check as upkeep
-    from evenhand.ledger.upkeep.published import published_head
+    from evenhand.ledger.upkeep.published import goes_on_from, published_head
 
     try:
-        heads = {path: published_head(path) for path in given.against}
+        heads = {path: published_head(path) for path in map(_file, given.against)}
     except chain.HeadError as error:
         raise WrongUse(str(error)) from None
     with waiting("Checking the ledger"):
         ledger = Ledger(given.store, create=False)
         problems, found = upkeep.check(ledger), chain.check(ledger)
         problems += found.problems
-        problems += [f"{path}: {words}" for path, head in heads.items() for words in chain.continues(ledger, head)]
+        parted = {path: words for path, head in heads.items() if (words := chain.continues(ledger, head))}
+        ahead = [path for path in parted if goes_on_from(path, found.head)]
+        behind = [
+            f"{path} is ahead of this ledger: it holds all that is here, and what was written since. This is an older "
+            "copy, or the newest rows were taken out with their links."
+            for path in ahead
+        ]
+        problems += [f"{path}: {one}" for path, words in parted.items() if path not in ahead for one in words]
     if given.as_json:
-        document = {"schema": 1, "sound": not problems, "problems": problems, "chain": found.as_json()}
+        told = [*problems, *behind]
+        document = {"schema": 1, "sound": not told, "problems": told, "chain": found.as_json()}
         click.echo(json.dumps(document, ensure_ascii=False))
     else:
         if problems:
             click.echo("The ledger is not sound: what is on record is not what was written.")
         else:
-            click.echo("The ledger is sound.")
-            for path in given.against:
-                click.echo(printable(f"It continues the ledger that {path} was made from."))
-        for problem in problems:
+            ends_early = "The ledger ends before what it was compared with; until there it is sound."
+            click.echo(ends_early if behind else "The ledger is sound.")
+            for path in heads:
+                if path not in ahead:
+                    click.echo(printable(f"It continues the ledger that {path} was made from."))
+        for problem in (*problems, *behind):
             click.echo(fitted(printable(problem), console().width))
         for line in _covered(found):
             click.echo(line)
-    ctx.exit(1 if problems else 0)
+    ctx.exit(1 if problems or behind else 0)
+
+
+def _file(given: str) -> Path:
+    """A file that may be named by the URL of a ledger in it, of which a path would lose slashes. Raises WrongUse."""
+    from evenhand.ledger.store.opening import sqlite_path
+
+    if "://" not in given:
+        return Path(given)
+    path = sqlite_path(given)
+    if path is None:
+        raise WrongUse(
+            "--against takes a file (a receipt, a report or a backup), not the address of a server; make a backup of "
+            "the ledger there with `ledger backup` and name its folder."
+        )
+    return path
 
 
 def _covered(found: "ChainReport") -> list[str]:

@@ -27,7 +27,7 @@ from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Place, Target
 from evenhand.format.charts import save, write_out
-from evenhand.format.words import listed
+from evenhand.format.words import listed, sized
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.report import Report
 from evenhand.reports.page.writing import WrittenReport
@@ -80,7 +80,7 @@ def _withheld(report: Report) -> str:
 def written_page(report: AnyReport, path: Place) -> WrittenReport:
     with waiting("Writing the report"):
         made = write_page(report, path)
-    say(f"Written: {path} ({made.bytes / 1e6:.1f} MB); it opens in any browser, without a network.")
+    say(f"Written: {path} ({sized(made.bytes)}); it opens in any browser, without a network.")
     if isinstance(report, Report) and not report.board.origin.sample:
         say(f"Note: it holds {_withheld(report)}, which `serve` withholds; mind who gets it.")
     if made.pictures_left_out:

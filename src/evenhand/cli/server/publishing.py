@@ -13,7 +13,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.item import Benchmark
 from evenhand.files.kept_folder import check_folder, keep_folder
 from evenhand.files.outputs import Target
-from evenhand.format.words import counted
+from evenhand.format.words import counted, sized
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 
@@ -63,7 +63,7 @@ def _published(folder: Target, walk: Callable[[Callable[[int], None]], Walked]) 
         )
     say_notes(notes)
     say(
-        f"{folder}: {counted(len(walked.files), 'file')}, {kept.bytes / 1e6:.1f} MB; {len(kept.written):,} written, "
+        f"{folder}: {counted(len(walked.files), 'file')}, {sized(kept.bytes)}; {len(kept.written):,} written, "
         f"{kept.unchanged:,} as before, {len(kept.removed):,} removed. Open {folder.path / 'index.html'} in a browser, "
         "or put the folder on any static host."
     )

@@ -163,6 +163,18 @@ def shown(url: str) -> str:
     return str(sqlite_path(url) or server.shown(_parsed(url)))
 
 
+def holds_password(url: str) -> bool:
+    """Whether a store's URL is not to be repeated; one that cannot be taken apart might hold a password too."""
+    try:
+        return server.holds_password(_parsed(url))
+    except LedgerError:
+        return True
+
+
+NOT_REPEATED = "Set EVENHAND_STORE to the ledger's address before: it is not repeated here, for it holds a password."
+"""After a command that is to be typed and lacks the address for that."""
+
+
 def _missing(where: object) -> LedgerError:
     return LedgerError(
         f"There is no ledger at {where}; `evenhand judge`, `evenhand import` or `evenhand demo` makes one.",

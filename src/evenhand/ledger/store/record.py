@@ -1,5 +1,6 @@
 """The append-only record: items, responses, calls and judgements go in and stay; every table is a projection of it."""
 
+import shlex
 import time
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -136,8 +137,9 @@ class Ledger:
         if not free:
             raise LedgerError(
                 f"The images of the ledger at {self.where} lie in {kept.in_words(before.word, self.beside)}, not in "
-                f"{kept.in_words(wanted.word, self.beside)}; leave --images out, or move them with "
-                "`evenhand ledger images`.",
+                f"{kept.in_words(wanted.word, self.beside)}; name no place (by --images, EVENHAND_IMAGES or ?images= "
+                "in the ledger's URL), and they are found where they lie. "
+                f"`evenhand ledger images {shlex.quote(images)}` moves them there.",
                 code="EH-IMAGES-HELD",
             )
         return wanted

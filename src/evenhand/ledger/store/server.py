@@ -1,6 +1,7 @@
 """A ledger on a database server, which is PostgreSQL: its address, its connections, and what it says where it fails."""
 
 import os
+import re
 import time
 import weakref
 from functools import partial
@@ -24,6 +25,32 @@ _ROLLED_BACK = ("40001", "40P01")
 """SQLSTATE: others were in the way, and the transaction was taken back."""
 _FULL, _READ_ONLY, _WAITED, _NO_SUCH = "53100", "25006", "55P03", "22023"
 
+_REFUSALS = (
+    (
+        r"invalid .*(option|value|port)",
+        "correct the settings after the question mark of the store's URL: they are those of libpq",
+    ),
+    (
+        r"pg_hba\.conf|permission denied|not permitted to log in",
+        "have the server's administrator let this user into this database from here",
+    ),
+    (
+        r"no password supplied|authentication failed|role .* does not exist",
+        "give a user that the server knows, with the right password: in the store's URL, where it is written "
+        "USER:PASSWORD@HOST, in PGPASSWORD or in a password file",
+    ),
+    (
+        r"database .* does not exist",
+        "make an empty database of this name (`createdb NAME`), or give another --store",
+    ),
+    (
+        r"SSL was required|certificate",
+        "set up TLS on the server and the certificates here, or choose another sslmode in the store's URL",
+    ),
+)
+"""What to do, by what libpq says of a connection that was refused, for which it has no SQLSTATE. A server that speaks
+another language is told of as one that cannot be reached."""
+
 _PAGES = 0x65_70_61_67_65_73
 """The number of the lock of those who write in turn; any that no other program of the database takes."""
 _TURN = text("SELECT pg_advisory_xact_lock(:pages)")
@@ -46,6 +73,10 @@ _PREPARED = (
 def shown(url: URL) -> str:
     """The address without any password."""
     return url.difference_update_query(_SECRETS).render_as_string(hide_password=True)
+
+
+def holds_password(url: URL) -> bool:
+    return url.password is not None or not set(_SECRETS).isdisjoint(url.query)
 
 
 def engine_of(url: URL, *, read_only: bool, wait_seconds: float) -> Engine:
@@ -188,11 +219,7 @@ def fault_in(error: DBAPIError, where: object, waited: float) -> LedgerError | N
     if error.connection_invalidated or state in _ROLLED_BACK:
         return ended(where, words)
     if error.statement is None and state is None:
-        return LedgerError(
-            f"The database server of the ledger at {where} cannot be reached ({words}); see that it runs and takes "
-            "connections from here, then run the same command again: nothing that was committed is lost.",
-            code="EH-LEDGER-SERVER",
-        )
+        return _unconnected(where, words)
     if state == _WAITED:
         return busy(where, waited)
     kinds = {
@@ -205,3 +232,18 @@ def fault_in(error: DBAPIError, where: object, waited: float) -> LedgerError | N
         sentence, code = kinds[state]
         return LedgerError(sentence.format(where, words), code=code)
     return LedgerError(f"The ledger at {where} could not be used: {words}.")
+
+
+def _unconnected(where: object, words: str) -> LedgerError:
+    to_do = next((to_do for pattern, to_do in _REFUSALS if re.search(pattern, words)), None)
+    if to_do is not None:
+        return LedgerError(
+            f"The ledger at {where} cannot be opened ({words}); {to_do}. Then run the same command again: nothing that "
+            "was committed is lost.",
+            code="EH-LEDGER-SERVER",
+        )
+    return LedgerError(
+        f"The database server of the ledger at {where} cannot be reached ({words}); see that it runs and takes "
+        "connections from here, then run the same command again: nothing that was committed is lost.",
+        code="EH-LEDGER-SERVER",
+    )

@@ -187,19 +187,22 @@ def check(ledger: Ledger) -> ChainReport:
 
 
 def continues(ledger: Ledger, then: Head) -> list[str]:
-    """Sentences about why this ledger is no continuation of the one that had this head; none where it is one.
-
-    It is one where every end that was published is a link still: each link holds the hash of the one before.
-    """
-    table = schema.links
+    """Sentences about why this ledger is no continuation of the one that had this head; none where it is one."""
     with ledger.reading(apart=True) as connection, unmoved(connection):
-        if then.root != root(connection):
-            return ["It is the head of another ledger, or this one's identity was changed."]
-        query = select(table.c.writer, table.c.number, table.c.hash)
-        known = {(writer, number): name for part in fetched(connection, query) for writer, number, name in part}
+        return parted(connection, then)
+
+
+def parted(connection: Connection, then: Head) -> list[str]:
+    """As `continues` tells. A ledger is a continuation where every end that was published is a link still: each link
+    holds the hash of the one before."""
+    table = schema.links
+    if then.root != root(connection):
+        return ["It is the head of another ledger, or this one's identity was changed."]
+    query = select(table.c.writer, table.c.number, table.c.hash)
+    known = {(writer, number): name for part in fetched(connection, query) for writer, number, name in part}
     named = {name: place for place, name in known.items()}
     return [
-        f"{_link_of(one)} is {'another' if (one.writer, one.number) in known else 'gone'}: "
+        f"{_link_of(one)} is {'another: ' if (one.writer, one.number) in known else 'gone: this is an older copy, or '}"
         "what was written until then was changed or taken out, and links were made anew."
         for one in then.tips
         if one.hash not in named or (one.writer and named[one.hash] != (one.writer, one.number))

@@ -130,23 +130,31 @@ def copy_ledger(source: Ledger, to: str, *, images: str | None = None, told: Tol
     )
 
 
-def move_images(ledger: Ledger, url: str) -> tuple[Kept, Copied, Copied]:
-    """Copies images and submitted files to another place, which is put on record; the database gives up its own.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Where images lay, where they lie now, and what was copied."""
 
-    Returns where they were, and what was copied.
-    """
+    source: str
+    target: str
+    images: Copied
+    submitted: Copied
+
+
+def move_images(ledger: Ledger, url: str) -> Move:
+    """Copies images and submitted files to another place, which is put on record; the database gives up its own."""
     before = ledger.places
     on_server = ledger.engine.dialect.name != "sqlite"
     word = kept.as_word(url, beside=None if on_server else ledger.beside)
     after = kept.opened(DATABASE if word is None and on_server else word, ledger, ledger.beside)
+    source, target, none = before.images.where, after.images.where, Copied(files=0, size=0)
     if after.word == before.word:
-        return before, Copied(files=0, size=0), Copied(files=0, size=0)
+        return Move(source=source, target=target, images=none, submitted=none)
     images, submitted = _copied_files(before, after)
     kept.put_on_record(ledger, word)
     for place in (before.images, before.submitted) if before.word == DATABASE else ():
         for digest, _ in list(place.sizes()):
             place.remove(digest)
-    return before, images, submitted
+    return Move(source=source, target=target, images=images, submitted=submitted)
 
 
 def _copied_files(before: Kept, after: Kept) -> tuple[Copied, Copied]:

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from typing import Any, cast
 
 from evenhand.ledger.read.projection import studies
+from evenhand.ledger.store.opening import holds_password
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import RunOnRecord, runs
 from evenhand.reports.board.evidence import EvidenceSource
@@ -54,9 +55,9 @@ def audit_command(
 
 
 def store_flag(ledger: Ledger) -> list[str]:
-    """What a command that is to be typed needs to find this ledger; nothing where it is the usual one."""
-    store = ledger.url if ledger.url.startswith("sqlite") else ledger.where  # which hides a password
-    return [] if store == _OWN_STORE else ["--store", store]
+    """What a command that is to be typed needs to find this ledger; nothing where it is the usual one, or where its
+    address holds a password: a variable names it then."""
+    return [] if ledger.url == _OWN_STORE or holds_password(ledger.url) else ["--store", ledger.url]
 
 
 def _judge(run: RunOnRecord) -> Any:

@@ -23,6 +23,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
 from evenhand.format.tables import escape
 from evenhand.format.words import unbroken
+from evenhand.ledger.store.opening import NOT_REPEATED, holds_password
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
 from evenhand.reports.board.audit_hint import audit_command
@@ -191,6 +192,8 @@ def print_latest_audit(
     if any(command in sentence for sentence in told):
         # In one piece, so that it can be copied.
         console.print(f"\n  {escape(command)}", soft_wrap=True)
+        if holds_password(ledger.url):
+            console.print(f"\n{NOT_REPEATED}")
 
 
 def _shortly(one: AuditOnRecord) -> str:
