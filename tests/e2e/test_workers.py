@@ -170,6 +170,20 @@ def test_a_budget_holds_for_all_workers_whatever_dies(here: Workplace) -> None:
     check_budget(here, every=8)
 
 
+def test_a_budget_that_workers_alone_have_spent_is_said_to_be_spent_by_nobody_else(here: Workplace) -> None:
+    here.folder.mkdir()
+    with server_process("--bills", "--held") as url:
+        asked = (*TASKS["judge"].words(here.folder, 200), "--judge-base-url", url, "--endpoint-name", "scripted")
+        asked = (*asked, "--price", f"input={INPUT},output={OUTPUT}", "--max-cost", "60", "--max-connections", "6")
+        leader = here.start(*asked, "--workers", "3")
+        until(url, lambda seen: seen["requests"] > 0)
+        waited_for(lambda: leader.poll() is not None or len(at_work(here, leader.pid)) == 2)
+        told(url, "go")
+        ran = ended(leader)
+    assert ran.code == 3, ran.err
+    assert "spent; the next call could pass it" in ran.err
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_every_command_does_by_workers_what_it_does_alone(here: Workplace, elsewhere: Workplace, name: str) -> None:
     task = TASKS[name]

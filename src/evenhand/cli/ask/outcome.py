@@ -130,9 +130,9 @@ class Outcome(Done):
         if budget.killed:
             return (
                 f"The budget of {limit} is reached: ${budget.taken - budget.cut_off:.4f} spent and "
-                f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a run was killed; {left} "
+                f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a process was killed; {left} "
                 f"Give a higher --max-cost to go on, {dollars_up(budget.taken + refused)} or more: it counts all that "
-                f"was spent since the run that was killed, and the next call can cost ${dollars_up(refused)}."
+                f"was spent since the run in which that was, and the next call can cost ${dollars_up(refused)}."
             )
         if refused > budget.most:
             return (
