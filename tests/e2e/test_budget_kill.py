@@ -129,7 +129,9 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         told = killing(lambda doom: here.start_anew(*dear, before=doom), kills=kills, lots=random.Random(seed))
         spent = billed(url)
         assert [one.code for one in told.last] == [3, 3], told.last
-        assert any("counted as spent for calls that were cut off when a run was killed" in one.err for one in told.last)
+        assert any(
+            "counted as spent for calls that were cut off when a process was killed" in one.err for one in told.last
+        )
         again = here.run(*dear)
         assert again.code == 3
         assert "Give a higher --max-cost to go on" in again.err

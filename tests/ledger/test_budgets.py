@@ -59,7 +59,7 @@ class Process:
 def joined(ledger: Ledger, most: float = 10.0, *, name: str = "judge x", lasts: bool = False) -> Process:
     run = ledger.begin_run(name, {}, study=None, version="1")
     purse = BudgetAccountOnDisk(ledger, name, most=most, lasts=lasts)
-    purse.run = run
+    purse.begin(run)
     return Process(ledger, purse, run)
 
 
@@ -203,13 +203,24 @@ def test_a_budget_that_a_kill_cut_into_ends_when_all_is_asked(ledger: Ledger) ->
 def test_a_budget_ends_with_the_last_run_on_it(ledger: Ledger) -> None:
     first, second = joined(ledger), joined(ledger)
     assert first.send(7 * DOLLAR, 7 * DOLLAR)
-    assert first.purse.standing().shared
+    assert (first.purse.standing().shared, second.purse.standing().shared) == (False, True), "one has spent nothing"
     assert not second.send(4 * DOLLAR, DOLLAR)
     first.end()
     assert not second.send(4 * DOLLAR, DOLLAR), "the second goes on with what the first left"
     assert second.send(3 * DOLLAR, DOLLAR)
     second.end()
     assert joined(ledger).purse.left() == 10 * DOLLAR
+
+
+def test_workers_of_a_run_are_no_other_run_on_its_budget(ledger: Ledger) -> None:
+    first, worker, other = joined(ledger), joined(ledger), joined(ledger)
+    worker.purse.begin(first.run)
+    assert worker.send(DOLLAR, DOLLAR)
+    assert not first.purse.standing().shared
+    first.purse.begin("the next run of the same command")
+    assert not first.purse.standing().shared, "a worker may not have come to it yet"
+    assert other.send(DOLLAR, DOLLAR)
+    assert first.purse.standing().shared
 
 
 def test_the_limit_is_that_of_whoever_asks(ledger: Ledger) -> None:

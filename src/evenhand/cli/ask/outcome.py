@@ -51,11 +51,13 @@ class Outcome(Done):
 
     def sentences(self) -> list[str]:
         ended, tally = self.ended, self.ended.tally
+        known = tally.known - tally.reread - tally.meanwhile
+        meanwhile = f"{tally.meanwhile} asked by other runs meanwhile, " if tally.meanwhile else ""
         reread = f"{tally.reread} read from replies on record without a call, " if tally.reread else ""
         # Requests without anything asked: another run has taken over what they were for.
         spent = f" ({tally.requests} requests, {duration(tally.wall_s)}, {self._cost()})"
         said = [
-            f"{tally.planned} {self.noun}: {tally.known - tally.reread} known before, {reread}{tally.called} asked"
+            f"{tally.planned} {self.noun}: {known} known before, {meanwhile}{reread}{tally.called} asked"
             + (f"{spent}." if tally.called or tally.requests else ".")
         ]
         said += self._served()
@@ -113,7 +115,8 @@ class Outcome(Done):
         tally = self.ended.tally
         said: list[str] = []
         if tally.known_no_verdict:
-            said.append(f"Of those known before, without a decision: {_counts(tally.known_no_verdict)}.")
+            those = "known before or asked by other runs" if tally.meanwhile else "known before"
+            said.append(f"Of those {those}, without a decision: {_counts(tally.known_no_verdict)}.")
         if tally.no_verdict:
             said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
         if tally.no_verdict.get("truncated"):
@@ -130,9 +133,9 @@ class Outcome(Done):
         if budget.killed:
             return (
                 f"The budget of {limit} is reached: ${budget.taken - budget.cut_off:.4f} spent and "
-                f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a run was killed; {left} "
+                f"${budget.cut_off:.4f} counted as spent for calls that were cut off when a process was killed; {left} "
                 f"Give a higher --max-cost to go on, {dollars_up(budget.taken + refused)} or more: it counts all that "
-                f"was spent since the run that was killed, and the next call can cost ${dollars_up(refused)}."
+                f"was spent since the run in which that was, and the next call can cost ${dollars_up(refused)}."
             )
         if refused > budget.most:
             return (

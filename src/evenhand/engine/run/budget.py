@@ -76,7 +76,7 @@ class Budget:
         self._work = work
         self._waits = waits
         if self._purse is not None:
-            self._purse.run = f"{BY_BATCH}{run}" if by_batch else run
+            self._purse.begin(f"{BY_BATCH}{run}" if by_batch else run)
 
     def standing(self) -> BudgetStanding | None:
         """None where it is not on disk."""

@@ -54,6 +54,8 @@ class BudgetAccount:
         self.bound = 0
         """Of it, what calls under way can cost and what replies cost that are not on record yet."""
         self.run: str | None = None
+        self._runs: set[str] = set()
+        """Under which this process has spent, and others that share its runs do."""
         self._lock = Lock()  # the event loop binds while the ledger's thread settles
         self._high = 0
         """The most that was bound of late."""
@@ -61,6 +63,11 @@ class BudgetAccount:
     @property
     def free(self) -> int:
         return self.held - self.bound
+
+    def begin(self, run: str) -> None:
+        """From here on it is spent by this run."""
+        self.run = run
+        self._runs.add(run)
 
     def bind(self, most: int) -> bool:
         """Whether a call that can cost so much may be sent now."""
@@ -92,11 +99,11 @@ class BudgetStanding:
     most: float
     taken: float
     cut_off: float
-    """Of it, what calls can have cost that were cut off when a run was killed."""
+    """Of it, what calls can have cost that were cut off when a process was killed."""
     killed: bool
-    """Whether a run on it was killed."""
+    """Whether a process on it was killed: that of a run, or one of its workers."""
     shared: bool
-    """Whether another live run spends it too."""
+    """Whether another live run has set some of it aside; workers of this run are none."""
 
 
 class BudgetAccountOnDisk(BudgetAccount):
@@ -266,7 +273,7 @@ class BudgetAccountOnDisk(BudgetAccount):
             taken=(taken - self.held) / BILLION,
             cut_off=sum(row.held for row in dead) / BILLION,
             killed=bool(dead),
-            shared=len(dead) < len(others),
+            shared=any(row.run not in {None, *self._runs} for row in others if row not in dead),
         )
 
     def _more(self, more: int) -> dict[str, Any]:
