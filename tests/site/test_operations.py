@@ -26,7 +26,7 @@ from tests.database import ledger_in
 from tests.release.test_container import read_image
 from tests.site.house import GENEROUS, SECONDS, House, served, standing_still, until
 from tests.site.test_door import raw
-from tests.site.test_serve import accepts, serving
+from tests.site.test_serve import accepts, environment, serving
 from tests.warm import EVENHAND
 
 
@@ -184,7 +184,9 @@ def test_under_a_log_of_json_all_lines_are_json_and_none_makes_an_owner(tmp_path
     assert "/join/" not in errors
     assert [json.loads(line)["event"] for line in errors.splitlines()] == ["request"]
     command = ["serve", "--only-link", "--port", str(urlsplit(url).port)]
-    assert re.fullmatch(rf"{re.escape(url)}/join/[\w-]{{43}}\n", warm.run(*command, cwd=tmp_path).stdout)
+    assert re.fullmatch(
+        rf"{re.escape(url)}/join/[\w-]{{43}}\n", warm.run(*command, cwd=tmp_path, env=environment(tmp_path)).stdout
+    )
 
 
 @pytest.mark.slow
@@ -228,7 +230,9 @@ def test_a_link_for_the_owner_is_printed_beside_a_running_server(tmp_path: Path)
     with serving(tmp_path, "--no-worker") as (_, url):
         port = str(urlsplit(url).port)
         command = [EVENHAND, "serve", "--only-link", "--port", port]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, env={**os.environ}, check=True)
+        done = subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, env=environment(tmp_path), check=True
+        )
         link = done.stdout.strip()
         assert re.fullmatch(rf"{re.escape(url)}/join/[\w-]{{43}}", link)
         assert httpx.get(link, trust_env=False, timeout=SECONDS).status_code == 200

@@ -6,7 +6,7 @@ import re
 import signal
 import socket
 import subprocess
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -14,6 +14,7 @@ import httpx2 as httpx
 import pytest
 
 from tests import warm
+from tests.database import ON_POSTGRESQL, the_server
 from tests.site.house import SECONDS, until
 from tests.warm import EVENHAND, Running
 
@@ -28,8 +29,8 @@ def free_port() -> int:
 @contextmanager
 def serving(folder: Path, *arguments: str, started: bool = False) -> Generator[tuple["subprocess.Popen[str]", str]]:
     """The process and the address it says it serves; `started`: the installed program, from its start."""
-    command = ("serve", "--port", str(free_port()), *arguments)
-    with from_its_start(command, folder) if started else Running(*command, cwd=folder, env=os.environ) as process:
+    command, env = ("serve", "--port", str(free_port()), *arguments), environment(folder)
+    with from_its_start(command, folder, env) if started else Running(*command, cwd=folder, env=env) as process:
         assert process.stderr is not None
         line = process.stderr.readline()
         found = re.search(r'http[^\s"]+', line)
@@ -40,9 +41,15 @@ def serving(folder: Path, *arguments: str, started: bool = False) -> Generator[t
             process.kill()
 
 
-def from_its_start(command: tuple[str, ...], folder: Path) -> "subprocess.Popen[str]":
+def environment(folder: Path) -> dict[str, str]:
+    """With the ledger of a workplace in the folder."""
+    store = {"EVENHAND_STORE": the_server().ledger_of(folder / "ledger")} if ON_POSTGRESQL else {}
+    return {**os.environ, **store}
+
+
+def from_its_start(command: tuple[str, ...], folder: Path, env: Mapping[str, str]) -> "subprocess.Popen[str]":
     return subprocess.Popen(
-        [EVENHAND, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ}
+        [EVENHAND, *command], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
     )
 
 
