@@ -17,7 +17,7 @@ from tests.e2e.showroom import furnished, with_other_judges
 from tests.e2e.test_accessibility import Inspector, inspector
 from tests.e2e.workplace import Workplace
 from tests.hosting import hosting
-from tests.site.house import SECRETS, fill
+from tests.site.house import SECRETS, fill, until
 from tests.site.test_publish import broken_links
 
 pytestmark = pytest.mark.slow
@@ -139,7 +139,9 @@ def test_pages_of_every_kind_are_silent_and_ask_nobody_else(reader: Reader, site
         page = reader.opens(name)
         assert page.locator("h1").count() == 1, name
     for name in (few[0], many[0]):
-        assert reader.opens(name).evaluate("[...document.images].every(one => one.complete)")
+        reader.opens(name)
+        # What is fetched when it comes in sight may come after the page.
+        until(lambda: reader.page.evaluate("[...document.images].every(one => one.complete)"), "a page and its images")
     assert reader.trouble == []
 
 
