@@ -30,7 +30,8 @@ def test_without_flags_the_page_stands_in_the_folder(shell: Shell, ledger: Ledge
     numbered(3).judged(ledger, amber_always)
     out, err = shell.run("report")
     assert out == ""
-    assert err.startswith("Written: report.html (0.")
+    size = (shell.folder / "report.html").stat().st_size
+    assert err.startswith(f"Written: report.html ({size:,} bytes); ")
     assert "without a network" in err
     page = (shell.folder / "report.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
