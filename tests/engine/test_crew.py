@@ -177,25 +177,6 @@ async def test_a_job_is_begun_by_who_leads_and_is_over_for_who_comes_late() -> N
 
 
 @skipping
-async def test_what_a_helper_has_done_counts_before_who_leads_comes_to_it() -> None:
-    together = Together(Pacing())
-    helper, _ = together.join()
-    await together.leader.run_of("job", lambda: "run 1")
-    async with together.leader.beside("job", Tally(), together.stop):
-        await helper.run_of("job", lambda: "never")
-        done = Tally(called=30, verdicts=29, known=4, reread=2)
-        done.failed["timeout"] += 1
-        async with helper.beside("job", done, StopSign()):
-            await asyncio.sleep(1.0)
-        # Five were known before; of the 31 that the helper has done, who leads has come to three.
-        tally = Tally(planned=90, known=5 + 3, by_crew=3, called=20, verdicts=20)
-        told = together.leader.so_far(tally, "job")
-        assert (told.known, told.called, told.done) == (5 + 2, 20 + 29, 5 + 20 + 31)
-        tally.known, tally.by_crew = 5 + 40, 40  # and before it is told of them
-        assert together.leader.so_far(tally, "job").done == 5 + 20 + 40
-
-
-@skipping
 async def test_a_helper_that_plans_something_else_is_sent_away_and_told_of() -> None:
     together = Together(Pacing())
     (early, _), (helper, _), (late, _) = (together.join() for _ in range(3))

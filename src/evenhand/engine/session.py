@@ -158,8 +158,6 @@ async def run_task(
         stop=stop,
         waits=waits,
         claims=claims or crew.claims,
-        leads=crew.leads and crew is not ALONE,
-        helps=not crew.leads,
     )
     try:
         with _little_garbage():

@@ -1,8 +1,7 @@
 """Work: reference answers, made by a model from the captions that people wrote."""
 
 import time
-from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -95,9 +94,6 @@ class Referring:
             return NoVerdict(reason=TRUNCATED, detail="The answer was cut at the token limit.")
         # Models do write NUL, and no file of items can hold it.
         return nothing_said(reply) or reply.text.replace("\x00", "").strip()
-
-    def undecided(self, ledger: Ledger, keys: Collection[str]) -> Counter[str]:  # noqa: ARG002
-        return Counter()  # what is on record is read
 
     def record(self, due: Due[WantedAnswer], result: str | NoVerdict, now: Circumstances) -> Entries:  # noqa: ARG002
         # Said of the proposal when the run is over: by then the call is on record, and saying it again is no change.

@@ -122,13 +122,10 @@ def progress(
         interrupts.runner = runner
         tally = runner.tally
 
-        def so_far() -> Tally:
-            return crew.so_far(tally, crew.job) if isinstance(crew, Leader) else tally
-
         def words() -> str:
             in_flight = crew.in_flight() if isinstance(crew, Leader) else runner.concurrency.in_flight
             return line(
-                so_far(),
+                crew.together(tally, crew.job) if isinstance(crew, Leader) else tally,
                 seconds=tally.wall_s,
                 in_flight=in_flight,
                 known_price=known_price,
@@ -136,17 +133,17 @@ def progress(
                 batches=runner.batches,
             )
 
-        return nullcontext() if quiet or isinstance(crew, Helper) else shown(words, so_far)
+        return nullcontext() if quiet or isinstance(crew, Helper) else shown(words, tally)
 
     return around
 
 
 @asynccontextmanager
-async def shown(words: Callable[[], str], so_far: Callable[[], Tally]) -> AsyncGenerator[None]:
+async def shown(words: Callable[[], str], tally: Tally) -> AsyncGenerator[None]:
     """Shows how a run goes on standard error while it goes on."""
     stream = sys.stderr
     terminal = stream.isatty()
-    drawing = asyncio.create_task(_redraw(words, so_far, stream) if terminal else _plain(words, stream))
+    drawing = asyncio.create_task(_redraw(words, tally, stream) if terminal else _plain(words, stream))
     try:
         yield
     finally:
@@ -155,14 +152,14 @@ async def shown(words: Callable[[], str], so_far: Callable[[], Tally]) -> AsyncG
         if terminal:
             stream.write(_CLEARED)
             stream.flush()
-        elif so_far().called:
+        elif tally.called:
             stream.write(words() + "\n")
 
 
-async def _redraw(words: Callable[[], str], so_far: Callable[[], Tally], stream: TextIO) -> None:
+async def _redraw(words: Callable[[], str], tally: Tally, stream: TextIO) -> None:
     while True:
         width = shutil.get_terminal_size().columns - 1
-        text, tally = words(), so_far()
+        text = words()
         room = max(0, min(24, width - len(text) - 1))
         done = round(room * tally.done / max(1, tally.planned))
         bar = "█" * done + "░" * (room - done)

@@ -306,15 +306,6 @@ class Leader:
         sums |= {"failed": tally.failed, "called": tally.called + by_others}
         return replace(tally, **sums, known=tally.known - by_others, elsewhere=0)
 
-    def so_far(self, tally: Tally, job: str) -> Tally:
-        """While it goes on: what helpers have done who leads finds only when it comes to it, and hears of before."""
-        told, each = self.together(tally, job), self._reports(job)
-        reread = sum(one.reread for one in each)
-        known = max(0, tally.known - tally.by_crew)
-        asked = max(tally.by_crew - reread, sum(one.called - one.failed.total() for one in each))
-        called = tally.called + asked
-        return replace(told, called=called, known=min(known + reread, tally.planned - called))
-
     def _lost_any(self, job: str) -> bool:
         return any(job in member.begun - member.ended for member in self.left)
 

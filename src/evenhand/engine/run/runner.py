@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from textwrap import shorten
@@ -23,7 +22,6 @@ from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.presence import Presence
 from evenhand.ledger.store.record import Ledger, StoredCall
-from evenhand.ledger.store.runs import asked_in
 from evenhand.ledger.store.writer import Writer
 from evenhand.models.batch.record import BatchPending, NotSent, OpenBatch
 
@@ -85,11 +83,8 @@ class Runner(Generic[S, R]):
         stop: StopSign,
         waits: bool = False,
         claims: int = CLAIM_BATCH,
-        leads: bool = False,
-        helps: bool = False,
     ) -> None:
-        """`waits`: for what other runs hold, until they have asked it or left it. `claims`: so much at once. `leads`,
-        `helps`: other processes that put their calls under this run too."""
+        """`waits`: for what other runs hold, until they have asked it or left it. `claims`: so much at once."""
         self.tally = Tally(planned=planned)
         self.concurrency = (context.limits or context.pacing.limits()).places
         self._task = task
@@ -100,9 +95,6 @@ class Runner(Generic[S, R]):
         self._holder = holder_name(run, present=True)
         self._presence = Presence(ledger.engine, self._holder)
         self._waits, self._claims = waits, claims
-        self._leads, self._helps = leads, helps
-        self._theirs: set[str] = set()
-        """Calls that helpers have made, where each process reads what is on record."""
         self._left: dict[str, Due[S]] = {}
         """What other runs hold that are waited for, or have taken over."""
         self._met_others = False
@@ -188,7 +180,6 @@ class Runner(Generic[S, R]):
             self.tally.planned += chunk.beyond
             self.tally.known += len(chunk.known)
             self.tally.known_no_verdict.update(chunk.undecided)
-            await self._count_theirs(chunk)
             await self._link(list(chunk.known))
             due = self._in_order(chunk.due)
             self._next = [one.request for one in due if one.stored is None]
@@ -198,23 +189,6 @@ class Runner(Generic[S, R]):
                 await self._look_again()
                 self._look_at = 2 * len(self._left) + CLAIM_BATCH
         await self._wait_for_others()
-
-    async def _count_theirs(self, chunk: PlannedChunk[S]) -> None:
-        """What helpers had asked of it before it was planned here."""
-        theirs = await self._by_helpers(chunk.known)
-        self.tally.by_crew += len(theirs)
-        self.tally.known_no_verdict -= await self._undecided(theirs)
-        if self._task.study is None:
-            self._theirs |= await self._by_helpers([due.key for due in chunk.due if due.stored is not None])
-
-    async def _by_helpers(self, keys: Collection[str]) -> set[str]:
-        if not self._leads or not keys:
-            return set()
-        judged = self._task.study is not None
-        return await self._writer.run(lambda: asked_in(self._ledger, self._run, keys, judged=judged))
-
-    async def _undecided(self, keys: Collection[str]) -> Counter[str]:
-        return await self._writer.run(self._task.undecided, self._ledger, keys) if keys else Counter()
 
     def _in_order(self, due: Sequence[Due[S]]) -> Sequence[Due[S]]:
         pacing = self._context.pacing
@@ -297,7 +271,7 @@ class Runner(Generic[S, R]):
             self.tally.elsewhere = len(self._left)
         else:
             self.tally.elsewhere += len(claimed.others)
-        await self._count_decided(claimed.decided)
+        self.tally.known += len(claimed.decided)
         await self._link(sorted(claimed.decided))
         mine = [due for due in batch if due.key in claimed.mine]
         waiting = await self._in_open_batches([due.request.key for due in mine if due.stored is None])
@@ -317,22 +291,12 @@ class Runner(Generic[S, R]):
                     return
                 await self._start(due)
 
-    async def _count_decided(self, decided: set[str]) -> None:
-        """By others, since it was planned here."""
-        theirs = await self._by_helpers(decided)
-        self.tally.known += len(decided)
-        self.tally.by_crew += len(theirs)
-        self.tally.meanwhile += len(decided - theirs)
-        self.tally.known_no_verdict += await self._undecided(decided - theirs)
-
     async def _answered_meanwhile(self, batch: Sequence[Due[S]], claimed: Claimed) -> tuple[Sequence[Due[S]], Claimed]:
         """Where a call says whether something is decided, others may have made it for another name: what came of it
         is written down here too. Elsewhere they may have made it, and gone no further: it is not made again."""
         asked = claimed.decided if self._task.study is None else claimed.mine
         batch = await self._with_replies(batch, asked)
         known = {due.key for due in batch if due.key in asked and due.stored is not None}
-        if self._task.study is None:
-            self._theirs |= await self._by_helpers(known)
         return batch, replace(claimed, mine=claimed.mine | known, decided=claimed.decided - known)
 
     async def _in_open_batches(self, calls: Sequence[str]) -> Collection[str]:
@@ -517,30 +481,19 @@ class Runner(Generic[S, R]):
         return said
 
     def _conclude(self, due: Due[S], result: R | NoVerdict, told: _Told) -> None:
-        lacking = self._task.outcome(result)
-        if told.at_hand and self._counted_by_another(due):
+        if told.at_hand:
             self.tally.known += 1
-            self.tally.by_crew += 1
+            self.tally.reread += 1
         else:
-            self._count(lacking, told)
+            self.tally.called += 1
+        lacking = self._task.outcome(result)
+        self.tally.add_result(lacking)
         if lacking is not None and not lacking.call_failed:
             self._pause_if_unread(lacking, told)
         elif lacking is not None and self._waits and len(self._failed) < _FAILED_MOST:
             self._failed[due.key] = (due, lacking)
         now = Circumstances(run=self._run, at=time.time(), cost_usd=told.cost_usd, calls=told.calls)
         told.entries.extend(self._task.record(due, result, now))
-
-    def _counted_by_another(self, due: Due[S]) -> bool:
-        """Of the processes at this run. What is on record, and is no trial, nobody claims: each of them reads it."""
-        return due.key in self._theirs or (self._helps and self._task.study is None)
-
-    def _count(self, lacking: NoVerdict | None, told: _Told) -> None:
-        if told.at_hand:
-            self.tally.known += 1
-            self.tally.reread += 1
-        else:
-            self.tally.called += 1
-        self.tally.add_result(lacking)
 
     async def _look_later(self, due: Due[S], result: R | NoVerdict, told: _Told) -> None:
         """At what was not put on record, because another run has taken it over, or has another reply there: if that run

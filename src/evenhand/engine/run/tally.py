@@ -19,12 +19,8 @@ class Tally:
     planned: int = 0
     known: int = 0
     """Had a result before, or were read from a reply on record."""
-    meanwhile: int = 0
-    """Of the known, those that other runs asked since this one planned them."""
-    by_crew: int = 0
-    """Of the known, those that other processes of this run asked."""
     known_no_verdict: Counter[str] = field(default_factory=Counter[str])
-    """Of what other runs asked, before or meanwhile, how many hold no decision, by reason."""
+    """Of what had a result before, how many hold no decision, by reason."""
     reread: int = 0
     """Of the known, those read in this run from a reply on record, without a call."""
     called: int = 0

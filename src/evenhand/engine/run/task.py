@@ -1,7 +1,6 @@
 """What a run is for: the things to be asked, and what is put on record for each reply."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
@@ -56,10 +55,6 @@ class Task(Protocol[S, R]):
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[S]], *, holder: str) -> Claimed:
         """Takes what is still without a result and held by nobody else."""
-        ...
-
-    def undecided(self, ledger: Ledger, keys: Collection[str]) -> Counter[str]:
-        """Of these, which have a result, how many hold no decision, by reason."""
         ...
 
     def read(self, due: Due[S], replies: Sequence[Reply]) -> R | Request:

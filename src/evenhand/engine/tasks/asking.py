@@ -1,7 +1,6 @@
 """How a trial becomes a request and its reply a reading: the protocol's words, the item, the answers in order."""
 
-from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evenhand.domain.call import Message, Part, Picture, Reply, Request
@@ -11,7 +10,7 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.trial import Condition, Trial
-from evenhand.domain.verdict import UNDECIDED, NoVerdict, Verdict
+from evenhand.domain.verdict import NoVerdict, Verdict
 from evenhand.engine.run.task import Circumstances, Due
 from evenhand.engine.tasks.extraction import EXTRACTED, Extraction
 from evenhand.ledger.store.claims import Claimed, claim
@@ -54,10 +53,6 @@ class Asking:
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Trial]], *, holder: str) -> Claimed:
         return claim(ledger, [due.key for due in batch], reader=self.protocol.reader, holder=holder)
-
-    def undecided(self, ledger: Ledger, keys: Collection[str]) -> Counter[str]:
-        reasons = ledger.reasons(keys, reader=self.protocol.reader).values()
-        return Counter(reason for reason in reasons if reason in UNDECIDED)
 
     def outcome(self, result: ReplyReading | NoVerdict) -> NoVerdict | None:
         verdict = result.verdict if isinstance(result, ReplyReading) else result

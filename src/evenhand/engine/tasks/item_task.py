@@ -1,8 +1,7 @@
 """What errands share that ask a model about items, one by one: to answer them, or to describe their images."""
 
 from abc import ABC, abstractmethod
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evenhand.domain.answer_flags import ADAPTED, ASKED_WITH, REFUSED, SAID_BY, TRUNCATED
@@ -135,9 +134,6 @@ class ItemTask(ABC):
         at_hand = {due.key for due in batch if due.stored is not None}
         claimed = claim_calls(ledger, [due.key for due in batch if due.key not in at_hand], holder=holder)
         return replace(claimed, mine=claimed.mine | at_hand)
-
-    def undecided(self, ledger: Ledger, keys: Collection[str]) -> Counter[str]:  # noqa: ARG002
-        return Counter()  # what is on record is read
 
     def record(self, due: Due[Item], result: Response | NoVerdict, now: Circumstances) -> Entries:  # noqa: ARG002
         if not isinstance(result, Response):

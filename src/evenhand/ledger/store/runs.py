@@ -94,17 +94,6 @@ def results_in(ledger: Ledger, run: str) -> Counter[str]:
         return Counter({reason: number for reason, number in connection.execute(query)})
 
 
-def asked_in(ledger: Ledger, run: str, keys: Iterable[str], *, judged: bool) -> set[str]:
-    """Those of the trials that the run has put on record, or where nothing is judged those of the calls."""
-    made = schema.judgements.c if judged else schema.calls.c
-    key = made.trial if judged else made.key
-    query = select(key).where(made.run == run)
-    if judged:
-        query = query.where(func.coalesce(made.reason, "").not_in(CALL_FAILED))
-    with ledger.reading() as connection:
-        return {found for some in chunks(keys) for found in connection.execute(query.where(key.in_(some))).scalars()}
-
-
 def _charged(ledger: Ledger, where: ColumnElement[bool]) -> float:
     query = select(func.sum(schema.charges.c.usd)).where(where)
     with ledger.reading() as connection:
