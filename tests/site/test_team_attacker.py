@@ -138,7 +138,7 @@ class Attacker:
                 totals.append(-1.0)
         if not rows:
             return {}
-        inverse = np.linalg.pinv(np.array(rows))
+        inverse = np.linalg.pinv(np.array(rows), rcond=1e-9)
         solved, known = inverse @ np.array(totals), inverse @ np.array(rows)
         return {
             one: 1 if solved[place] > 0 else -1

@@ -224,8 +224,8 @@ def row_by_row(made: Comparisons, one: int, other: int) -> float:
     for _ in range(40):
         expected = 1 / (1 + np.exp(-sides @ equal @ strength))
         slope = made.weight * expected * (1 - expected)
-        strength += np.linalg.pinv(held.T * slope @ held) @ (held.T @ (made.weight * (score - expected)))
-    inverse = np.linalg.pinv(sides.T * (made.weight * expected * (1 - expected)) @ sides)
+        strength += np.linalg.pinv(held.T * slope @ held, rcond=1e-9) @ (held.T @ (made.weight * (score - expected)))
+    inverse = np.linalg.pinv(sides.T * (made.weight * expected * (1 - expected)) @ sides, rcond=1e-9)
     along = inverse[one] - inverse[other]
     value, followed, met = np.zeros(1000), np.zeros(1000), [set[int]() for _ in range(1000)]
     for row, item in enumerate(made.item.tolist()):

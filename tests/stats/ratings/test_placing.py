@@ -124,7 +124,7 @@ def test_a_newcomer_that_wins_everything_has_no_place_yet_but_a_guess_for_its_op
     nobody = met.rows(slice(0))
     assert board.guess(nobody) == pytest.approx(0)
     by_strength = dict(zip(board.models, board.strength, strict=True))
-    assert board.nearest(10.0) == sorted(board.models, key=lambda model: -by_strength[model])
+    assert board.nearest(10.0) == sorted(board.models, key=lambda model: -round(by_strength[model], 9))
 
 
 def test_strengths_are_told_on_the_scale_of_the_board_that_knows_no_order() -> None:

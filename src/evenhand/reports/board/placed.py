@@ -227,7 +227,7 @@ def replayed(board: JudgedBattles, course: Course) -> tuple[ExpectedCalls, ...]:
     asked = course.plan.until
     usual = [Until(kind="rank", number=3), Until(kind="tier"), Until(kind="width", number=50)]
     rules = list({str(one): one for one in (asked, *usual)}.values())
-    order = np.argsort(course.board.strength)
+    order = np.argsort(course.board.strength, kind="stable")
     some = sorted({int(order[place]) for place in np.linspace(0, len(order) - 1, _AGAIN).round().astype(int)})
     taken = {model: _replay(board, course, model, rules) for model in (course.board.models[code] for code in some)}
     each = [

@@ -247,6 +247,6 @@ def _striking(
         f"{names[table.first[row]]} against {names[table.second[row]]}: won "
         f"{per_cent(float(chance[row] + observed[row] / played[row]), decimals=0)}, the ratings say "
         f"{per_cent(float(chance[row]), decimals=0)}"
-        for row in np.argsort(-far)[:_TOLD].tolist()
+        for row in np.argsort(-far, kind="stable")[:_TOLD].tolist()
         if far[row] > _STRIKING
     )

@@ -22,6 +22,8 @@ from evenhand.stats.ratings.sums import FloatArray, summed
 NEAREST = 6
 """Opponents among whom one is drawn."""
 _MOST_CONTROL = 3.0
+_EQUAL = 9
+"""Digits to which two distances are the same."""
 _FAR = 40.0
 """Natural units beyond which no strength is looked for."""
 
@@ -149,8 +151,9 @@ class FrozenBoard:
         return middle + scale.unit * (float(lead.mean()) if found is None else found)
 
     def nearest(self, strength: float) -> list[str]:
-        """Its models, the nearest to such a strength first."""
-        order: list[int] = np.argsort(np.abs(self.strength - strength), kind="stable").tolist()
+        """Its models, the nearest to such a strength first; equal ones in their own order, also where one processor
+        rounds otherwise than another."""
+        order: list[int] = np.argsort(np.abs(self.strength - strength).round(_EQUAL), kind="stable").tolist()
         return [self.models[code] for code in order]
 
     def guess(self, met: Meetings) -> float:

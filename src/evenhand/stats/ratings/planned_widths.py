@@ -20,6 +20,8 @@ from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray, summed
 
 _MOST_GAP = 50.0
+_NOTHING = 1e-12
+"""Of the largest information, what is none: strengths have no origin, and by rounding that direction has some 1e-15."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,7 +91,7 @@ def _enlarged(item: IntArray, a: IntArray, b: IntArray, chance: FloatArray, mode
     bend = chance * (1 - chance)
     information = np.zeros((models, models))
     np.add.at(information, (a, b), bend)
-    bread = np.linalg.pinv(_laplacian(information + information.T), hermitian=True)
+    bread = np.linalg.pinv(_laplacian(information + information.T), rcond=_NOTHING, hermitian=True)
     own = np.diagonal(bread)
     items = int(item.max()) + 1
     leverage = summed(item, bend * (own[a] + own[b] - 2 * bread[a, b]), items)
@@ -124,7 +126,7 @@ def planned_widths(
     gap = np.clip(strength[:, None] - strength[None, :], -_MOST_GAP, _MOST_GAP)
     bend = 1 / (2 + 2 * np.cosh(gap))
     information = _laplacian(sum(times * read * count for count, times in designs) * bend)
-    bread = np.linalg.pinv(information, hermitian=True)
+    bread = np.linalg.pinv(information, rcond=_NOTHING, hermitian=True)
     filling, weight, square = np.zeros((models, models)), np.zeros(models), np.zeros(models)
     for count, times in designs:
         own = _laplacian(read * count * bend)
@@ -169,7 +171,7 @@ def _of_item(count: FloatArray, bend: FloatArray, likeness: Likeness, read: floa
 
 
 def _separated(strength: FloatArray, covariance: FloatArray, played: BoolArray, level: float) -> float:
-    ranked = [int(code) for code in np.argsort(-strength) if played[code]]
+    ranked = [int(code) for code in np.argsort(-strength, kind="stable") if played[code]]
     tests = len(ranked) - 1
     if tests < 1:
         return 0.0
