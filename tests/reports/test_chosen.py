@@ -118,6 +118,18 @@ TELLING: dict[str, tuple[dict[str, str], ChosenAnswers]] = {
         changed(OWN, {0, 5, 10, 15, 20}),
         ChosenAnswers(like="our first", same=19, changed=5),
     ),
+    "half ours, half a founder's, but four": (
+        {one.digest: (OWN, answers(wordy), answers(other))[min(n // 10, 2)][one.digest] for n, one in enumerate(ITEMS)},
+        ChosenAnswers(like="our first and 1 more file", same=20, changed=4),
+    ),
+    "in one skill a few of ours and a few of a founder's": (
+        {
+            **answers(other),
+            **{one.digest: OWN[one.digest] for one in ITEMS[:2]},
+            **{one.digest: answers(wordy)[one.digest] for one in ITEMS[2:4]},
+        },
+        ChosenAnswers(like="our first and 1 more file", same=4, changed=4, within="counting"),
+    ),
     "new ones, but one skill is ours but one": (
         {**answers(other), **{one.digest: OWN[one.digest] for one in ITEMS[8:15]}},
         ChosenAnswers(like="our first", same=7, changed=1, within="reading"),
