@@ -9,19 +9,18 @@ be chosen so that what is left of their figures is of fewer.
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.domain.item import Item
+from evenhand.format.look_alikes import words_alone
 from evenhand.format.words import counted
 from evenhand.reports.board.released import FEWEST
 
 SHORT = 20
 """Characters: answers that are shorter are the same by themselves, as "yes" is."""
 
-_SIGNS = re.compile(r"[\W_]+")
 _CLAUSE = re.compile(r"[.,;:!?\n。，；：！？]")
 
 
@@ -58,8 +57,8 @@ def chosen_answers(
 ) -> ChosenAnswers:
     """`texts`: the file's answers by item. `drawn`: whether it meets the reference on some of its items only, drawn by
     lot: then the very same answers are another sum."""
-    said = {item: _plain(text) for item, text in texts.items()}
-    known = [(one, {item: _plain(text) for item, text in one.texts.items()}) for one in earlier]
+    said = {item: words_alone(text) for item, text in texts.items()}
+    known = [(one, {item: words_alone(text) for item, text in one.texts.items()}) for one in earlier]
     heard = {item: _beginnings(item, earlier) for item in said}
     for within, part in _parts(items):
         here = {item: text for item, text in said.items() if item in part}
@@ -90,16 +89,13 @@ def _parts(items: Sequence[Item]) -> Iterator[tuple[str, set[str]]]:
         yield "one image", {one.digest for one in items} - several
 
 
-def _plain(text: str) -> str:
-    """Without case and signs: an answer that has nothing else is as good as empty."""
-    return _SIGNS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
-
-
 def _beginnings(item: str, earlier: Sequence[EarlierAnswers]) -> frozenset[str]:
     """What others answer to the item, and how they begin: who says "yes" where another says "Yes, it is" repeats
     itself because the questions are alike."""
     given = [one.texts[item] for one in earlier if not one.own and item in one.texts]
-    return frozenset(_plain(words) for text in given for words in (text, _CLAUSE.split(text, maxsplit=1)[0])) - {""}
+    return frozenset(words_alone(words) for text in given for words in (text, _CLAUSE.split(text, maxsplit=1)[0])) - {
+        ""
+    }
 
 
 def _repeated(here: Mapping[str, str]) -> int:
