@@ -176,3 +176,12 @@ def test_items_with_several_images_are_a_part_for_themselves():
     texts = {one.digest: "x" if n < 5 else f"Something about it, number {n}." for n, one in enumerate(items)}
     found = chosen_answers(texts, items, [], drawn=False)
     assert found == ChosenAnswers(repeated=5, within="several images")
+
+
+def test_the_reserve_of_a_ladder_is_a_part_for_itself():
+    """Of which a sum is told when a file is published: there it is ours but for one answer."""
+    reserved = [one.digest for one in ITEMS if one.label.endswith(("6", "7"))]
+    texts = {**answers(other), **{item: OWN[item] for item in reserved[1:]}}
+    assert chosen_answers(texts, ITEMS, EARLIER, drawn=False) == ChosenAnswers()
+    found = chosen_answers(texts, ITEMS, EARLIER, drawn=False, reserved=reserved)
+    assert found == ChosenAnswers(like="our first", same=5, changed=1, within="the reserve")

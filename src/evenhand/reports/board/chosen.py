@@ -10,7 +10,7 @@ be chosen so that what is left of their figures is of fewer.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evenhand.domain.item import Item
@@ -53,14 +53,19 @@ class ChosenAnswers:
 
 
 def chosen_answers(
-    texts: Mapping[str, str], items: Sequence[Item], earlier: Sequence[EarlierAnswers], *, drawn: bool
+    texts: Mapping[str, str],
+    items: Sequence[Item],
+    earlier: Sequence[EarlierAnswers],
+    *,
+    drawn: bool,
+    reserved: Collection[str] = (),
 ) -> ChosenAnswers:
     """`texts`: the file's answers by item. `drawn`: whether it meets the reference on some of its items only, drawn by
-    lot: then the very same answers are another sum."""
+    lot: then the very same answers are another sum. `reserved`: items of which a ladder tells a sum of their own."""
     said = {item: words_alone(text) for item, text in texts.items()}
     known = [(one, {item: words_alone(text) for item, text in one.texts.items()}) for one in earlier]
     heard = {item: _beginnings(item, earlier) for item in said}
-    for within, part in _parts(items):
+    for within, part in _parts(items, {*reserved}):
         here = {item: text for item, text in said.items() if item in part}
         repeated = _repeated({item: text for item, text in here.items() if text not in heard[item]})
         if len(here) >= FEWEST and 2 * repeated > len(here):
@@ -78,9 +83,13 @@ def chosen_answers(
     return ChosenAnswers()
 
 
-def _parts(items: Sequence[Item]) -> Iterator[tuple[str, set[str]]]:
+def _parts(items: Sequence[Item], reserved: set[str]) -> Iterator[tuple[str, set[str]]]:
     """All, and then what is shown for itself."""
-    yield "", {one.digest for one in items}
+    every = {one.digest for one in items}
+    yield "", every
+    if reserved:
+        yield "the reserve", reserved
+        yield "all but the reserve", every - reserved
     for skill in sorted({one.category for one in items if one.category}):
         yield skill, {one.digest for one in items if one.category == skill}
     several = {one.digest for one in items if len(one.images) > 1}
