@@ -118,6 +118,18 @@ TELLING: dict[str, tuple[dict[str, str], ChosenAnswers]] = {
         changed(OWN, {0, 5, 10, 15, 20}),
         ChosenAnswers(like="our first", same=19, changed=5),
     ),
+    "half ours, half a founder's, but four": (
+        {one.digest: (OWN, answers(wordy), answers(other))[min(n // 10, 2)][one.digest] for n, one in enumerate(ITEMS)},
+        ChosenAnswers(like="our first and 1 more file", same=20, changed=4),
+    ),
+    "in one skill a few of ours and a few of a founder's": (
+        {
+            **answers(other),
+            **{one.digest: OWN[one.digest] for one in ITEMS[:2]},
+            **{one.digest: answers(wordy)[one.digest] for one in ITEMS[2:4]},
+        },
+        ChosenAnswers(like="our first and 1 more file", same=4, changed=4, within="counting"),
+    ),
     "new ones, but one skill is ours but one": (
         {**answers(other), **{one.digest: OWN[one.digest] for one in ITEMS[8:15]}},
         ChosenAnswers(like="our first", same=7, changed=1, within="reading"),
@@ -164,3 +176,12 @@ def test_items_with_several_images_are_a_part_for_themselves():
     texts = {one.digest: "x" if n < 5 else f"Something about it, number {n}." for n, one in enumerate(items)}
     found = chosen_answers(texts, items, [], drawn=False)
     assert found == ChosenAnswers(repeated=5, within="several images")
+
+
+def test_the_reserve_of_a_ladder_is_a_part_for_itself():
+    """Of which a sum is told when a file is published: there it is ours but for one answer."""
+    reserved = [one.digest for one in ITEMS if one.label.endswith(("6", "7"))]
+    texts = {**answers(other), **{item: OWN[item] for item in reserved[1:]}}
+    assert chosen_answers(texts, ITEMS, EARLIER, drawn=False) == ChosenAnswers()
+    found = chosen_answers(texts, ITEMS, EARLIER, drawn=False, reserved=reserved)
+    assert found == ChosenAnswers(like="our first", same=5, changed=1, within="the reserve")

@@ -216,12 +216,13 @@ async def test_a_team_that_withdrew_one_that_was_to_go_on_is_promised_no_file(le
 
 
 def of_its_own(house: House, team: Attacker, submission: str) -> dict[str, str]:
-    """The board's own sums may move, in batches; what is told of this submission may not."""
+    """The board with it: it is not counted meanwhile, neither by its verdicts nor by what is missing."""
     found: dict[str, str] = {}
     own = [f"/submissions/{submission}{file}" for file in ("", "/receipt.json", "/battles.jsonl")]
     own += [f"/api/submissions/{submission}{what}" for what in ("", "/receipt", "/battles")]
     for who, client in (("team", team.client), ("visitor", house.visitor())):
-        for path in (*own, "/api/boards", *battles_by_name(client, team, submission)):
+        boards = [f"/api/boards/{one['board']}" for one in client.get("/api/boards").json()["boards"]]
+        for path in (*own, "/api/boards", *boards, *battles_by_name(client, team, submission)):
             look(client, who, path, found)
     return found
 

@@ -297,6 +297,8 @@ ECHOES: Mapping[str, Callable[[Item], str]] = {
     "a line more": lambda item: f"{given(item)}\n",
     "spaces": lambda item: f" {given(item).replace(' ', '  ')}",
     "case": lambda item: given(item).upper(),
+    "signs": lambda item: f"“{given(item).rstrip('.')}”!",
+    "what is not seen": lambda item: "\u200b".join(given(item)),
     "wide letters": lambda item: given(item).replace("H", "\uff28"),
 }
 """Ways to say what the reference says that no judge, and nobody else, tells apart."""

@@ -9,17 +9,30 @@ _MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0
 """So many on one letter that putting them in order would take long."""
 _ALIKE = str.maketrans("i1|0", "lllo")
 _DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
+_SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
+_WORDS = re.compile(r"[^\W_]+")
 _BLANK = "\u2800"
 """Of Braille: a letter without a dot."""
 
 
 def unmasked(text: str) -> str:
     """`text` with look-alike letters as plain Latin ones, without what cannot be seen; case, space and marks stay."""
+    return unicodedata.normalize("NFKD", _seen(text)).translate(_PLAIN)
+
+
+def words_alone(text: str) -> str:
+    """Its letters and numbers: the same for two texts that differ in case, signs, kinds of space, how letters are
+    composed, and characters that are not seen."""
+    if text.isascii():  # as most are, and of many it is asked
+        return " ".join(text.lower().translate(_SIGNS).split())
+    return " ".join(_WORDS.findall(_seen(text).casefold()))
+
+
+def _seen(text: str) -> str:
     import regex  # knows Unicode's properties, which the standard library does not
 
     text = unicodedata.normalize("NFKC", _MARKS.sub("", text))
-    text = regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)
-    return unicodedata.normalize("NFKD", text).translate(_PLAIN)
+    return regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)
 
 
 def at_a_glance(name: str) -> str:

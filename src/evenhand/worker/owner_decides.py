@@ -87,7 +87,8 @@ def _chosen(
     asked = {item.digest for item in board.items}
     texts = {one.item: one.text for one in answers if one.item in asked}
     earlier = [*_founding(ledger, board), *_submitted(ledger, board, submission)]
-    return chosen_answers(texts, board.items, earlier, drawn=met < len(texts))
+    reserved = board.intake.terms.reserved
+    return chosen_answers(texts, board.items, earlier, drawn=met < len(texts), reserved=reserved)
 
 
 def _asked_here(ledger: Ledger, board: JoinedBoard) -> dict[str, list[str]]:

@@ -31,6 +31,7 @@ from evenhand.ledger.submissions.store import (
 from evenhand.ledger.submissions.submitted_models import may_be_shown
 from evenhand.reports.board.expected import expected_interval
 from evenhand.reports.errors import RankError
+from evenhand.site.http.visibility import everybody_sees
 from evenhand.worker.board_judge import ModelReady, Seated, seated
 from evenhand.worker.loop import InPart, Stopping
 from evenhand.worker.owner_decides import Found, found_in
@@ -154,7 +155,8 @@ class Submissions:
         quoted, likely = costs(self.ledger, prepared, judges)
         battles = prepared.placing
         assert battles is not None, "it places a model"
-        buys = expected_interval(self.ledger, prepared.study, battles.battles) if rated else None
+        withheld = not everybody_sees(self.ledger, prepared.study.data)
+        buys = expected_interval(self.ledger, prepared.study, battles.battles, withheld=withheld) if rated else None
         return Estimated(
             opponents=tuple(model for model in prepared.study.models if model != battles.model),
             battles=battles.battles,

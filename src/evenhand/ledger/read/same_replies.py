@@ -2,7 +2,6 @@
 finds the decision in what it said, and under whichever names the question and the answers are on record."""
 
 import json
-import unicodedata
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy import select
@@ -10,6 +9,7 @@ from sqlalchemy import select
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import labelled
+from evenhand.format.look_alikes import words_alone
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger, chunks
 
@@ -75,11 +75,12 @@ def answered_as_the_reference(ledger: Ledger, items: Iterable[Item]) -> set[str]
     skill the question is on record: what others get against that model is public, and rests on the replies that they
     get against the reference, or on replies to words that no judge tells from these. Not where a submission does, or
     its team would learn that it has guessed the reference."""
-    asked = {one.digest: one.instruction for one in items}
+    asked = {one.digest: words_alone(one.instruction) for one in items}
     if not asked:
         return set()
     known = {*asked.values()}
-    there = {item: words for item, (words, _) in questions_on_record(ledger).items() if words in known}
+    every = ((item, words_alone(question)) for item, (question, _) in questions_on_record(ledger).items())
+    there = {item: words for item, words in every if words in known}
     references: dict[tuple[str, str], set[str]] = {}
     others: set[tuple[str, str]] = set()
     table = schema.responses.c
@@ -87,14 +88,9 @@ def answered_as_the_reference(ledger: Ledger, items: Iterable[Item]) -> set[str]
     with ledger.reading() as connection:
         for some in chunks(sorted(there)):
             for item, model, text in connection.execute(query.where(table.item.in_(some))):
-                said = there[item], _words(text)
+                said = there[item], words_alone(text)
                 if model != REFERENCE and labelled(model) is None:
                     others.add(said)
                 elif model == REFERENCE and item in asked:
                     references.setdefault(said, set()).add(item)
     return {item for said, those in references.items() if said in others for item in those}
-
-
-def _words(text: str) -> str:
-    """Without what is not seen on a page: how letters are composed, their case, and the space around words."""
-    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())

@@ -43,12 +43,13 @@ def kept_back(model: str) -> str:
 
 
 def set_aside(found: Mapping[str, SubmittedModel]) -> frozenset[str]:
-    """The labels of those that do not count: the row comes with the receipt, and goes with a withdrawal; on a ladder
-    the board would tell every score."""
+    """The labels of those that do not count: the row comes with the receipt, and goes with a withdrawal, and while one
+    that was judged in part is judged on, as what is missing of it would tell how far that is; on a ladder the board
+    would tell every score."""
     return frozenset(
         label
         for label, one in found.items()
-        if one.ladder or one.standing.judged is None or not one.standing.on_the_board
+        if one.ladder or one.standing.judged is None or one.standing.under_way or not one.standing.on_the_board
     )
 
 

@@ -2,22 +2,25 @@
 
 A sum over five battles tells one of them as soon as the other four are known: lost for certain, as of an answer that
 says nothing, or told by the figures of another file that has the same answers. So a file is told to the owner where
-most of its answers are one text, or those of an earlier file; in all, or in a part that is shown for itself.
+most of its answers are one text, or those of an earlier file, or fewer than five are in none of all earlier ones; in
+all, or in a part that is shown for itself. Of files that each have five new answers every sum of sums, whatever is
+taken from whatever else, rests on the five that the last of them has: so no several files, of however many teams, can
+be chosen so that what is left of their figures is of fewer.
 """
 
 import re
-import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from evenhand.domain.item import Item
+from evenhand.format.look_alikes import words_alone
+from evenhand.format.words import counted
 from evenhand.reports.board.released import FEWEST
 
 SHORT = 20
 """Characters: answers that are shorter are the same by themselves, as "yes" is."""
 
-_SIGNS = re.compile(r"[\W_]+")
 _CLAUSE = re.compile(r"[.,;:!?\n。，；：！？]")
 
 
@@ -41,7 +44,7 @@ class ChosenAnswers:
     repeated: int = 0
     """Answers that say the same as others of the file, where most do."""
     like: str = ""
-    """The earlier model whose answers most of these are."""
+    """The earlier model whose answers most of these are, and how many more some of them are of."""
     same: int = 0
     changed: int = 0
     """Answers that one of the two has and the other has not."""
@@ -50,14 +53,19 @@ class ChosenAnswers:
 
 
 def chosen_answers(
-    texts: Mapping[str, str], items: Sequence[Item], earlier: Sequence[EarlierAnswers], *, drawn: bool
+    texts: Mapping[str, str],
+    items: Sequence[Item],
+    earlier: Sequence[EarlierAnswers],
+    *,
+    drawn: bool,
+    reserved: Collection[str] = (),
 ) -> ChosenAnswers:
     """`texts`: the file's answers by item. `drawn`: whether it meets the reference on some of its items only, drawn by
-    lot: then the very same answers are another sum."""
-    said = {item: _plain(text) for item, text in texts.items()}
-    known = [(one, {item: _plain(text) for item, text in one.texts.items()}) for one in earlier]
+    lot: then the very same answers are another sum. `reserved`: items of which a ladder tells a sum of their own."""
+    said = {item: words_alone(text) for item, text in texts.items()}
+    known = [(one, {item: words_alone(text) for item, text in one.texts.items()}) for one in earlier]
     heard = {item: _beginnings(item, earlier) for item in said}
-    for within, part in _parts(items):
+    for within, part in _parts(items, {*reserved}):
         here = {item: text for item, text in said.items() if item in part}
         repeated = _repeated({item: text for item, text in here.items() if text not in heard[item]})
         if len(here) >= FEWEST and 2 * repeated > len(here):
@@ -69,12 +77,19 @@ def chosen_answers(
         telling = [one for one in found if _tells(one, len(here), drawn=drawn)]
         if telling:
             return min(telling, key=lambda one: (one.changed, one.like))
+        together = _together(here, known, found)
+        if together.same and (together.changed < FEWEST or (drawn and 2 * together.same > len(here))):
+            return together
     return ChosenAnswers()
 
 
-def _parts(items: Sequence[Item]) -> Iterator[tuple[str, set[str]]]:
+def _parts(items: Sequence[Item], reserved: set[str]) -> Iterator[tuple[str, set[str]]]:
     """All, and then what is shown for itself."""
-    yield "", {one.digest for one in items}
+    every = {one.digest for one in items}
+    yield "", every
+    if reserved:
+        yield "the reserve", reserved
+        yield "all but the reserve", every - reserved
     for skill in sorted({one.category for one in items if one.category}):
         yield skill, {one.digest for one in items if one.category == skill}
     several = {one.digest for one in items if len(one.images) > 1}
@@ -83,16 +98,13 @@ def _parts(items: Sequence[Item]) -> Iterator[tuple[str, set[str]]]:
         yield "one image", {one.digest for one in items} - several
 
 
-def _plain(text: str) -> str:
-    """Without case and signs: an answer that has nothing else is as good as empty."""
-    return _SIGNS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
-
-
 def _beginnings(item: str, earlier: Sequence[EarlierAnswers]) -> frozenset[str]:
     """What others answer to the item, and how they begin: who says "yes" where another says "Yes, it is" repeats
     itself because the questions are alike."""
     given = [one.texts[item] for one in earlier if not one.own and item in one.texts]
-    return frozenset(_plain(words) for text in given for words in (text, _CLAUSE.split(text, maxsplit=1)[0])) - {""}
+    return frozenset(words_alone(words) for text in given for words in (text, _CLAUSE.split(text, maxsplit=1)[0])) - {
+        ""
+    }
 
 
 def _repeated(here: Mapping[str, str]) -> int:
@@ -104,10 +116,31 @@ def _repeated(here: Mapping[str, str]) -> int:
     )
 
 
+def _copied(here: Mapping[str, str], theirs: Mapping[str, str], earlier: EarlierAnswers) -> set[str]:
+    """The items to which the answer is the earlier file's."""
+    return {item for item, text in here.items() if theirs.get(item) == text and (earlier.own or len(text) >= SHORT)}
+
+
+def _together(
+    here: Mapping[str, str],
+    known: Sequence[tuple[EarlierAnswers, Mapping[str, str]]],
+    each: Sequence[ChosenAnswers],
+) -> ChosenAnswers:
+    """All earlier files as one: what the answers are that any of them has. Nothing where one of them has them all: its
+    sum is the same. `each`: of `known` one by one."""
+    shared = [(one, likeness) for one, likeness in zip(known, each, strict=True) if likeness.same]
+    if len(here) < FEWEST or not all(likeness.changed for _, likeness in shared):
+        return ChosenAnswers()
+    copied = set[str]().union(*(_copied(here, theirs, one) for (one, theirs), _ in shared))
+    most = max((likeness for _, likeness in shared), key=lambda one: (one.same, one.like), default=ChosenAnswers())
+    more = f" and {counted(len(shared) - 1, 'more file')}" if len(shared) > 1 else ""
+    return replace(most, like=f"{most.like}{more}", same=len(copied), changed=len(here) - len(copied))
+
+
 def _likeness(
     here: Mapping[str, str], theirs: Mapping[str, str], earlier: EarlierAnswers, within: str
 ) -> ChosenAnswers:
-    same = sum(theirs.get(item) == text and (earlier.own or len(text) >= SHORT) for item, text in here.items())
+    same = len(_copied(here, theirs, earlier))
     changed = len(here.keys() | theirs.keys()) - same + (0 if within else earlier.elsewhere)
     return ChosenAnswers(like=earlier.name, same=same, changed=changed, within=within)
 

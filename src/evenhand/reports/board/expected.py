@@ -13,7 +13,9 @@ from evenhand.format.words import counted, listed
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
+from evenhand.reports.board.batches import withheld_rows
 from evenhand.reports.board.board import Board, BoardRow
+from evenhand.reports.board.dealt import dealt
 from evenhand.reports.board.evidence import Evidence, of_record
 from evenhand.reports.board.ranking import board
 from evenhand.reports.errors import RankError
@@ -168,15 +170,17 @@ def _votes(rows: set[tuple[str, str, str]], names: list[str]) -> Votes:
     return Votes(models=len(names), item=item.astype(np.int64), model_a=sides[0], model_b=sides[1])
 
 
-def expected_interval(ledger: Ledger, study: Study, battles: int) -> ExpectedInterval | None:
-    """Of a model placed by so many battles on the board that the study joins; None where there are none.
+def expected_interval(ledger: Ledger, study: Study, battles: int, *, withheld: bool = False) -> ExpectedInterval | None:
+    """Of a model placed by so many battles on the board that the study joins; None where there are none. `withheld`:
+    whether it is told to somebody who may know nothing of single battles against the reference: then it rests on the
+    others alone, for intervals of all would tell which of those were won.
 
     An interval shrinks with the root of the battles, so those of the models on the board say what one battle is worth:
     what its judge decides at random, and how alike an item's verdicts are, is in them.
     """
     if not battles:
         return None
-    on_record = _board_on_record(ledger, study)
+    on_record = _board_on_record(ledger, study, withheld=withheld)
     worth = [] if on_record is None else list(_worth(on_record, but_of=study.new))
     if not worth:
         points = reach(battles) * 2 * 400 / math.log(10) / math.sqrt(battles)
@@ -188,15 +192,15 @@ def expected_interval(ledger: Ledger, study: Study, battles: int) -> ExpectedInt
     )
 
 
-def _board_on_record(ledger: Ledger, study: Study) -> Board | None:
-    evidence = _evidence_on_record(ledger, study)
+def _board_on_record(ledger: Ledger, study: Study, *, withheld: bool) -> Board | None:
+    evidence = _evidence_on_record(ledger, study, withheld=withheld)
     try:
         return None if evidence is None else board(evidence)
     except RankError:
         return None
 
 
-def _evidence_on_record(ledger: Ledger, study: Study) -> Evidence | None:
+def _evidence_on_record(ledger: Ledger, study: Study, *, withheld: bool = False) -> Evidence | None:
     """None where no board like the study's is on record."""
     alike = [
         one
@@ -205,8 +209,14 @@ def _evidence_on_record(ledger: Ledger, study: Study) -> Evidence | None:
         and (one.data, one.rater.key, one.condition.key, one.variant)
         == (study.data, study.rater, study.condition, study.variant)
     ]
+    if not alike:
+        return None
     try:
-        return of_record(counted_battles(ledger, alike), 0) if alike else None
+        judged = counted_battles(ledger, alike)
+        if withheld:
+            hidden = withheld_rows(judged)
+            judged = dealt(judged, (), ~hidden, hidden)
+        return of_record(judged, 0)
     except RankError:
         return None
 

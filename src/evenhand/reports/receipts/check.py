@@ -28,7 +28,7 @@ from evenhand.reports.papers.scores.visit_bench import ELO_ROUNDS
 from evenhand.reports.receipts.damage import DAMAGED, why_unread
 from evenhand.reports.receipts.ladder import LadderPlace, figure_in, figure_told
 from evenhand.reports.receipts.reading import Behind, Receipt, ReceiptError, behind, telling
-from evenhand.reports.receipts.receipt import answers_seal, digest, marks, seal, signed_content, told_by_the_record
+from evenhand.reports.receipts.receipt import answers_seal, is_digest, marks, seal, signed_content, told_by_the_record
 from evenhand.reports.receipts.shown import shown_otherwise
 from evenhand.reports.receipts.submission import other_answers, said_on_record, submission_on_record
 from evenhand.reports.receipts.walk import Walked, walked
@@ -197,9 +197,10 @@ class _Held:
         then, chosen = self._behind(), self._studies()
         items = self._items()
         walk = walked(self.ledger, then.marks, chosen[0], items)
+        stand = "are unchanged" if self._is_sealed() else "are on record"
         differs = [*self._misnamed(chosen), *self._items_gone(items), *walk.differs, *self._changed(then, walk)]
         found = (
-            f"{len(then.row):,} judgements behind the row and {len(then.marks):,} behind the board are unchanged, with "
+            f"{len(then.row):,} judgements behind the row and {len(then.marks):,} behind the board {stand}, with "
             f"the requests, replies, answers and items they rest on; {walk.agreed:,} were read again from their "
             f"replies and say the same; {walk.not_read:,} have no reply, or a reader that is not here."
         )
@@ -322,12 +323,13 @@ class _Held:
             for number in sorted(then.marks.keys() - walk.hashes.keys())
         ]
         record = cast(Mapping[str, Json], self.receipt.document["record"])
-        of_board = digest(walk.hashes.values()) == record.get("board_sha256")
-        of_row = digest(one for number, one in walk.hashes.items() if number in then.row) == record.get("row_sha256")
-        if of_board and of_row and not self._is_sealed():
-            return gone  # another ledger's marks tell nothing
+        behind_row = [one for number, one in walk.hashes.items() if number in then.row]
+        of_board = is_digest(self.ledger, record.get("board_sha256"), walk.hashes.values())
+        of_row = is_digest(self.ledger, record.get("row_sha256"), behind_row)
         now = marks(self.ledger, walk.hashes)
         changed = [number for number, mark in now.items() if mark != then.marks[number]]
+        if not self._is_sealed() and ((of_board and of_row) or len(changed) == len(now)):
+            return gone  # another ledger's marks tell nothing, nor do its digests
         if of_board and of_row:
             return [*gone, *(_MOVED.format(number=number) for number in changed)]
         named = [_CHANGED.format(one=one, calls=_calls(one)) for one in traces(self.ledger, changed)]

@@ -198,9 +198,19 @@ def seal(ledger: Ledger, document: Mapping[str, Json]) -> str:
     return _keyed(ledger.fence_secret(), content.encode("ascii")).hex()
 
 
-def digest(hashes: Iterable[bytes]) -> str:
-    """SHA-256 over the hashes of judgements, sorted."""
-    return hashlib.sha256(b"".join(sorted(hashes))).hexdigest()
+def digest(ledger: Ledger, hashes: Iterable[bytes]) -> str:
+    """Of the hashes of judgements, sorted, keyed with the ledger's secret: who knows all that a judge was shown could
+    else try out which of its few words, and so which verdicts, are behind it."""
+    return hmac.new(ledger.fence_secret(), b"receipt digest\n" + _sorted(hashes), hashlib.sha256).hexdigest()
+
+
+def is_digest(ledger: Ledger, said: object, hashes: Collection[bytes]) -> bool:
+    """Also as receipts of earlier versions have it, which took no secret."""
+    return said in (digest(ledger, hashes), hashlib.sha256(_sorted(hashes)).hexdigest())
+
+
+def _sorted(hashes: Iterable[bytes]) -> bytes:
+    return b"".join(sorted(hashes))
 
 
 def marks(ledger: Ledger, hashes: Mapping[int, bytes]) -> dict[int, bytes]:
@@ -245,9 +255,9 @@ def _record(ledger: Ledger, judged: JudgedBattles, label: str, as_of: AsOf) -> d
         "answers_seal": answers_seal(ledger, until=as_of.answer),
         "readers": sorted(readers),
         "row_judgements": as_ranges(sorted(row)),
-        "row_sha256": digest(hashes[number] for number in row),
+        "row_sha256": digest(ledger, (hashes[number] for number in row)),
         "board_judgements": as_ranges(sorted(hashes)),
-        "board_sha256": digest(hashes.values()),
+        "board_sha256": digest(ledger, hashes.values()),
         "board_marks": base64.b64encode(b"".join(marked[number] for number in sorted(marked))).decode("ascii"),
     }
 

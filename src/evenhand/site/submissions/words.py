@@ -123,8 +123,8 @@ def chosen_told(said: Estimated) -> str:
         return ""
     changed = f"it differs in {said.changed:,}" if said.changed else "it differs in none, and meets it on other items"
     return (
-        f"{said.same:,} of its answers{where} are those of {said.like}, and {changed}: the figures of both against the "
-        "reference, taken from each other, tell how the judge decided there."
+        f"{said.same:,} of its answers{where} are those of {said.like}, and {changed}: the figures of these files "
+        "against the reference, taken from each other, tell how the judge decided there."
     )
 
 
