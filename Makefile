@@ -16,9 +16,10 @@ demo: $(FOR_DEMO)
 	$(BIN)/evenhand models fetch local/smollm2
 	$(BIN)/evenhand demo
 
+QUICK_PROCESSES ?= 2
 test: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak and not slow"
+	$(BIN)/python -m pytest -n $(QUICK_PROCESSES) --dist loadfile -m "not soak and not slow"
 
 # What is slow by nature: browsers, fuzzing, kill loops, installs, and more examples of what is drawn at random.
 # More processes than cores: much of it waits for a browser, a server or a package index. The longest files come first
