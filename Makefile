@@ -16,16 +16,18 @@ demo: $(FOR_DEMO)
 	$(BIN)/evenhand models fetch local/smollm2
 	$(BIN)/evenhand demo
 
+QUICK_PROCESSES ?= 2
 test: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak and not slow"
+	$(BIN)/python -m pytest -n $(QUICK_PROCESSES) --dist loadfile -m "not soak and not slow"
 
 # What is slow by nature: browsers, fuzzing, kill loops, installs, and more examples of what is drawn at random.
-# Three processes on two cores: much of it waits for a browser, a server or a package index. The longest files come first
+# More processes than cores: much of it waits for a browser, a server or a package index. The longest files come first
 # (tests/tiers.py), not those of the most tests.
+SLOW_PROCESSES ?= 3
 test-slow: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "(slow or drawn) and not soak"
+	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n $(SLOW_PROCESSES) --dist loadfile --no-loadscope-reorder -m "(slow or drawn) and not soak"
 
 # The same tests with their ledgers on a PostgreSQL server that they start. Left out is what says nothing more there:
 # of ledger, what is on a server of its own wherever the others are, and runs in `make test` and `make test-slow`;

@@ -5,6 +5,7 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -84,10 +85,31 @@ def batches(folder: Path) -> list[dict[str, Any]]:
     return [content for row in found if "looks" in (content := json.loads(row.content))]
 
 
-def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_they_are(here: Path, server: str) -> None:
-    before = ranked(here)
-    done = asked(here, server, answers(here, "gus"), *placing("gus"))
+@dataclass(frozen=True, kw_only=True)
+class Placed:
+    """A board that a model has joined, and what the command said."""
+
+    folder: Path
+    done: Ran
+
+
+@pytest.fixture(scope="module")
+def gus_placed(founded: Path, tmp_path_factory: pytest.TempPathFactory, server: str) -> Placed:
+    folder = Path(shutil.copytree(founded, tmp_path_factory.mktemp("placed") / "here"))
+    done = asked(folder, server, answers(folder, "gus"), *placing("gus"))
     assert done.code == 0, done.err
+    return Placed(folder=folder, done=done)
+
+
+@pytest.fixture
+def joined(gus_placed: Placed, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(gus_placed.folder, tmp_path / "here"))
+
+
+def test_a_model_is_placed_with_a_repeated_interval_and_the_others_stay_where_they_are(
+    founded: Path, gus_placed: Placed
+) -> None:
+    before, here, done = ranked(founded), gus_placed.folder, gus_placed.done
     (told,) = done.document["placings"]
     assert done.document["requests"] == told["calls_made"] == 100
     assert (told["look"], told["stopped"], told["standard_errors"]) == (
@@ -135,19 +157,18 @@ def test_the_list_of_runs_shows_a_placing_as_one(here: Path, server: str) -> Non
     assert "100 asked" in shown
 
 
-def test_a_placed_model_that_is_judged_otherwise_too_is_one_like_any_other(here: Path, server: str) -> None:
-    asked(here, server, answers(here, "gus"), *placing("gus"))
-    assert ranked(here)["gus"]["placed"] is not None
-    both = asked(here, server, None, "--models", "gus", "--models", "ada")
+def test_a_placed_model_that_is_judged_otherwise_too_is_one_like_any_other(joined: Path, server: str) -> None:
+    assert ranked(joined)["gus"]["placed"] is not None
+    both = asked(joined, server, None, "--models", "gus", "--models", "ada")
     assert both.code == 0, both.err
-    done = run("rank", "--store", store_in(here), "--json")
+    done = run("rank", "--store", store_in(joined), "--json")
     (gus,) = [row for row in done.document["models"] if row["model"] == "gus"]
     assert (gus["placed"], gus["rating_n"]) == (None, 100 + both.document["called"])
     assert "Placed at looks planned beforehand, here with the usual interval: gus." in done.document["notes"]
 
 
 def test_a_model_stays_placed_on_the_board_of_its_run_when_another_is_judged_otherwise_later(
-    here: Path, server: str
+    joined: Path, server: str
 ) -> None:
     from evenhand.ledger.read.projection import studies
     from evenhand.ledger.read.votes import judged_battles
@@ -155,25 +176,26 @@ def test_a_model_stays_placed_on_the_board_of_its_run_when_another_is_judged_oth
     from evenhand.reports.board.placed import placed_model, standing_placings
 
     def frozen() -> tuple[str, ...]:
-        with closing(Ledger(store_in(here))) as ledger:
+        with closing(Ledger(store_in(joined))) as ledger:
             judged = judged_battles(ledger, list(studies(ledger)))
         (hal,) = [one for one in standing_placings(judged) if one.plan.new == "hal"]
         return placed_model(judged, hal).course.board.models
 
-    asked(here, server, answers(here, "gus"), *placing("gus"))
     # A verdict on founders after those on gus, so that the board that hal joins was frozen after them.
-    again = asked(here, server, None, "--models", "ada", "--models", "bel", "--replicates", 2)
+    again = asked(joined, server, None, "--models", "ada", "--models", "bel", "--replicates", 2)
     assert again.document["called"], again.err
-    joined = asked(here, server, answers(here, "hal"), *placing("hal", looks=2, calls=20))
-    assert joined.code == 0, joined.err
+    other = asked(joined, server, answers(joined, "hal"), *placing("hal", looks=2, calls=20))
+    assert other.code == 0, other.err
     assert frozen() == FOUNDERS
-    asked(here, server, None, "--models", "gus", "--models", "ada")
-    assert ranked(here)["gus"]["placed"] is None
+    asked(joined, server, None, "--models", "gus", "--models", "ada")
+    assert ranked(joined)["gus"]["placed"] is None
     assert frozen() == FOUNDERS
 
 
-def test_the_same_command_asks_nothing_more_and_other_looks_are_refused(here: Path, server: str) -> None:
-    first = asked(here, server, answers(here, "gus"), *placing("gus"))
+def test_the_same_command_asks_nothing_more_and_other_looks_are_refused(
+    gus_placed: Placed, joined: Path, server: str
+) -> None:
+    here, first = joined, gus_placed.done
     again = asked(here, server, None, *placing("gus"))
     assert again.code == 0, again.err
     assert again.document["requests"] == 0
@@ -282,9 +304,8 @@ def test_a_placing_stops_at_the_first_look_at_which_the_rule_is_met(here: Path, 
     assert "The paper's way" in done.err
 
 
-def test_one_item_in_eight_is_asked_in_both_orders_and_looks_are_in_every_study(here: Path, server: str) -> None:
-    asked(here, server, answers(here, "gus"), *placing("gus"))
-    found = batches(here)
+def test_one_item_in_eight_is_asked_in_both_orders_and_looks_are_in_every_study(gus_placed: Placed) -> None:
+    found = batches(gus_placed.folder)
     assert [one["looks"]["batch"] for one in found] == list(range(len(found)))
     assert {(one["looks"]["looks"], one["looks"]["max_calls"], one["looks"]["until"]) for one in found} == {
         (4, 100, "rank=1")
@@ -326,9 +347,16 @@ def soft_board(softly_founded: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(softly_founded, tmp_path / "here"))
 
 
-def test_a_constrained_readout_places_a_model_by_its_soft_verdicts(soft_board: Path, softly: str) -> None:
-    done = asked(soft_board, softly, answers(soft_board, "gus"), *placing("gus", until="width=1"), *CONSTRAINED)
+@pytest.fixture(scope="module")
+def gus_softly_placed(softly_founded: Path, tmp_path_factory: pytest.TempPathFactory, softly: str) -> Placed:
+    folder = Path(shutil.copytree(softly_founded, tmp_path_factory.mktemp("softly-placed") / "here"))
+    done = asked(folder, softly, answers(folder, "gus"), *placing("gus", until="width=1"), *CONSTRAINED)
     assert done.code == 0, done.err
+    return Placed(folder=folder, done=done)
+
+
+def test_a_constrained_readout_places_a_model_by_its_soft_verdicts(gus_softly_placed: Placed) -> None:
+    soft_board, done = gus_softly_placed.folder, gus_softly_placed.done
     (told,) = done.document["placings"]
     assert (told["soft"], told["look"], told["calls_made"]) == (True, 4, 100)
     assert "soft verdicts, repeated interval" in " ".join(done.err.split())
@@ -342,14 +370,15 @@ def test_a_constrained_readout_places_a_model_by_its_soft_verdicts(soft_board: P
     assert hard["rating_upper"] - hard["rating_lower"] != pytest.approx(soft["rating_upper"] - soft["rating_lower"])
 
 
-def test_a_soft_placing_goes_by_how_likely_the_judge_was_to_prefer_each_side(soft_board: Path, softly: str) -> None:
+def test_a_soft_placing_goes_by_how_likely_the_judge_was_to_prefer_each_side(
+    gus_softly_placed: Placed, tmp_path: Path
+) -> None:
     from evenhand.ledger.read.projection import studies
     from evenhand.ledger.read.votes import judged_battles
     from evenhand.ledger.store.record import Ledger
     from evenhand.reports.board.placed import said_of
 
-    asked(soft_board, softly, answers(soft_board, "gus"), *placing("gus", until="width=1"), *CONSTRAINED)
-    file = soft_board / "judgements.jsonl"
+    soft_board, file = gus_softly_placed.folder, tmp_path / "judgements.jsonl"
     assert run("export", "--judgements", "--store", store_in(soft_board), "--out", file).code == 0
     rows = [json.loads(line) for line in file.read_text().splitlines()]
     told = [row["soft"] if row["models"][0] == "gus" else 1 - row["soft"] for row in rows if "gus" in row["models"]]
@@ -417,9 +446,10 @@ def test_soft_and_hard_verdicts_never_place_one_model(soft_board: Path, softly: 
     assert hard.document["placings"][0]["soft"] is False, "a board of hard verdicts alone is joined by such"
 
 
-def test_a_soft_placing_whose_verdicts_lost_their_probabilities_goes_on_by_none(soft_board: Path, softly: str) -> None:
-    of = placing("gus", until="width=1")
-    asked(soft_board, softly, answers(soft_board, "gus"), *of, *CONSTRAINED)
+def test_a_soft_placing_whose_verdicts_lost_their_probabilities_goes_on_by_none(
+    gus_softly_placed: Placed, tmp_path: Path, softly: str
+) -> None:
+    of, soft_board = placing("gus", until="width=1"), Path(shutil.copytree(gus_softly_placed.folder, tmp_path / "here"))
     with closing(sqlite3.connect(soft_board / "ledger.db")) as database, database:
         database.execute("UPDATE judgements SET notes = json_remove(notes, '$.soft') WHERE seq > 800")
     again = asked(soft_board, softly, None, *of, *CONSTRAINED)

@@ -45,13 +45,14 @@ def run(
     *,
     judge: str = "prefers-longer",
     started: Literal["never", "once", "always"] = "never",
+    met: set[str] | None = None,
 ) -> dict[str, str]:
     """What each command printed; every endpoint is a scripted server on loopback. Fails where a command fails.
 
-    `started`: the installed program from the beginning, as a reader starts it; `once`: when a page names the command
-    (`judge`, `rank`) for the first time.
+    `started`: the installed program from the beginning, as a reader starts it; `once`: when the command (`judge`,
+    `rank`) comes for the first time, here or, with `met`, on the pages that share it.
     """
-    met: set[str] = set()
+    met = set() if met is None else met
     said: dict[str, str] = {}
     with server_process("--judge", judge) as base_url:
         environment = {

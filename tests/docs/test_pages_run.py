@@ -33,6 +33,12 @@ def test_make_demo_fetches_the_model_and_runs_the_demo() -> None:
     ]
 
 
+@pytest.fixture(scope="module")
+def met() -> set[str]:
+    """Commands that were started from the beginning already: each is once."""
+    return set()
+
+
 @pytest.mark.parametrize(
     ("page", "made"),
     [
@@ -52,14 +58,14 @@ def test_make_demo_fetches_the_model_and_runs_the_demo() -> None:
         ("docs/how-to/publish.md", "cases/index.html"),
     ],
 )
-def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: str) -> None:
+def test_every_command_of_a_how_to_page_runs(tmp_path: Path, page: str, made: str, met: set[str]) -> None:
     write_files_of(text_of(page), tmp_path)
-    run(commands_of(text_of(page)), tmp_path, started="once")
+    run(commands_of(text_of(page)), tmp_path, started="once", met=met)
     assert (tmp_path / made).stat().st_size > 0
 
 
-def test_the_page_on_placing_ends_with_a_repeated_interval(tmp_path: Path) -> None:
-    said = run(commands_of(text_of("docs/how-to/placing.md")), tmp_path, judge="by-quality", started="once")
+def test_the_page_on_placing_ends_with_a_repeated_interval(tmp_path: Path, met: set[str]) -> None:
+    said = run(commands_of(text_of("docs/how-to/placing.md")), tmp_path, judge="by-quality", started="once", met=met)
     assert "--until rank=1 (as asked): about" in next(words for one, words in said.items() if one.endswith("--dry-run"))
     assert "The interval of sample-planted is the repeated one" in " ".join(said["evenhand rank"].split())
 
@@ -125,7 +131,7 @@ def workflow_steps() -> list[dict[str, Any]]:
 
 
 def test_the_commands_of_the_workflow_end_with_0_on_a_fair_judge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, met: set[str]
 ) -> None:
     write_files_of(text_of("docs/how-to/rank-my-models.md"), tmp_path)
     monkeypatch.setenv("EVENHAND_JUDGE", "openai/gpt-4o")
@@ -133,7 +139,7 @@ def test_the_commands_of_the_workflow_end_with_0_on_a_fair_judge(
     monkeypatch.setenv("EVENHAND_PRICE", "input=2.5,output=10")
     commands = [step["run"] for step in workflow_steps() if step.get("run", "").startswith("evenhand ")]
     assert [command.split()[1] for command in commands] == ["audit", "judge", "report"]
-    run(commands, tmp_path, judge="by-quality", started="once")
+    run(commands, tmp_path, judge="by-quality", started="once", met=met)
     assert (tmp_path / "report.html").stat().st_size > 0
 
 

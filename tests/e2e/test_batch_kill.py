@@ -7,7 +7,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import pytest
 
@@ -26,6 +26,7 @@ _LATER: tuple[Moment, ...] = (
     "creating", "polled", "importing", "imported", "imported", "imported",
     "creating", "created", "polled", "importing", "imported",
 )  # fmt: skip
+Killed = Literal["openai", "anthropic"]
 TURNS: Mapping[Wire, tuple[Moment, ...]] = {
     "openai": ("uploading", "uploaded", "created", *_LATER),
     "anthropic": ("created", "polled", "polled", *_LATER),  # requests go up with the creation
@@ -72,9 +73,15 @@ async def until_done(here: Workplace, killer: Killer, *arguments: str) -> str:
 
 
 @pytest.mark.parametrize("trials", TRIALS)
-@pytest.mark.parametrize("wire", ["openai", "anthropic"])  # with a mark of ours on a batch, and without
-async def test_judgements_by_batch_killed_twenty_times(tmp_path: Path, wire: Wire, trials: int) -> None:
-    here = Workplace(tmp_path / "here")
+async def test_judgements_by_batch_killed_twenty_times(tmp_path: Path, trials: int) -> None:
+    """On two wires at once, with a mark of ours on a batch and without: most of the time they wait for batches."""
+    async with asyncio.TaskGroup() as both:
+        for wire in get_args(Killed):
+            both.create_task(judged_and_killed(tmp_path / wire, wire, trials))
+
+
+async def judged_and_killed(folder: Path, wire: Killed, trials: int) -> None:
+    here = Workplace(folder)
     here.folder.mkdir()
     name = {"openai": "openai/gpt-4o", "anthropic": "anthropic/c"}[wire]
     async with BatchServer(

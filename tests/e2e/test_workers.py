@@ -7,7 +7,9 @@ import signal
 import socket
 import subprocess
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -37,6 +39,65 @@ TRIALS = 2 * BATTLES
 A_FEW = 20
 """Requests that are answered between the moment that is waited for and the kill, at most."""
 A_FIFTH = ("--fault", "500=0.1", "--fault", "cut=0.05", "--fault", "garbage=0.05")
+
+
+# Claims last for two minutes, in which the other tests run: who waits for their end begins with the first test.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asleep:
+    """A command that has claimed trials and sleeps, and another that wants them when the claims are over."""
+
+    here: Workplace
+    url: str
+    slept: "subprocess.Popen[str]"
+    other: "subprocess.Popen[str]"
+    places: int
+
+
+@pytest.fixture(scope="module", autouse=True)
+def asleep(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asleep]:
+    here, places = Workplace(tmp_path_factory.mktemp("asleep") / "here"), 4
+    with server_process("--held") as url, ExitStack() as leaving:
+        asked = judging(url, *drawn(BATTLES), "--max-connections", str(places))
+        slept = begun(here, asked, leaving)
+        until(url, lambda seen: seen["requests"] == places)
+        slept.send_signal(signal.SIGSTOP)
+        told(url, "go")
+        yield Asleep(here=here, url=url, slept=slept, other=begun(here, asked, leaving), places=places)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stopped:
+    """A command that goes on without one of its workers."""
+
+    here: Workplace
+    url: str
+    leader: "subprocess.Popen[str]"
+    worker: int
+    places: int
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stopped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stopped]:
+    here, places = Workplace(tmp_path_factory.mktemp("stopped") / "here"), 2
+    with server_process("--held") as url, ExitStack() as leaving:
+        asked = judging(url, *drawn(BATTLES), "--max-connections", str(places), "--workers", "2")
+        leader = begun(here, asked, leaving)
+        until(url, lambda seen: seen["requests"] > 0)
+        waited_for(lambda: bool(at_work(here, leader.pid)))
+        (worker,) = at_work(here, leader.pid)
+        os.kill(worker, signal.SIGSTOP)
+        leaving.callback(lambda: [os.kill(one, signal.SIGKILL) for one in helpers_of(leader.pid)])
+        told(url, "go")
+        yield Stopped(here=here, url=url, leader=leader, worker=worker, places=places)
+
+
+def begun(here: Workplace, asked: tuple[str, ...], leaving: ExitStack) -> "subprocess.Popen[str]":
+    """Killed in the end if nobody has waited for it."""
+    process = leaving.enter_context(here.start(*asked))
+    leaving.callback(process.kill)
+    return process
 
 
 def helpers_of(leader: int) -> list[int]:
@@ -256,24 +317,6 @@ def test_a_worker_that_says_much_on_standard_error_goes_on(here: Workplace) -> N
     assert len(here.decided()) == TRIALS
 
 
-def test_a_process_that_slept_longer_than_its_claims_last_asks_only_what_was_in_flight_again(here: Workplace) -> None:
-    places = 4
-    with server_process("--held") as url:
-        asked = judging(url, *drawn(BATTLES), "--max-connections", str(places))
-        slept = here.start(*asked)
-        until(url, lambda seen: seen["requests"] == places)
-        slept.send_signal(signal.SIGSTOP)
-        told(url, "go")
-        other = ended(here.start(*asked))  # which has them all when their leases are over
-        slept.send_signal(signal.SIGCONT)
-        woken = ended(slept)
-        seen = stats(url)
-    assert (other.code, woken.code) == (0, 0), other.err + woken.err
-    assert len(here.decided()) == TRIALS
-    assert seen["requests"] - seen["distinct"] <= places
-    assert (here.rows("SELECT * FROM claims"), here.run("ledger", "check").code) == ([], 0)
-
-
 @pytest.mark.skipif(not ON_POSTGRESQL, reason="other machines share no SQLite file")
 def test_a_process_that_was_cut_off_asks_nothing_that_another_machine_took_over(here: Workplace) -> None:
     places = 4
@@ -290,23 +333,6 @@ def test_a_process_that_was_cut_off_asks_nothing_that_another_machine_took_over(
         seen = stats(url)
     assert ran.code == 3, ran.err
     assert seen["requests"] <= places + 1
-
-
-def test_a_worker_that_is_stopped_and_never_goes_on_is_not_waited_for(here: Workplace) -> None:
-    places = 2
-    with server_process("--held") as url:
-        leader = here.start(*judging(url, *drawn(BATTLES), "--max-connections", str(places), "--workers", "2"))
-        until(url, lambda seen: seen["requests"] > 0)
-        waited_for(lambda: bool(at_work(here, leader.pid)))
-        (stopped,) = at_work(here, leader.pid)
-        os.kill(stopped, signal.SIGSTOP)
-        told(url, "go")
-        ran = ended(leader)
-        seen = stats(url)
-    assert ran.code == 0, ran.err
-    assert ran.document["verdicts"] == len(here.decided()) == TRIALS
-    assert seen["requests"] - seen["distinct"] <= places
-    assert not Path(f"/proc/{stopped}").exists()
 
 
 def test_a_wrong_key_ends_all_workers_with_one_sentence(here: Workplace) -> None:
@@ -344,3 +370,23 @@ def test_a_worker_that_finds_other_files_puts_none_of_them_on_record(here: Workp
         ran = ended(worker)
     assert "Traceback" not in ran.err
     assert on_record() == before, ran.err
+
+
+def test_a_process_that_slept_longer_than_its_claims_last_asks_only_what_was_in_flight_again(asleep: Asleep) -> None:
+    other = ended(asleep.other)  # which has them all when their leases are over
+    asleep.slept.send_signal(signal.SIGCONT)
+    woken = ended(asleep.slept)
+    seen = stats(asleep.url)
+    assert (other.code, woken.code) == (0, 0), other.err + woken.err
+    assert len(asleep.here.decided()) == TRIALS
+    assert seen["requests"] - seen["distinct"] <= asleep.places
+    assert (asleep.here.rows("SELECT * FROM claims"), asleep.here.run("ledger", "check").code) == ([], 0)
+
+
+def test_a_worker_that_is_stopped_and_never_goes_on_is_not_waited_for(stopped: Stopped) -> None:
+    ran = ended(stopped.leader)
+    seen = stats(stopped.url)
+    assert ran.code == 0, ran.err
+    assert ran.document["verdicts"] == len(stopped.here.decided()) == TRIALS
+    assert seen["requests"] - seen["distinct"] <= stopped.places
+    assert not Path(f"/proc/{stopped.worker}").exists()
