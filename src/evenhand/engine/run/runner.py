@@ -294,7 +294,7 @@ class Runner(Generic[S, R]):
     async def _answered_meanwhile(self, batch: Sequence[Due[S]], claimed: Claimed) -> tuple[Sequence[Due[S]], Claimed]:
         """Where a call says whether something is decided, others may have made it for another name: what came of it
         is written down here too. Elsewhere they may have made it, and gone no further: it is not made again."""
-        asked = claimed.decided if self._task.study is None else claimed.mine
+        asked = claimed.mine if self._task.study is not None else claimed.mine | claimed.decided
         batch = await self._with_replies(batch, asked)
         known = {due.key for due in batch if due.key in asked and due.stored is not None}
         return batch, replace(claimed, mine=claimed.mine | known, decided=claimed.decided - known)
@@ -355,7 +355,8 @@ class Runner(Generic[S, R]):
                 self.tally.in_batches += 1
             elif result is not _INTERRUPTED or told.sent:
                 self._conclude(due, result, told)
-            if due.key in await self._writer.put(told.entries):
+            lost = await self._writer.put(told.entries)
+            if due.key in lost or not lost.isdisjoint(told.calls):
                 await self._look_later(due, result, told)
         except asyncio.CancelledError:
             if not concluded:

@@ -13,7 +13,7 @@ from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.quote import DryRun, Quote, in_batches
 from evenhand.engine.run.task import Circumstances, Due, PlannedChunk
-from evenhand.ledger.store.claims import Claimed, claim_calls
+from evenhand.ledger.store.claims import Claimed, claim_calls, claim_steps
 from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.record import CHUNK, Ledger
 
@@ -130,15 +130,16 @@ class ItemTask(ABC):
         return None
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Item]], *, holder: str) -> Claimed:
-        # A reply that is on record has only to be read and written down under this name.
-        at_hand = {due.key for due in batch if due.stored is not None}
-        claimed = claim_calls(ledger, [due.key for due in batch if due.key not in at_hand], holder=holder)
+        # What is on record whole has only to be read and written down under this name.
+        at_hand = {due.key for due in batch if due.stored is not None and not self.to_come(due, ledger)}
+        take = claim_steps if self.two_steps else claim_calls
+        claimed = take(ledger, [due.key for due in batch if due.key not in at_hand], holder=holder)
         return replace(claimed, mine=claimed.mine | at_hand)
 
     def record(self, due: Due[Item], result: Response | NoVerdict, now: Circumstances) -> Entries:  # noqa: ARG002
         if not isinstance(result, Response):
             return Entries()
-        return Entries(responses=[result], said_in={result.digest: due.key})
+        return Entries(responses=[result], said_in={result.digest: now.calls[-1]})
 
     def outcome(self, result: Response | NoVerdict) -> NoVerdict | None:
         return result if isinstance(result, NoVerdict) else None

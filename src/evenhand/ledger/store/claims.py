@@ -52,6 +52,14 @@ def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
 
 
 @until_made
+def claim_steps(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
+    """Takes what no other live run holds, also where the first call of several is answered: the next is to be asked."""
+    with ledger.writing() as connection:
+        mine = _taken(ledger, connection, keys, holder=holder)
+    return Claimed(mine=mine, decided=set(), others=set(keys) - mine)
+
+
+@until_made
 def claim_one(ledger: Ledger, what: str, *, holder: str) -> bool:
     """Whether the holder has it now; no, where another live one has."""
     with ledger.writing() as connection:
