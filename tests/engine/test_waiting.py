@@ -166,6 +166,17 @@ async def test_what_another_run_takes_over_is_counted_by_that_one(tmp_path: Path
         assert tally.elsewhere == 0 or not waits
 
 
+async def test_what_another_run_asked_meanwhile_is_counted_as_such_with_what_holds_no_decision(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(held=True, judge="says Who knows?")) as it:
+        tally, other = await both(it, judged, waits=True)
+        assert (tally.known, tally.meanwhile, tally.by_crew) == (2, 2, 0)
+        assert tally.known_no_verdict == other.no_verdict
+        assert other.no_verdict.total() == 2
+        later = (await judged(it, True)).tally
+        assert (later.known, later.meanwhile) == (2, 0)
+        assert later.known_no_verdict == other.no_verdict
+
+
 def contradicting(otherwise: str) -> Script:
     """Whoever asks a second time, and is heard later, is told otherwise."""
     asked: Counter[str] = Counter()

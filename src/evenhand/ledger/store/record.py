@@ -51,6 +51,8 @@ CHUNK = 500
 class StoredCall:
     reply: Reply
     cost_usd: float | None
+    run: str = ""
+    """That made it, where it is read from the record."""
 
 
 class Ledger:
@@ -457,7 +459,7 @@ class Ledger:
 
     def find_calls(self, keys: Iterable[str]) -> dict[str, StoredCall]:
         return {
-            row.key: StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd)
+            row.key: StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd, run=row.run)
             for row in self._found(statements.CALLS, keys)
         }
 
