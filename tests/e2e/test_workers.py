@@ -248,6 +248,21 @@ def test_what_workers_have_answered_is_counted_once(here: Workplace) -> None:
     assert outcomes(here) == [[200, 0, {}, 0, 200, 200, {}, {}]]
 
 
+@pytest.mark.parametrize("name", ["answer", "describe-images", "judge"])
+def test_what_a_killed_worker_had_done_is_counted_once(here: Workplace, name: str) -> None:
+    """Whatever it had said of it."""
+    task, size = TASKS[name], 200
+    here.folder.mkdir()
+    with server_process("--judge", task.replies, "--latency", "0.05", "--held") as url:
+        words = (*task.words(here.folder, size), task.address, url, "--endpoint-name", "scripted", "--json")
+        leader = here.start(*words, "--max-connections", "6", "--workers", "3")
+        killed = kill_helpers(here, url, leader, kills=2, every=20, lots=random.Random(name), full=2)
+        ran = ended(leader)
+    assert (ran.code, killed) == (0, 2), ran.err
+    assert outcomes(here) == [[size, 0, {}, 0, size, size, {}, {}]]
+    assert f"{size} {'trials' if name == 'judge' else 'items'}: 0 known before, {size} asked (" in ran.err
+
+
 def test_one_interrupt_ends_all_workers_and_keeps_what_was_answered(here: Workplace) -> None:
     with server_process("--latency", "0.3") as url:
         told(url, "hold?after=60")
