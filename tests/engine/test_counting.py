@@ -154,3 +154,10 @@ def test_what_helpers_say_counts_before_who_leads_comes_to_it() -> None:
     helper.failed["timeout"] += 1
     now = seen_so_far(tally, [helper], others=7)
     assert (now.called, now.known, now.done) == (20 + 31, 5 + 7, 63)
+
+
+def test_what_a_helper_had_answered_that_failed_for_who_leads_is_never_told_beyond_what_is_planned() -> None:
+    tally = Tally(planned=2, known=1, called=1)
+    tally.failed["timeout"] += 1
+    now = seen_so_far(tally, [Tally(called=1, verdicts=1)], others=1)
+    assert (now.done, now.planned) == (2, 2)
