@@ -7,8 +7,9 @@ and a PostgreSQL server of its own with its settings as they come, all on the co
 1,000 characters, replies 250 words; items differ in length and in how many models answered them. Both databases are
 measured by turns in one run, so that a noisy machine disturbs them alike: ratios count. CPU is that of the command's
 processes, and of PostgreSQL's, told apart and added up; the scripted server's is the model's and not counted. A
-judgement is what more of them cost: the difference of a long run and a short one, so that the start is not in it;
-workers, which take seconds to come, want `--items 600`.
+judgement is what more of them cost: the difference of a long run and a short one, so that the start is not in it.
+Workers take seconds to come: their runs have four times the items, at most two rounds, and the rate is that of the
+second half of each, by the times on record.
 
 Boards are of `bench.judged_board`: 10,000 judgements of 50 models on 50 items are written by the ledger, and more are
 made of those by SQL, as replicates of the same trials. Linux only: CPU is read from /proc.
@@ -31,9 +32,12 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
+
 from bench.figures import Figure, median_figure, print_table
 from bench.generated import Words, picture
 from bench.judged_board import write_board
+from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep.copying import copy_ledger
 from tests import warm
@@ -47,6 +51,7 @@ BOARD, BOARD_MODELS, BATTLES_AN_ITEM = 10_000, 50, 100
 CHAIN = ("links", "tips")
 _AS_IT_COMES = "-c listen_addresses='' -c max_connections=100"
 _REPLY_WORDS = 250
+_LONGER, _WORKER_ROUNDS = 4, 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,9 +186,9 @@ class Bench:
             raise SystemExit(f"The run did not do what is measured: {document}")
         return cost
 
-    def more(self, url: str, kind: str, *words: str, short_of: int = 10) -> Cost:
+    def more(self, url: str, kind: str, *words: str) -> Cost:
         """A long run beyond a short one, which has one in so many of the items, each into a new ledger."""
-        short = self.judged(url, self.store(kind), *words, limit=max(1, self.items // short_of))
+        short = self.judged(url, self.store(kind), *words, limit=max(1, self.items // 10))
         found = self.judged(url, self.store(kind), *words).beyond(short)
         if min(found.client, found.wall, found.server if kind == "postgresql" else 1) <= 0:
             raise SystemExit(f"The longer run took no longer than the shorter ({found}): give more --items.")
@@ -215,23 +220,31 @@ def cpu_figures(
 
 
 def worker_figures(bench: Bench, url: str, *, rounds: int) -> list[Figure]:
-    """Half a run is taken off, in which all workers have come: they take seconds to start."""
+    """The rate of the second half of a run: workers take seconds to start, and have all come by then."""
     figures: list[Figure] = []
     kinds: dict[str, tuple[str, ...]] = {f"{n} worker(s)": ("--workers", str(n)) for n in (1, 2, 4)}
     if find_spec("ray") is not None:
         kinds["4 workers of Ray"] = ("--workers", "4", "--runner", "ray")
     for kind in ("sqlite", "postgresql"):
-        found: dict[str, list[Cost]] = {name: [] for name in kinds}
+        found: dict[str, list[tuple[Cost, float]]] = {name: [] for name in kinds}
         for _ in range(rounds):
-            for name, costs in found.items():
-                costs.append(bench.more(url, kind, *kinds[name], short_of=2))
-        for name, costs in found.items():
-            a_second = [one.judgements / one.wall for one in costs]
-            cpu = [1e3 * one.cpu / one.judgements for one in costs]
-            figures.append(median_figure(f"{kind}, {name}: judgements a second", a_second))
+            for name, each in found.items():
+                store = bench.store(kind)
+                each.append((bench.judged(url, store, *kinds[name]), late_rate(store)))
+        for name, each in found.items():
+            figures.append(median_figure(f"{kind}, {name}: judgements a second", [rate for _, rate in each]))
             if "Ray" not in name:  # whose processes are not all the command's
-                figures.append(median_figure(f"{kind}, {name}: CPU of a judgement, both counted", cpu, unit="ms"))
+                cpu = [1e3 * one.cpu / one.judgements for one, _ in each]
+                figures.append(median_figure(f"{kind}, {name}: CPU of a judgement, starts included", cpu, unit="ms"))
     return figures
+
+
+def late_rate(store: str) -> float:
+    """Judgements a second, as the record has them, from the one in the middle to the last."""
+    with closing(Ledger(store, create=False)) as ledger, ledger.reading() as connection:
+        at = sorted(connection.execute(select(schema.judgements.c.at)).scalars())
+    late = at[len(at) // 2 :]
+    return (len(late) - 1) / (late[-1] - late[0])
 
 
 def sqlite_bytes(store: str) -> dict[str, int]:
@@ -344,7 +357,11 @@ def figures(parts: Sequence[str], *, rounds: int, items: int, latency: float, bo
             what = f"text, answered in {latency:g} s"
             found += cpu_figures(bench, slow, rounds=rounds, what=what, words=plain)
         if "workers" in parts:
-            found += worker_figures(bench, url, rounds=rounds)
+            long = room / "long"
+            long.mkdir()
+            write_study(long, items=_LONGER * items, pictures=False)
+            longer = Bench(server=server, room=long, items=_LONGER * items)
+            found += worker_figures(longer, url, rounds=min(rounds, _WORKER_ROUNDS))
         if "bytes" in parts:
             found += bytes_figures(bench, url)
         if "boards" in parts:

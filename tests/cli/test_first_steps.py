@@ -4,6 +4,7 @@ import re
 import signal
 import subprocess
 import textwrap
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -143,6 +144,14 @@ def test_with_a_price_replies_without_usage_have_no_unknown_price() -> None:
     said = " ".join(Outcome(ended=ended, known_price=True).sentences())
     assert "cost unknown: 2 replies do not tell how many tokens were used" in said
     assert "price unknown" in " ".join(Outcome(ended=ended, known_price=False).sentences())
+
+
+def test_what_other_runs_asked_meanwhile_is_not_told_as_known_before() -> None:
+    tally = Tally(planned=9, known=7, meanwhile=4, called=2, known_no_verdict=Counter(unreadable=3))
+    ended = Ended(run="r", tally=tally, interrupted=False, over_budget=False, error=None)
+    said = " ".join(Outcome(ended=ended, known_price=True).sentences())
+    assert "9 trials: 3 known before, 4 asked by other runs meanwhile, 2 asked" in said
+    assert "Of those known before or asked by other runs, without a decision: 3 unreadable." in said
 
 
 def test_what_was_paid_for_trials_that_another_run_took_over_is_told() -> None:

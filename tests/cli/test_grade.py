@@ -222,6 +222,24 @@ async def test_a_judge_is_graded_on_the_very_answers_that_it_will_rank(here: Wor
     assert "are not shown" in found.err
 
 
+async def test_answers_that_differ_from_those_on_record_take_their_place_where_that_is_asked_for(here: Workplace):
+    sample = ("--benchmark", "visit-bench-sample", "--limit", "3")
+    async with ScriptedServer(Script(judge="picks-longest")) as server:
+        await grade(here, server, *sample)
+        item, model = here.rows("SELECT item, model FROM responses WHERE model <> 'reference' LIMIT 1")[0]
+        with here.by_hand() as hand:  # as another file of the benchmark's answers would
+            hand.execute(
+                "UPDATE responses SET digest = 'other', text = 'Other.' WHERE item = ? AND model = ?", [item, model]
+            )
+            hand.execute("UPDATE response_choices SET response = 'other' WHERE item = ? AND model = ?", [item, model])
+        refused = await grade(here, server, *sample, code=1)
+        assert refused.error_code == "EH-ON-RECORD"
+        assert "--replace" in refused.err
+        again = await grade(here, server, *sample, "--replace", "--json")
+        assert again.document["grade_score"] == 1
+        assert (await grade(here, server, *sample, "--json")).document["grade_score"] == 1
+
+
 async def test_constrained_readout_over_http(here: Workplace):
     async with ScriptedServer(Script(judge="picks-first", shape="vllm")) as server:
         found = (
@@ -259,6 +277,7 @@ async def test_failed_calls_leave_exit_code_3_and_are_asked_again(here: Workplac
         ((), "Give one of the two"),
         (("rivers.jsonl", "--benchmark", "visit-bench-sample"), "Give one of the two"),
         (("rivers.jsonl", "--models", "x"), "--models is about a benchmark's answers"),
+        (("rivers.jsonl", "--replace"), "--replace is about a benchmark's answers"),
         (("rivers.jsonl", "--prompt", "1", "--prompts", "all"), "give one of them"),
         (("rivers.jsonl", "--prompts", "1,5"), "--prompts is all, or some of 1, 2, 3, 4"),
         (("rivers.jsonl", "--showings", "1"), "a number of orders from 2 up"),

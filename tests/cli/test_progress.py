@@ -36,3 +36,23 @@ def test_what_went_wrong_is_counted_for_each_way():
 )
 def test_a_time_is_told_in_the_unit_that_one_reads(seconds: float, words: str):
     assert duration(seconds) == words
+
+
+def test_what_other_runs_have_done_meanwhile_is_told_and_shortens_the_time_that_is_left():
+    tally = Tally(planned=100, known=40, meanwhile=20, called=20)
+    said = line(tally, seconds=10.0, in_flight=16, known_price=True, noun="trials", others=1)
+    assert said == "60/100 trials · 20 of them by another run · 2.0/s · 10 s left · $0.0000 · 16 in flight"
+    assert " · 20 of them by 3 other runs · " in line(
+        tally, seconds=10.0, in_flight=16, known_price=True, noun="trials", others=3
+    )
+
+
+@pytest.mark.parametrize("width", [40, 60, 79, 100])
+def test_what_matters_least_is_left_out_where_the_terminal_is_narrow(width: int):
+    many = Tally(planned=100_000, known=4000, meanwhile=2000, called=20_000, elsewhere=300)
+    many.failed["timeout"] = 123
+    said = line(many, seconds=10.0, in_flight=16, known_price=True, noun="trials", others=2, width=width)
+    assert len(said) <= width
+    assert said.startswith("24000/100000 trials")
+    assert said.endswith("123 failed")
+    assert width < 79 or "2000 of them by 2 other runs" in said

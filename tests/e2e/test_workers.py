@@ -246,6 +246,33 @@ def test_a_budget_that_workers_alone_have_spent_is_said_to_be_spent_by_nobody_el
     assert "spent; the next call could pass it" in ran.err
 
 
+def test_the_line_of_progress_tells_what_all_workers_have_done(here: Workplace) -> None:
+    """Also of a plan that is made bit by bit."""
+    answered, trials = 620, 800
+    with server_process("--held") as url:
+        asked = judging(url, *drawn(BATTLES), "--replicates", f"{trials // TRIALS}", "--max-connections", "8")
+        leader = here.start(*asked, "--workers", "3")
+        until(url, lambda seen: seen["requests"] > 0)
+        waited_for(lambda: len(at_work(here, leader.pid)) == 2)
+        told(url, f"hold?after={answered}")
+        waited_for(lambda: len(here.decided()) == answered)
+        assert leader.stderr is not None
+        lines: list[str] = []
+        while len(lines) < A_FEW and f"{answered}/{trials} trials" not in "".join(lines):
+            lines.append(leader.stderr.readline())
+        told(url, "go")
+        ran = ended(leader)
+    assert ran.code == 0, ran.err
+    assert f"{answered}/{trials} trials" in "".join(lines)
+
+
+def outcomes(place: Workplace) -> list[list[object]]:
+    """What each run says that it has done."""
+    found = [json.loads(outcome) for (outcome,) in place.rows("SELECT outcome FROM run_ends ORDER BY at")]
+    names = ("planned", "known", "known_no_verdict", "reread", "called", "verdicts", "no_verdict", "failed")
+    return [[one.get(name) for name in names] for one in found]
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_every_command_does_by_workers_what_it_does_alone(here: Workplace, elsewhere: Workplace, name: str) -> None:
     task = TASKS[name]
@@ -265,6 +292,36 @@ def test_every_command_does_by_workers_what_it_does_alone(here: Workplace, elsew
     for table in ("judgements", "responses", "calls", "runs"):
         counts = [place.rows(f"SELECT count(*) FROM {table}") for place in (here, elsewhere)]
         assert counts[0] == counts[1], table
+    assert outcomes(here) == outcomes(elsewhere)
+
+
+def test_what_workers_have_answered_is_counted_once(here: Workplace) -> None:
+    task = TASKS["answer"]
+    here.folder.mkdir()
+    with server_process("--judge", task.replies, "--latency", "0.05", "--held") as url:
+        words = (*task.words(here.folder, 200), task.address, url, "--endpoint-name", "scripted", "--json")
+        leader = here.start(*words, "--max-connections", "4", "--workers", "3")
+        until(url, lambda seen: seen["requests"] > 0)
+        waited_for(lambda: leader.poll() is not None or len(at_work(here, leader.pid)) == 2)
+        told(url, "go")
+        ran = ended(leader)
+    assert ran.code == 0, ran.err
+    assert outcomes(here) == [[200, 0, {}, 0, 200, 200, {}, {}]]
+
+
+@pytest.mark.parametrize("name", ["answer", "describe-images", "judge"])
+def test_what_a_killed_worker_had_done_is_counted_once(here: Workplace, name: str) -> None:
+    """Whatever it had said of it."""
+    task, size = TASKS[name], 200
+    here.folder.mkdir()
+    with server_process("--judge", task.replies, "--latency", "0.05", "--held") as url:
+        words = (*task.words(here.folder, size), task.address, url, "--endpoint-name", "scripted", "--json")
+        leader = here.start(*words, "--max-connections", "6", "--workers", "3")
+        killed = kill_helpers(here, url, leader, kills=2, every=20, lots=random.Random(name), full=2)
+        ran = ended(leader)
+    assert (ran.code, killed) == (0, 2), ran.err
+    assert outcomes(here) == [[size, 0, {}, 0, size, size, {}, {}]]
+    assert f"{size} {'trials' if name == 'judge' else 'items'}: 0 known before, {size} asked (" in ran.err
 
 
 def test_one_interrupt_ends_all_workers_and_keeps_what_was_answered(here: Workplace) -> None:

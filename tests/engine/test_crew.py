@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+from collections import Counter
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from evenhand.domain.errors import Misuse
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext, Pacing
-from evenhand.engine.run.crew import Message
+from evenhand.engine.run.crew import Message, Standing
 from evenhand.engine.run.helping import Helper
 from evenhand.engine.run.leading import Leader, Member
 from evenhand.engine.run.limits import Limits
@@ -171,7 +172,14 @@ async def test_a_job_is_begun_by_who_leads_and_is_over_for_who_comes_late() -> N
         await ending
     late, _ = together.join()
     assert await late.run_of("job", lambda: "never") is None
-    told = together.leader.together(Tally(planned=9, known=5, called=4, verdicts=4, requests=4), "job")
+    looked: list[bool] = []
+
+    def on_record(lost: bool) -> Standing:
+        looked.append(lost)
+        return Standing(results=Counter({"": 7}))
+
+    told = together.leader.together(Tally(planned=9, known=5, called=4, verdicts=4, requests=4), "job", on_record)
+    assert looked == [False]
     assert (told.known, told.called, told.verdicts, told.requests, dict(told.failed)) == (2, 7, 7, 9, {})
     assert told.not_reached == 0
 

@@ -4,15 +4,16 @@ import asyncio
 import json
 import subprocess
 from collections import Counter
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeAlias
 
 import pytest
 from aiohttp import ClientSession
-from sqlalchemy import func, select, update
+from sqlalchemy import Table, func, select, update
 
+from evenhand.domain.call import Reply
 from evenhand.domain.item import Item
 from evenhand.domain.verdict import Preference
 from evenhand.engine.run.budget import Budget
@@ -22,11 +23,13 @@ from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.session import Ended, run_task
 from evenhand.engine.tasks.answering import Answering
+from evenhand.engine.tasks.describing import Describing
 from evenhand.engine.tasks.item_task import GREEDY, Addressee
 from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.budgets import BILLION, BudgetAccountOnDisk
-from evenhand.ledger.store.claims import claim, holder_name, release_all
+from evenhand.ledger.store.claims import claim, claim_calls, holder_name, release_all
+from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.rows import verdict_text
 from evenhand.models.prices import Price
 from evenhand.models.wire.openai import OpenAIWire
@@ -60,13 +63,23 @@ def hold(it: Bench, study: PreparedStudy, keys: list[str], holder: str) -> None:
 
 
 def judgements(it: Bench) -> int:
+    return rows_of(it, schema.judgements)
+
+
+def rows_of(it: Bench, table: Table) -> int:
     with it.ledger.reading() as connection:
-        return connection.execute(select(func.count()).select_from(schema.judgements)).scalar_one()
+        return connection.execute(select(func.count()).select_from(table)).scalar_one()
 
 
-async def recorded(it: Bench, number: int) -> None:
+async def released(it: Bench) -> None:
+    """What the server holds back."""
+    async with ClientSession() as session, session.get(f"{it.server.base_url.removesuffix('/v1')}/_go"):
+        pass
+
+
+async def recorded(it: Bench, number: int, table: Table = schema.judgements) -> None:
     async with asyncio.timeout(60):
-        while await asyncio.to_thread(judgements, it) < number:  # noqa: ASYNC110  the run is not to know of the test
+        while await asyncio.to_thread(rows_of, it, table) < number:  # noqa: ASYNC110  the run is not to know of the test
             await asyncio.sleep(0.01)
 
 
@@ -135,8 +148,7 @@ async def both(it: Bench, run: Run, *, waits: bool) -> tuple[Tally, Tally]:
         connection.execute(update(schema.claims).values(until=1.0))
     second = asyncio.ensure_future(run(it, False))
     await it.seen(4)
-    async with ClientSession() as session, session.get(f"{it.server.base_url.removesuffix('/v1')}/_go"):
-        pass
+    await released(it)
     return (await first).tally, (await second).tally
 
 
@@ -152,6 +164,17 @@ async def test_what_another_run_takes_over_is_counted_by_that_one(tmp_path: Path
         assert (tally.called, tally.verdicts, tally.requests) == (0, 0, 2)
         assert tally.known + tally.elsewhere == 2
         assert tally.elsewhere == 0 or not waits
+
+
+async def test_what_another_run_asked_meanwhile_is_counted_as_such_with_what_holds_no_decision(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(held=True, judge="says Who knows?")) as it:
+        tally, other = await both(it, judged, waits=True)
+        assert (tally.known, tally.meanwhile, tally.by_crew) == (2, 2, 0)
+        assert tally.known_no_verdict == other.no_verdict
+        assert other.no_verdict.total() == 2
+        later = (await judged(it, True)).tally
+        assert (later.known, later.meanwhile) == (2, 0)
+        assert later.known_no_verdict == other.no_verdict
 
 
 def contradicting(otherwise: str) -> Script:
@@ -209,6 +232,50 @@ async def test_an_answer_is_the_reply_that_is_on_record(tmp_path: Path, waits: b
         with it.ledger.reading() as connection:
             texts = {row.text for row in connection.execute(select(schema.responses))}
         assert texts == set(replies(it).values())
+
+
+async def described(it: Bench, items: Sequence[Item], *, waits: bool = True) -> Ended:
+    """In two calls each."""
+    asked = Addressee(name="cat", endpoint="scripted", model=it.endpoint.model, settings=GREEDY)
+    task = Describing(asked=asked, mode="query-specific")
+    context = CallContext(
+        client=OpenAIWire(it.endpoint, environment={}), pricing=it.quote(None), budget=Budget(None), pacing=ONE_TRY
+    )
+    run = it.ledger.begin_run("describe-images", {}, study=None, version="0")
+    chunks = task.plan(items, {}, it.ledger)
+    planned = len(items)
+    return await run_task(
+        task, chunks, planned=planned, run=run, ledger=it.ledger, context=context, stop=StopSign(), waits=waits
+    )
+
+
+@pytest.mark.parametrize("planned_before", [True, False])
+async def test_the_second_call_is_not_made_while_another_run_is_at_it(tmp_path: Path, planned_before: bool) -> None:
+    items = [Item(label=str(number), instruction=f"What is in picture {number}?") for number in range(2)]
+    async with bench(tmp_path, Script(held=planned_before)) as it:
+        asked = Addressee(name="cat", endpoint="scripted", model=it.endpoint.model, settings=GREEDY)
+        first = Describing(asked=asked, mode="query-specific").request(items[0])
+        entries = Entries()
+        entries.add_call(first, Reply(text="The roof."), run="other", at=0.0, cost_usd=0.0)
+        with another() as (holder, process):
+            assert claim_calls(it.ledger, [first.key], holder=holder).mine == {first.key}
+            if not planned_before:
+                it.ledger.commit(entries)
+            run = asyncio.create_task(described(it, items))
+            if planned_before:  # the other run has its first reply when this one has planned
+                await it.seen(1)
+                it.ledger.commit(entries)
+                await released(it)
+            await it.seen(2)
+            await recorded(it, 1, schema.responses)
+            await asyncio.wait({run}, timeout=3.0)
+            assert not run.done()
+            process.kill()
+            process.wait()
+            ended = await run
+        assert ended.complete
+        assert (ended.tally.known, ended.tally.called, ended.tally.requests) == (0, 2, 3)
+        assert it.server.attempts.total() == 3
 
 
 async def test_whoever_waits_for_another_run_can_be_interrupted(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -274,3 +276,37 @@ def test_a_run_on_another_machine_of_the_same_name_is_not_taken_for_dead(ledger:
     assert taken(ledger, MINE).others == set(KEYS)
     taken(ledger, f"{machine}|{os.getpid()}|1|another that had this number", ["dead"])
     assert taken(ledger, MINE, ["dead"]).mine == {"dead"}
+
+
+LOOKS_AS_ANOTHER_USER = """
+import ctypes, os, sys
+from evenhand.ledger.store.claims import is_dead
+libc = ctypes.CDLL(None, use_errno=True)
+print([is_dead(holder) for holder in sys.argv[1:]], flush=True)  # all is loaded then that others may not read
+for level in (b"hidepid=1", b"hidepid=2"):
+    if libc.mount(b"proc", b"/proc", b"proc", 0, level):
+        sys.exit("cannot mount")
+    if not (child := os.fork()):
+        os.setgroups([])
+        os.setgid(65534)
+        os.setuid(65534)
+        print([is_dead(holder) for holder in sys.argv[1:]], flush=True)
+        os._exit(0)
+    os.waitpid(child, 0)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root mounts /proc anew and becomes others")
+def test_a_run_of_a_user_whose_processes_are_hidden_is_not_taken_for_dead():
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as process:
+        process.kill()
+    dead = MINE.replace(f"|{os.getpid()}|", f"|{process.pid}|")
+    looked = subprocess.run(
+        ["unshare", "--mount", sys.executable, "-c", LOOKS_AS_ANOTHER_USER, MINE, dead],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if "cannot mount" in looked.stderr or looked.stderr.startswith("unshare"):
+        pytest.skip("this container lets nobody mount anything")
+    assert looked.stdout.splitlines() == ["[False, True]"] * 3, looked.stderr

@@ -130,8 +130,9 @@ def _together(done: Sequence[Done], *, known: int) -> Ended:
     tallies = [one.ended.tally for one in done]
     sums = {
         name: sum((getattr(one, name) for one in tallies), start=getattr(Tally(), name))
-        for name in ("planned", "known", "known_no_verdict", "reread", "called", "requests", "verdicts", "no_verdict",
-                     "failed", "elsewhere", "in_batches", "tokens", "tiers", "cost_usd", "cost_unknown", "adapted")
+        for name in ("planned", "known", "meanwhile", "known_no_verdict", "reread", "called", "requests", "verdicts",
+                     "no_verdict", "failed", "elsewhere", "in_batches", "tokens", "tiers", "cost_usd", "cost_unknown",
+                     "adapted")
     }  # fmt: skip
     # Of a placing at its end the last batch is read once more; of one that goes on no batch that was whole is.
     again = sums["known"] if not sums["called"] and sums["known"] == sums["planned"] else 0

@@ -11,7 +11,7 @@ from evenhand.domain.errors import Misuse, code_of
 from evenhand.domain.identity import Json
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
-from evenhand.engine.run.crew import ALONE, Crew
+from evenhand.engine.run.crew import ALONE, Crew, Standing
 from evenhand.engine.run.expected import ForeseenCost, PlannedCost
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.retry import LongPause
@@ -24,7 +24,7 @@ from evenhand.ledger.store.batches import open_batches
 from evenhand.ledger.store.budgets import BudgetStanding
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.store.runs import CHARGED, charged, results_in
+from evenhand.ledger.store.runs import CHARGED, charged, results_in, without_a_call
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,10 +89,10 @@ async def run_study(
         return left_to_others(prepared.wanted, interrupted=stop.interrupted)
     chunks = prepared.plan(ledger, retrying=retrying)
 
-    def recount(tally: Tally) -> None:
-        if not (retrying and retrying.reasons):
-            decided = ledger.decided((trial.key for trial in prepared.trials()), reader=asking.protocol.reader)
-            tally.stopped_with(len(decided))
+    def recount() -> int | None:
+        if retrying and retrying.reasons:
+            return None
+        return len(ledger.decided((trial.key for trial in prepared.trials()), reader=asking.protocol.reader))
 
     return await run_task(
         asking,
@@ -134,7 +134,8 @@ async def run_task(
     context: CallContext,
     stop: StopSign,
     around: Around = lambda _: nullcontext(),
-    recount: Callable[[Tally], None] = lambda _: None,
+    recount: Callable[[], int | None] = lambda: None,
+    standing: Callable[[], Standing] | None = None,
     budget_name: str | None = None,
     costing: PlannedCost | ForeseenCost | None = None,
     waits: bool = False,
@@ -142,7 +143,8 @@ async def run_task(
     job: str = "",
     claims: int | None = None,
 ) -> Ended:
-    """`recount` counts what was known of that which a run stopped early never came to; a plan is made bit by bit.
+    """`recount` counts what has a result of all that was planned, as a run that was stopped never came to some of it: a
+    plan is made bit by bit. `standing`: of what is no trial, what the record says of the run when it is over.
 
     `budget_name`: under which a budget is on disk that is this run's alone; one that is open already stays so. `job`:
     what the run is for, as the other processes of a `crew` call it too. `claims`: so much at once, where others share
@@ -158,7 +160,16 @@ async def run_task(
         stop=stop,
         waits=waits,
         claims=claims or crew.claims,
+        shared=crew is not ALONE,
+        helps=not crew.leads,
     )
+
+    def on_record(lost: bool) -> Standing:
+        if standing is not None:
+            return standing()
+        reread = without_a_call(ledger, run) if lost else None
+        return Standing(results=results_in(ledger, run), reread=reread, decided=decided)
+
     try:
         with _little_garbage():
             async with around(runner), crew.beside(job, runner.tally, stop):
@@ -172,9 +183,10 @@ async def run_task(
             raise
     finally:
         await context.close()
-        if stop.raised and stop.error is None:
-            recount(runner.tally)
-        tally = crew.together(runner.tally, job, lambda: None if task.study is None else results_in(ledger, run))
+        decided = recount() if stop.raised and stop.error is None else None
+        if decided is not None:
+            runner.tally.stopped_with(decided)
+        tally = crew.together(runner.tally, job, on_record)
         ended = Ended(
             run=run,
             tally=tally,

@@ -28,7 +28,7 @@ from evenhand.site.http.figures_process import Figures, FiguresProcess
 from evenhand.site.http.operations import logging_as_json, write_line
 from evenhand.site.http.rate_limits import RateLimits
 from evenhand.site.http.request_guard import security_headers
-from evenhand.site.http.settings import Site, SiteError
+from evenhand.site.http.settings import REACH_SECONDS, Site, SiteError
 from evenhand.site.http.shared_limits import Shared, SharedLimits
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.processes import Processes, is_hindered, is_ready, stop_signals, while_kept
@@ -214,7 +214,7 @@ def _one_of_several(
 
 def open_for_pages(url: str) -> Ledger:
     """What several processes and machines write that answer pages is as if one did."""
-    return Ledger(url, in_turn=True)
+    return Ledger(url, in_turn=True, reach_seconds=REACH_SECONDS)
 
 
 @contextmanager

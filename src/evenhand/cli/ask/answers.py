@@ -148,9 +148,10 @@ class AnswerOrder:
         if run is None:
             await context.close()
             return left_to_others(len(self.items), interrupted=watch.stop.interrupted)
+        known = self._known()
         return await run_task(
             self.task,
-            self.task.plan(self.items, self._known(), self.ledger),
+            self.task.plan(self.items, known, self.ledger),
             planned=len(self.items),
             run=run,
             ledger=self.ledger,
@@ -162,6 +163,7 @@ class AnswerOrder:
             waits=context.pacing.wait,
             crew=crew,
             job=job,
+            standing=lambda: self.task.standing(self.items, known, self.ledger, run=run),
         )
 
     @property

@@ -89,6 +89,9 @@ class GradeOptions:
         help="Repeated runs, to see how far they vary.",
     )
     seed: int = options.seed()
+    replace: bool = option(
+        "--replace", is_flag=True, help="With --benchmark: use its answers where the ledger holds others."
+    )
     retry: RetryOptions
     asking: AskingOptions
     form: Format = options.table_format()
@@ -153,7 +156,7 @@ def _refuse_mixture(given: GradeOptions) -> None:
     if (given.file is None) == (given.benchmark is None):
         raise WrongUse("Give one of the two: a FILE of prompts with their outputs, or --benchmark NAME.")
     source = {name.replace("_", "-"): value for name, value in options.as_given(given.source)}
-    of_answers = {**source, "models": given.models, "variant": given.variant}
+    of_answers = {**source, "models": given.models, "variant": given.variant, "replace": given.replace}
     for name, value in of_answers.items():
         if given.file is not None and value:
             raise WrongUse(f"--{name} is about a benchmark's answers, and {given.file} is a file of options.")

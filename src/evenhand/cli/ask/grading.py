@@ -20,6 +20,7 @@ from evenhand.api.jobs import Done
 from evenhand.benchmarks.options.load import read_options
 from evenhand.benchmarks.options.option_set import OptionSet, Selection, sets_of_answers
 from evenhand.cli.ask.asking_means import recorded
+from evenhand.cli.ask.crew_processes import helps
 from evenhand.cli.ask.judged_answers import AnswerChoice, answers_to_judge
 from evenhand.cli.ask.judging import CommandAsker, retrying, showing_of, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
@@ -41,7 +42,7 @@ def grade_job(ctx: click.Context, given: "GradeOptions", ledger: Ledger) -> Grad
     prompts, ways = _prompts(given), _ways(given)
     protocols = {prompt: protocol_of(prompt) for prompt in prompts}
     most = widest(protocols[prompts[0]], given.readout, given.max_options, unrelated=True in ways)
-    data = _data(given, ledger, most)
+    data = _data(ctx, given, ledger, most)
     asker = CommandAsker(ctx=ctx, asking=given.asking, ledger=ledger)
     asked: list[AskedPrompt] = []
     for judge in dict.fromkeys(given.judge):
@@ -106,7 +107,7 @@ def _ways(given: "GradeOptions") -> tuple[bool, ...]:
     return (False,) if given.prompts is None else (False, True)
 
 
-def _data(given: "GradeOptions", ledger: Ledger, max_options: int | None) -> Data:
+def _data(ctx: click.Context, given: "GradeOptions", ledger: Ledger, max_options: int | None) -> Data:
     selection = Selection(
         max_options=max_options,
         max_characters=given.max_characters,
@@ -118,18 +119,18 @@ def _data(given: "GradeOptions", ledger: Ledger, max_options: int | None) -> Dat
         read = read_options(given.file)
         benchmark, pool = read.benchmark, read.sets
     else:
-        benchmark, pool = _of_benchmark(given, ledger)
+        benchmark, pool = _of_benchmark(given, ledger, helps=helps(ctx))
     say_notes(benchmark.notes)
     return data_of(benchmark, pool, selection)
 
 
-def _of_benchmark(given: "GradeOptions", ledger: Ledger) -> tuple[Benchmark, Sequence[OptionSet]]:
+def _of_benchmark(given: "GradeOptions", ledger: Ledger, *, helps: bool) -> tuple[Benchmark, Sequence[OptionSet]]:
     assert given.benchmark is not None, "the command asks for one of the two"
     benchmark = given.source.load(given.benchmark)
     items = benchmark.items
     choice = AnswerChoice(models=given.models, variant=given.variant or "")
     answers = answers_to_judge(benchmark, items, choice, ledger)
-    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run)
+    answers.keep(ledger, benchmark, dry_run=given.asking.dry_run, replace=given.replace, helps=helps)
     blind = sum(bool(item.images) for item in items)
     if blind:
         say_notes([f"The judge picks by the words alone: the images of {blind} items are not shown."])

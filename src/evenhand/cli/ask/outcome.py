@@ -51,11 +51,13 @@ class Outcome(Done):
 
     def sentences(self) -> list[str]:
         ended, tally = self.ended, self.ended.tally
+        known = tally.known - tally.reread - tally.meanwhile
+        meanwhile = f"{tally.meanwhile} asked by other runs meanwhile, " if tally.meanwhile else ""
         reread = f"{tally.reread} read from replies on record without a call, " if tally.reread else ""
         # Requests without anything asked: another run has taken over what they were for.
         spent = f" ({tally.requests} requests, {duration(tally.wall_s)}, {self._cost()})"
         said = [
-            f"{tally.planned} {self.noun}: {tally.known - tally.reread} known before, {reread}{tally.called} asked"
+            f"{tally.planned} {self.noun}: {known} known before, {meanwhile}{reread}{tally.called} asked"
             + (f"{spent}." if tally.called or tally.requests else ".")
         ]
         said += self._served()
@@ -113,7 +115,8 @@ class Outcome(Done):
         tally = self.ended.tally
         said: list[str] = []
         if tally.known_no_verdict:
-            said.append(f"Of those known before, without a decision: {_counts(tally.known_no_verdict)}.")
+            those = "known before or asked by other runs" if tally.meanwhile else "known before"
+            said.append(f"Of those {those}, without a decision: {_counts(tally.known_no_verdict)}.")
         if tally.no_verdict:
             said.append(f"Replies without a decision, kept and counted: {_counts(tally.no_verdict)}.")
         if tally.no_verdict.get("truncated"):

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, TextIO
 
+from evenhand.engine.run.counting import seen_so_far
 from evenhand.engine.run.crew import ALONE, Crew
 from evenhand.engine.run.helping import Helper
 from evenhand.engine.run.leading import Leader
@@ -26,26 +27,44 @@ _CLEARED = "\r\x1b[2K"
 
 
 def line(
-    tally: Tally, *, seconds: float, in_flight: int, known_price: bool, noun: str, batches: Sequence[OpenBatch] = ()
+    tally: Tally,
+    *,
+    seconds: float,
+    in_flight: int,
+    known_price: bool,
+    noun: str,
+    batches: Sequence[OpenBatch] = (),
+    others: int = 0,
+    width: int | None = None,
 ) -> str:
     """`128/512 trials · 12.3/s · 31 s left · $0.0421 · 16 in flight · 2 without a decision · 1 failed`.
 
-    `seconds`: that the run has taken so far.
+    `seconds`: that the run has taken so far. `others`: runs that have asked some of it meanwhile. What matters least is
+    left out where the `width` is too small.
     """
-    parts = [f"{tally.done}/{tally.planned} {noun}"]
+    parts = {"done": f"{tally.done}/{tally.planned} {noun}"}
+    if tally.meanwhile:
+        parts["others"] = f"{tally.meanwhile} of them by {f'{others} other runs' if others > 1 else 'another run'}"
     rate = tally.called / seconds if tally.called else 0.0
     if rate:
-        parts.append(f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each")
-        parts.append(f"{duration((tally.planned - tally.done) / rate)} left")
-    parts.append(f"${tally.cost_usd:.4f}" if known_price else "price unknown")
-    parts.append(batch_line(batches) if batches else f"{in_flight} in flight")
+        parts["rate"] = f"{rate:.1f}/s" if rate >= 1 else f"{1 / rate:.1f} s each"
+        together = rate + tally.meanwhile / seconds
+        parts["left"] = f"{duration((tally.planned - tally.done) / together)} left"
+    parts["cost"] = f"${tally.cost_usd:.4f}" if known_price else "price unknown"
+    parts["under way"] = batch_line(batches) if batches else f"{in_flight} in flight"
     if tally.elsewhere:
-        parts.append(f"{tally.elsewhere} asked by other runs")
+        parts["elsewhere"] = f"{tally.elsewhere} asked by other runs"
     if undecided := sum(tally.no_verdict.values()):
-        parts.append(f"{undecided} without a decision")
+        parts["undecided"] = f"{undecided} without a decision"
     if failed := sum(tally.failed.values()):
-        parts.append(f"{failed} failed")
-    return " · ".join(parts)
+        parts["failed"] = f"{failed} failed"
+    for least in _LEAST_FIRST:
+        if width is not None and len(" · ".join(parts.values())) > width:
+            parts.pop(least, None)
+    return " · ".join(parts.values())
+
+
+_LEAST_FIRST = ("rate", "under way", "elsewhere", "cost", "undecided", "left", "others", "failed")
 
 
 def batch_line(batches: Sequence[OpenBatch]) -> str:
@@ -122,28 +141,36 @@ def progress(
         interrupts.runner = runner
         tally = runner.tally
 
-        def words() -> str:
+        def so_far() -> Tally:
+            others = runner.others.results.total()
+            if isinstance(crew, Leader):
+                return crew.so_far(tally, crew.job, others=others)
+            return seen_so_far(tally, (), others=others)
+
+        def words(width: int | None = None) -> str:
             in_flight = crew.in_flight() if isinstance(crew, Leader) else runner.concurrency.in_flight
             return line(
-                crew.together(tally, crew.job) if isinstance(crew, Leader) else tally,
+                so_far(),
                 seconds=tally.wall_s,
                 in_flight=in_flight,
                 known_price=known_price,
                 noun=noun,
                 batches=runner.batches,
+                others=len(runner.others.results),
+                width=width,
             )
 
-        return nullcontext() if quiet or isinstance(crew, Helper) else shown(words, tally)
+        return nullcontext() if quiet or isinstance(crew, Helper) else shown(words, so_far)
 
     return around
 
 
 @asynccontextmanager
-async def shown(words: Callable[[], str], tally: Tally) -> AsyncGenerator[None]:
+async def shown(words: Callable[[int | None], str], so_far: Callable[[], Tally]) -> AsyncGenerator[None]:
     """Shows how a run goes on standard error while it goes on."""
     stream = sys.stderr
     terminal = stream.isatty()
-    drawing = asyncio.create_task(_redraw(words, tally, stream) if terminal else _plain(words, stream))
+    drawing = asyncio.create_task(_redraw(words, so_far, stream) if terminal else _plain(words, stream))
     try:
         yield
     finally:
@@ -152,14 +179,14 @@ async def shown(words: Callable[[], str], tally: Tally) -> AsyncGenerator[None]:
         if terminal:
             stream.write(_CLEARED)
             stream.flush()
-        elif tally.called:
-            stream.write(words() + "\n")
+        elif so_far().called:
+            stream.write(words(None) + "\n")
 
 
-async def _redraw(words: Callable[[], str], tally: Tally, stream: TextIO) -> None:
+async def _redraw(words: Callable[[int | None], str], so_far: Callable[[], Tally], stream: TextIO) -> None:
     while True:
         width = shutil.get_terminal_size().columns - 1
-        text = words()
+        text, tally = words(width), so_far()
         room = max(0, min(24, width - len(text) - 1))
         done = round(room * tally.done / max(1, tally.planned))
         bar = "█" * done + "░" * (room - done)
@@ -168,8 +195,8 @@ async def _redraw(words: Callable[[], str], tally: Tally, stream: TextIO) -> Non
         await asyncio.sleep(REDRAW_SECONDS)
 
 
-async def _plain(words: Callable[[], str], stream: TextIO) -> None:
+async def _plain(words: Callable[[int | None], str], stream: TextIO) -> None:
     while True:
         await asyncio.sleep(PLAIN_SECONDS)
-        stream.write(words() + "\n")
+        stream.write(words(None) + "\n")
         stream.flush()

@@ -8,6 +8,7 @@ carries them. Nothing here starts a process. `leading` and `helping` are the two
 from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 from evenhand.domain.errors import EvenhandError, Misuse
@@ -30,12 +31,20 @@ SUMS = ("reread", "called", "requests", "verdicts", "cost_usd", "cost_unknown")
 COUNTS = ("no_verdict", "failed", "tokens", "tiers", "adapted")
 
 
-OnRecord: TypeAlias = Callable[[], Counter[str] | None]
-"""How many results of the run are on record, by why they hold no decision, "" where they do; None: nobody knows."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What the record says of a run, whoever put it there and whatever became of that process."""
+
+    results: Counter[str]
+    """Of the run, by why they hold no decision, "" where they do."""
+    reread: int | None = None
+    """Of these, how many were read from replies that were on record before; None: the processes' own counts hold."""
+    decided: int | None = None
+    """Of all that was planned, how much has a result, whosever it is; None: by what who leads has come to."""
 
 
-def nobody_knows() -> None:
-    return None
+OnRecord: TypeAlias = Callable[[bool], Standing]
+"""Looks the standing up. True: a process has died, and what it counted is not known."""
 
 
 class Crew(Protocol):
@@ -65,8 +74,8 @@ class Crew(Protocol):
         """This process has done its part. Who leads waits for the others."""
         ...
 
-    def together(self, tally: Tally, job: str, on_record: OnRecord = nobody_knows) -> Tally:
-        """What all have done, as far as this process knows."""
+    def together(self, tally: Tally, job: str, on_record: OnRecord) -> Tally:
+        """What all have done, now that it is over."""
         ...
 
     async def dismissed(self) -> None:
@@ -92,7 +101,7 @@ class _Alone:
     async def ended(self, job: str, tally: Tally, stop: StopSign, overrun: str) -> None:
         pass
 
-    def together(self, tally: Tally, job: str, on_record: OnRecord = nobody_knows) -> Tally:  # noqa: ARG002
+    def together(self, tally: Tally, job: str, on_record: OnRecord) -> Tally:  # noqa: ARG002
         return tally
 
     async def dismissed(self) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from evenhand.domain.errors import code_of
 from evenhand.engine.run.calling import CallContext
-from evenhand.engine.run.crew import CLAIMED_AT_ONCE, ERRORS, Message, OnRecord, Say, nobody_knows, told
+from evenhand.engine.run.crew import CLAIMED_AT_ONCE, ERRORS, Message, OnRecord, Say, told
 from evenhand.engine.run.limits import Limits
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
@@ -187,7 +187,7 @@ class Helper:
         }
         self._say({"kind": "ended", **self._done(job, tally), **why})
 
-    def together(self, tally: Tally, job: str, on_record: OnRecord = nobody_knows) -> Tally:  # noqa: ARG002
+    def together(self, tally: Tally, job: str, on_record: OnRecord) -> Tally:  # noqa: ARG002
         return tally
 
     async def dismissed(self) -> None:

@@ -9,21 +9,20 @@ from typing import Any
 
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext, Pacing
+from evenhand.engine.run.counting import counted_up, seen_so_far
 from evenhand.engine.run.crew import (
     CLAIMED_AT_ONCE,
-    COUNTS,
     ERRORS,
-    SUMS,
     Message,
     OnRecord,
     Say,
     heard,
-    nobody_knows,
 )
 from evenhand.engine.run.limits import Concurrency, Limits, Pace
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.ledger.store.claims import LEASE_SECONDS
+from evenhand.ledger.store.opening import LedgerError
 
 _PATIENCE_SECONDS = 5.0
 """Beyond the grace time, in which a helper that was told to stop tells what it has done."""
@@ -140,6 +139,8 @@ class Member:
         self._leader.looks.set()
 
     def _take_in(self, message: Message) -> None:
+        if message["job"] in self.ended:
+            return
         self.reports[message["job"]] = heard(message["tally"])
         if message["kind"] == "ended":
             self.job = None
@@ -293,18 +294,15 @@ class Leader:
         finally:
             patience.cancel()
 
-    def together(self, tally: Tally, job: str, on_record: OnRecord = nobody_knows) -> Tally:
-        """What failed is what failed here: who leads asks all that others have not got. What a helper had done that was
-        killed, only the record tells."""
-        each = self._reports(job)
-        sums = {name: sum((getattr(one, name) for one in each), start=getattr(tally, name)) for name in SUMS + COUNTS}
-        by_others = sum(one.called - one.failed.total() for one in each)
-        if self._lost_any(job) and (found := on_record()) is not None:
-            by_others = found.total() - tally.verdicts - tally.no_verdict.total() - sum(one.reread for one in each)
-            sums |= {"verdicts": found.pop("", 0), "no_verdict": found}
-        by_others = max(0, min(by_others, tally.known))
-        sums |= {"failed": tally.failed, "called": tally.called + by_others}
-        return replace(tally, **sums, known=tally.known - by_others, elsewhere=0)
+    def together(self, tally: Tally, job: str, on_record: OnRecord) -> Tally:
+        try:
+            standing = on_record(self._lost_any(job))
+        except LedgerError:  # which has ended the run, and is told
+            return self.so_far(tally, job, others=0)
+        return counted_up(tally, self._reports(job), standing)
+
+    def so_far(self, tally: Tally, job: str, *, others: int) -> Tally:
+        return seen_so_far(tally, self._reports(job), others=others)
 
     def _lost_any(self, job: str) -> bool:
         return any(job in member.begun - member.ended for member in self.left)

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Generic
@@ -12,6 +13,7 @@ from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.batches import BatchDesks, Reserved
 from evenhand.engine.run.calling import Answer, CallContext, Caller, SharedCalls, off_the_budget
+from evenhand.engine.run.others import Found, Others
 from evenhand.engine.run.prefix_order import in_prefix_order
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
@@ -44,6 +46,8 @@ class _Told:
     entries: Entries
     at_hand: bool
     """Nothing had to be asked for it."""
+    by_crew: bool = False
+    """Another process of this run has put it on record."""
     asked: bool = False
     sent: bool = False
     """A call went out for it in this run, whatever came of it."""
@@ -83,8 +87,11 @@ class Runner(Generic[S, R]):
         stop: StopSign,
         waits: bool = False,
         claims: int = CLAIM_BATCH,
+        shared: bool = False,
+        helps: bool = False,
     ) -> None:
-        """`waits`: for what other runs hold, until they have asked it or left it. `claims`: so much at once."""
+        """`waits`: for what other runs hold, until they have asked it or left it. `claims`: so much at once. `shared`:
+        by several processes; `helps`: another one leads, and counts what is on record."""
         self.tally = Tally(planned=planned)
         self.concurrency = (context.limits or context.pacing.limits()).places
         self._task = task
@@ -95,6 +102,10 @@ class Runner(Generic[S, R]):
         self._holder = holder_name(run, present=True)
         self._presence = Presence(ledger.engine, self._holder)
         self._waits, self._claims = waits, claims
+        self._shared, self._helps = shared, helps
+        self.others = Others(ledger, study=task.study, run=run)
+        self._came: set[str] = set()
+        """Of what is no trial, calls that other runs have made since they were planned here."""
         self._left: dict[str, Due[S]] = {}
         """What other runs hold that are waited for, or have taken over."""
         self._met_others = False
@@ -149,9 +160,11 @@ class Runner(Generic[S, R]):
     async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
         await self._writer.run(self._presence.keep)
+        await self._writer.run(self.others.begin)
         self._held_until = time.time() + LEASE_SECONDS
         heart = asyncio.create_task(self._keep_claims())
         yielding = asyncio.create_task(self._leave_to_others())
+        watching = asyncio.create_task(self._watch_others())
         producer = asyncio.create_task(self._work_through(iter(chunks)))
         sign = asyncio.create_task(self._stop.wait())
         try:
@@ -165,6 +178,7 @@ class Runner(Generic[S, R]):
             heart.cancel()
             sign.cancel()
             yielding.cancel()
+            watching.cancel()
             try:
                 await self._writer.close(last=self._leftovers, then=self._let_go)
             finally:
@@ -180,6 +194,9 @@ class Runner(Generic[S, R]):
             self.tally.planned += chunk.beyond
             self.tally.known += len(chunk.known)
             self.tally.known_no_verdict.update(chunk.undecided)
+            found = await self._writer.run(self.others.among, chunk.known)
+            self._count_found(found)
+            self.tally.known_no_verdict -= found.crew
             await self._link(list(chunk.known))
             due = self._in_order(chunk.due)
             self._next = [one.request for one in due if one.stored is None]
@@ -189,6 +206,10 @@ class Runner(Generic[S, R]):
                 await self._look_again()
                 self._look_at = 2 * len(self._left) + CLAIM_BATCH
         await self._wait_for_others()
+
+    def _count_found(self, found: Found) -> None:
+        self.tally.by_crew += found.crew.total()
+        self.tally.meanwhile += found.others.total()
 
     def _in_order(self, due: Sequence[Due[S]]) -> Sequence[Due[S]]:
         pacing = self._context.pacing
@@ -272,6 +293,9 @@ class Runner(Generic[S, R]):
         else:
             self.tally.elsewhere += len(claimed.others)
         self.tally.known += len(claimed.decided)
+        found = await self._writer.run(self.others.among, claimed.decided)
+        self._count_found(found)
+        self.tally.known_no_verdict.update({why: number for why, number in found.others.items() if why})
         await self._link(sorted(claimed.decided))
         mine = [due for due in batch if due.key in claimed.mine]
         waiting = await self._in_open_batches([due.request.key for due in mine if due.stored is None])
@@ -294,9 +318,11 @@ class Runner(Generic[S, R]):
     async def _answered_meanwhile(self, batch: Sequence[Due[S]], claimed: Claimed) -> tuple[Sequence[Due[S]], Claimed]:
         """Where a call says whether something is decided, others may have made it for another name: what came of it
         is written down here too. Elsewhere they may have made it, and gone no further: it is not made again."""
-        asked = claimed.decided if self._task.study is None else claimed.mine
+        asked = claimed.mine if self._task.study is not None else claimed.mine | claimed.decided
         batch = await self._with_replies(batch, asked)
         known = {due.key for due in batch if due.key in asked and due.stored is not None}
+        if self._task.study is None:
+            self._came |= claimed.decided & known
         return batch, replace(claimed, mine=claimed.mine | known, decided=claimed.decided - known)
 
     async def _in_open_batches(self, calls: Sequence[str]) -> Collection[str]:
@@ -355,7 +381,8 @@ class Runner(Generic[S, R]):
                 self.tally.in_batches += 1
             elif result is not _INTERRUPTED or told.sent:
                 self._conclude(due, result, told)
-            if due.key in await self._writer.put(told.entries):
+            lost = await self._writer.put(told.entries)
+            if due.key in lost or not lost.isdisjoint(told.calls):
                 await self._look_later(due, result, told)
         except asyncio.CancelledError:
             if not concluded:
@@ -382,6 +409,7 @@ class Runner(Generic[S, R]):
         replies: list[Reply] = []
         while isinstance(said, StoredCall):
             replies.append(said.reply)
+            told.by_crew = told.by_crew or (self._shared and self._task.study is None and said.run == self._run)
             told.last = said.reply.text or ""
             told.calls += (request.key,)
             result = self._task.read(due, replies)
@@ -481,13 +509,12 @@ class Runner(Generic[S, R]):
         return said
 
     def _conclude(self, due: Due[S], result: R | NoVerdict, told: _Told) -> None:
-        if told.at_hand:
-            self.tally.known += 1
-            self.tally.reread += 1
-        else:
-            self.tally.called += 1
         lacking = self._task.outcome(result)
-        self.tally.add_result(lacking)
+        if told.at_hand and self._counted_elsewhere(told):
+            self.tally.known += 1
+            self.tally.by_crew += 1
+        else:
+            self._count(due, lacking, told)
         if lacking is not None and not lacking.call_failed:
             self._pause_if_unread(lacking, told)
         elif lacking is not None and self._waits and len(self._failed) < _FAILED_MOST:
@@ -495,10 +522,28 @@ class Runner(Generic[S, R]):
         now = Circumstances(run=self._run, at=time.time(), cost_usd=told.cost_usd, calls=told.calls)
         told.entries.extend(self._task.record(due, result, now))
 
+    def _counted_elsewhere(self, told: _Told) -> bool:
+        """Of the processes that share this run. What is on record, and is no trial, nobody claims: each reads it."""
+        return told.by_crew or (self._helps and self._task.study is None)
+
+    def _count(self, due: Due[S], lacking: NoVerdict | None, told: _Told) -> None:
+        if not told.at_hand:
+            self.tally.called += 1
+        else:
+            self.tally.known += 1
+            self.tally.meanwhile += due.key in self._came
+            self.tally.reread += due.key not in self._came
+        self.tally.add_result(lacking)
+
     async def _look_later(self, due: Due[S], result: R | NoVerdict, told: _Told) -> None:
         """At what was not put on record, because another run has taken it over, or has another reply there: if that run
         leaves it, what is on record is read."""
-        self.tally.take_back(self._task.outcome(result), at_hand=told.at_hand)
+        if told.at_hand and self._counted_elsewhere(told):
+            self.tally.known -= 1
+            self.tally.by_crew -= 1
+        else:
+            came = due.key in self._came
+            self.tally.take_back(self._task.outcome(result), at_hand=told.at_hand, meanwhile=came)
         self._failed.pop(due.key, None)
         found = await self._on_record(told, {due.request.key, *told.answers})
         self._left[due.key] = replace(due, stored=found.get(due.request.key))
@@ -572,6 +617,13 @@ class Runner(Generic[S, R]):
             await self._context.budget.let_go_when_idle()
         except LedgerError as error:
             self._stop.fail(error)
+
+    async def _watch_others(self) -> None:
+        """What they have done that this run has not come to."""
+        while self._waits and not self._helps:
+            await asyncio.sleep(LOOK_SECONDS)
+            with suppress(LedgerError):
+                await self._writer.run(self.others.look)
 
     def _renew(self) -> None:
         now = time.time()

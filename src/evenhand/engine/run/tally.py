@@ -19,8 +19,12 @@ class Tally:
     planned: int = 0
     known: int = 0
     """Had a result before, or were read from a reply on record."""
+    meanwhile: int = 0
+    """Of the known, those that other runs asked since this one began."""
+    by_crew: int = 0
+    """Of the known, those that other processes of this run put on record, as far as this one has come to them."""
     known_no_verdict: Counter[str] = field(default_factory=Counter[str])
-    """Of what had a result before, how many hold no decision, by reason."""
+    """Of what other runs asked, before or meanwhile, how many hold no decision, by reason."""
     reread: int = 0
     """Of the known, those read in this run from a reply on record, without a call."""
     called: int = 0
@@ -78,11 +82,13 @@ class Tally:
         else:
             self.no_verdict[lacking.reason] += 1
 
-    def take_back(self, lacking: NoVerdict | None, *, at_hand: bool = False) -> None:
-        """A result, as `add_result`, that another run's stands for. `at_hand`: it was read without a call."""
+    def take_back(self, lacking: NoVerdict | None, *, at_hand: bool = False, meanwhile: bool = False) -> None:
+        """A result, as `add_result`, that another run's stands for. `at_hand`: it was read without a call, of this run
+        or of another one `meanwhile`."""
         if at_hand:
             self.known -= 1
-            self.reread -= 1
+            self.meanwhile -= meanwhile
+            self.reread -= not meanwhile
         else:
             self.called -= 1
         if lacking is None:
@@ -114,6 +120,7 @@ class Tally:
             "run": run,
             "planned": self.planned,
             "known": self.known,
+            "asked_meanwhile": self.meanwhile,
             "known_no_verdict": dict(self.known_no_verdict),
             "reread": self.reread,
             "called": self.called,

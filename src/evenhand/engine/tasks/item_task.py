@@ -1,6 +1,7 @@
 """What errands share that ask a model about items, one by one: to answer them, or to describe their images."""
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -11,11 +12,12 @@ from evenhand.domain.item import Item
 from evenhand.domain.rater import Settings
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import NoVerdict
+from evenhand.engine.run.crew import Standing
 from evenhand.engine.run.quote import DryRun, Quote, in_batches
 from evenhand.engine.run.task import Circumstances, Due, PlannedChunk
-from evenhand.ledger.store.claims import Claimed, claim_calls
+from evenhand.ledger.store.claims import Claimed, claim_calls, claim_steps
 from evenhand.ledger.store.entries import Entries
-from evenhand.ledger.store.record import CHUNK, Ledger
+from evenhand.ledger.store.record import CHUNK, Ledger, StoredCall
 
 GREEDY = Settings(temperature=0.0, max_tokens=4096)
 """As Creation-MMBench's authors let models answer; used where the user sets nothing else."""
@@ -120,25 +122,46 @@ class ItemTask(ABC):
 
     def on_record(self, item: Item, ledger: Ledger) -> Response | None:
         """What the calls on record come to that would be made now; None where one of them is missing."""
-        request, replies = self.request(item), list[Reply]()
-        while (call := ledger.find_calls([request.key]).get(request.key)) is not None:
-            replies.append(call.reply)
-            read = self.read(Due(key=request.key, subject=item, request=request, stored=call), replies)
+        request = self.request(item)
+        stored = ledger.find_calls([request.key]).get(request.key)
+        result, _ = self._come_to(Due(key=request.key, subject=item, request=request, stored=stored), ledger)
+        return result if isinstance(result, Response) else None
+
+    def _come_to(self, due: Due[Item], ledger: Ledger) -> tuple[Response | NoVerdict | None, set[str]]:
+        """What its calls on record come to, and the runs that made them; None where one is missing."""
+        call, calls = due.stored, list[StoredCall]()
+        while call is not None:
+            calls.append(call)
+            read = self.read(due, [one.reply for one in calls])
             if not isinstance(read, Request):
-                return read if isinstance(read, Response) else None
-            request = read
-        return None
+                return read, {one.run for one in calls}
+            call = ledger.find_calls([read.key]).get(read.key)
+        return None, set()
+
+    def standing(self, items: Sequence[Item], known: Mapping[str, Response], ledger: Ledger, *, run: str) -> Standing:
+        """What the record says of the run. `known`: as `plan` was given it, when the run began."""
+        results, reread = Counter[str](), 0
+        for chunk in self.plan(items, known, ledger):
+            for due in chunk.due:
+                result, made_in = self._come_to(due, ledger)
+                if result is not None:
+                    lacking = self.outcome(result)
+                    results["" if lacking is None else lacking.reason] += 1
+                    reread += run not in made_in
+        at_first = sum(item.digest in known for item in items)
+        return Standing(results=results, reread=reread, decided=at_first + results.total())
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Item]], *, holder: str) -> Claimed:
-        # A reply that is on record has only to be read and written down under this name.
-        at_hand = {due.key for due in batch if due.stored is not None}
-        claimed = claim_calls(ledger, [due.key for due in batch if due.key not in at_hand], holder=holder)
+        # What is on record whole has only to be read and written down under this name.
+        at_hand = {due.key for due in batch if due.stored is not None and not self.to_come(due, ledger)}
+        take = claim_steps if self.two_steps else claim_calls
+        claimed = take(ledger, [due.key for due in batch if due.key not in at_hand], holder=holder)
         return replace(claimed, mine=claimed.mine | at_hand)
 
     def record(self, due: Due[Item], result: Response | NoVerdict, now: Circumstances) -> Entries:  # noqa: ARG002
         if not isinstance(result, Response):
             return Entries()
-        return Entries(responses=[result], said_in={result.digest: due.key})
+        return Entries(responses=[result], said_in={result.digest: now.calls[-1]})
 
     def outcome(self, result: Response | NoVerdict) -> NoVerdict | None:
         return result if isinstance(result, NoVerdict) else None

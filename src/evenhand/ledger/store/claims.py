@@ -52,6 +52,14 @@ def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
 
 
 @until_made
+def claim_steps(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
+    """Takes what no other live run holds, also where the first call of several is answered: the next is to be asked."""
+    with ledger.writing() as connection:
+        mine = _taken(ledger, connection, keys, holder=holder)
+    return Claimed(mine=mine, decided=set(), others=set(keys) - mine)
+
+
+@until_made
 def claim_one(ledger: Ledger, what: str, *, holder: str) -> bool:
     """Whether the holder has it now; no, where another live one has."""
     with ledger.writing() as connection:
@@ -150,7 +158,7 @@ def is_gone(holder: str, until: float, now: float) -> bool:
 def is_dead(holder: str) -> bool:
     """True only where this machine can see that the process is gone; a run elsewhere keeps its claim until it ends."""
     _, pid, started, _run = holder.rsplit("|", 3)
-    return _is_here(holder) and _started(int(pid)) != started
+    return _is_here(holder) and _started(int(pid)) not in (started, _HIDDEN)
 
 
 def was_here(holder: str) -> bool:
@@ -180,19 +188,27 @@ def _container() -> str:
     return name
 
 
+_HIDDEN = "hidden"
+"""When a process started of which this user may not know: /proc is mounted with hidepid, and it is another user's."""
+
+
 def _started(pid: int) -> str:
     """When the process started, so that a reused number is not taken for it; '' where no such process runs."""
     stat = Path(f"/proc/{pid}/stat")
     if Path("/proc/self/stat").exists():
         try:
             state, *rest = stat.read_text().rpartition(")")[2].split()
-        except (FileNotFoundError, ProcessLookupError):
-            return ""
+        except (FileNotFoundError, ProcessLookupError, PermissionError):
+            return _HIDDEN if _runs(pid) else ""
         return "" if state == "Z" else rest[18]
+    return "alive" if _runs(pid) else ""
+
+
+def _runs(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
-        return ""
+        return False
     except PermissionError:
         pass
-    return "alive"
+    return True

@@ -116,10 +116,19 @@ def _parsed(url: str) -> URL:
     return parsed
 
 
-def engine_for(url: str, *, create: bool, read_only: bool = False, wait_seconds: float = BUSY_SECONDS) -> Engine:
+def engine_for(
+    url: str,
+    *,
+    create: bool,
+    read_only: bool = False,
+    wait_seconds: float = BUSY_SECONDS,
+    reach_seconds: float | None = None,
+) -> Engine:
     path = sqlite_path(url)
     if path is None:
-        return server.engine_of(_parsed(url), read_only=read_only, wait_seconds=wait_seconds)
+        return server.engine_of(
+            _parsed(url), read_only=read_only, wait_seconds=wait_seconds, reach_seconds=reach_seconds
+        )
     with explained(path):
         if not path.exists() and not create:
             raise _missing(path)

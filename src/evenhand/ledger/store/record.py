@@ -51,6 +51,8 @@ CHUNK = 500
 class StoredCall:
     reply: Reply
     cost_usd: float | None
+    run: str = ""
+    """That made it, where it is read from the record."""
 
 
 class Ledger:
@@ -66,11 +68,13 @@ class Ledger:
         create: bool = True,
         writes: bool = True,
         wait_seconds: float = BUSY_SECONDS,
+        reach_seconds: float | None = None,
         in_turn: bool = False,
     ) -> None:
         """`given`: a database's URL, which may say `?images=` where images lie. `writes`: False for one that is only
         read, of which the database sees to it. `wait_seconds`: how long to wait for another process that is writing.
-        `in_turn`: all that were opened so write one after the other, as processes do anyway on SQLite."""
+        `reach_seconds`: how long for a database server that cannot be reached; None: as long. `in_turn`: all that were
+        opened so write one after the other, as processes do anyway on SQLite."""
         self.given = given
         self._in_turn = in_turn
         self.url, images = url_and_images(given)
@@ -87,7 +91,10 @@ class Ledger:
             refuse_way_out(self.beside / name, within=self.beside)
         self.read_only = not create and (not writes or (path is not None and only_readable(path)))
         """By whoever opened it, or on a disk or in a folder that cannot be written; never where it may be made."""
-        self.engine: Engine = engine_for(url, create=create, read_only=self.read_only, wait_seconds=wait_seconds)
+        self.engine: Engine = engine_for(
+            url, create=create, read_only=self.read_only, wait_seconds=wait_seconds, reach_seconds=reach_seconds
+        )
+        self._reaching = server.Reaching(self.engine, wait_seconds if reach_seconds is None else reach_seconds)
         self.where: str = str(path or server.shown(make_url(url)))
         if path is None:
             server.closed_with(self, self.engine)
@@ -190,7 +197,7 @@ class Ledger:
     def _connected(self) -> Connection:
         if self.engine.dialect.name == "sqlite":
             return self.engine.connect()
-        return server.connected(self.engine, self.wait_seconds)
+        return self._reaching.connected()
 
     @contextmanager
     def writing(self) -> Generator[Connection]:
@@ -457,7 +464,7 @@ class Ledger:
 
     def find_calls(self, keys: Iterable[str]) -> dict[str, StoredCall]:
         return {
-            row.key: StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd)
+            row.key: StoredCall(reply=rows.reply_from(row), cost_usd=row.cost_usd, run=row.run)
             for row in self._found(statements.CALLS, keys)
         }
 

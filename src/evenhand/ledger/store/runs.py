@@ -2,15 +2,15 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Row, Select, func, select
 
 from evenhand.domain.verdict import CALL_FAILED
-from evenhand.ledger.store import schema
-from evenhand.ledger.store.faults import LedgerError, of_row
+from evenhand.ledger.store import schema, statements
+from evenhand.ledger.store.faults import LedgerError, of_row, until_made
 from evenhand.ledger.store.record import Ledger, chunks
 
 CHARGED = "charged_usd"
@@ -92,6 +92,57 @@ def results_in(ledger: Ledger, run: str) -> Counter[str]:
     query = select(why, func.count()).where(made.run == run, why.not_in(CALL_FAILED)).group_by(why)
     with ledger.reading() as connection:
         return Counter({reason: number for reason, number in connection.execute(query)})
+
+
+def without_a_call(ledger: Ledger, run: str) -> int:
+    """Of the results of `results_in`, how many were read from calls that earlier runs made."""
+    made = schema.judgements.c
+    why = func.coalesce(made.reason, "")
+    with ledger.reading() as connection:
+        rest = [
+            set(json.loads(calls))
+            for (calls,) in connection.execute(select(made.calls).where(made.run == run, why.not_in(CALL_FAILED)))
+        ]
+        own = select(schema.calls.c.key).where(schema.calls.c.run == run)
+        asked = {
+            key
+            for some in chunks(sorted(set[str]().union(*rest)))
+            for key in connection.execute(own.where(schema.calls.c.key.in_(some))).scalars()
+        }
+    return sum(asked.isdisjoint(calls) for calls in rest)
+
+
+@until_made
+def last_result(ledger: Ledger) -> int:
+    """The number of the newest judgement on record; 0 where there is none."""
+    with ledger.reading() as connection:
+        return connection.execute(select(func.max(schema.judgements.c.seq))).scalar() or 0
+
+
+@until_made
+def results_since(ledger: Ledger, since: int, trials: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Of the trials with a result after that number: its run, and why it holds no decision, "" where it does."""
+    with ledger.reading() as connection:
+        return {
+            row.trial: (row.run, row.reason or "")
+            for some in chunks(trials)
+            for row in connection.execute(statements.RESULTS_SINCE, {"keys": some, "since": since})
+        }
+
+
+@until_made
+def results_by_others(ledger: Ledger, study: str, run: str, *, after: int, until: int) -> Counter[str]:
+    """How many results of the study's trials other runs have put on record between two numbers, by run."""
+    made, linked = schema.judgements.c, schema.study_trials.c
+    query = (
+        select(made.run, func.count())
+        .join_from(schema.judgements, schema.study_trials, (linked.study == study) & (linked.trial == made.trial))
+        .where(made.seq > after, made.seq <= until, made.run != run)
+        .where(func.coalesce(made.reason, "").not_in(CALL_FAILED))
+        .group_by(made.run)
+    )
+    with ledger.reading() as connection:
+        return Counter({other: number for other, number in connection.execute(query)})
 
 
 def _charged(ledger: Ledger, where: ColumnElement[bool]) -> float:

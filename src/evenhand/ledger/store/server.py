@@ -21,6 +21,8 @@ _OLDEST, _MAJOR = 13, 10_000
 """The first version with `pg_current_xact_id`, and what a server multiplies the number of a version by."""
 _CONNECT_SECONDS = "10"
 _AGAIN_SECONDS = 0.1
+_IN_VAIN_SECONDS = 5.0
+"""So long nobody waits for the server after it was tried in vain."""
 _ROLLED_BACK = ("40001", "40P01")
 """SQLSTATE: others were in the way, and the transaction was taken back."""
 _FULL, _READ_ONLY, _WAITED, _NO_SUCH = "53100", "25006", "55P03", "22023"
@@ -79,7 +81,7 @@ def holds_password(url: URL) -> bool:
     return url.password is not None or not set(_SECRETS).isdisjoint(url.query)
 
 
-def engine_of(url: URL, *, read_only: bool, wait_seconds: float) -> Engine:
+def engine_of(url: URL, *, read_only: bool, wait_seconds: float, reach_seconds: float | None = None) -> Engine:
     """Whatever else stands in the address (sslmode, service, passfile, ...) is libpq's. Raises LedgerError."""
     where = shown(url)
     if url.get_backend_name() not in ("postgresql", "postgres"):
@@ -98,7 +100,7 @@ def engine_of(url: URL, *, read_only: bool, wait_seconds: float) -> Engine:
             max_overflow=_AND_MORE,
             pool_use_lifo=True,
             pool_pre_ping=True,  # a server that was restarted has ended all of them
-            connect_args=_settings(url),
+            connect_args=_settings(url, reach_seconds),
             isolation_level="READ COMMITTED",  # who waited for a lock sees what its holder wrote, whatever the default
             execution_options={"postgresql_readonly": True} if read_only else {},
         )
@@ -131,11 +133,11 @@ def _prepare(where: str, wait_seconds: float, connection: Any, _record: object) 
     connection.commit()
 
 
-def _settings(url: URL) -> dict[str, Any]:
+def _settings(url: URL, reach_seconds: float | None) -> dict[str, Any]:
     """Passwords, and what the user has not set: libpq itself would wait for an answer for ever."""
     own: dict[str, Any] = {"fallback_application_name": "evenhand"}
     if not {"connect_timeout", "service"} & set(url.query) and "PGCONNECT_TIMEOUT" not in os.environ:
-        own["connect_timeout"] = _CONNECT_SECONDS
+        own["connect_timeout"] = _CONNECT_SECONDS if reach_seconds is None else f"{max(2.0, reach_seconds):.0f}"
     given = {name: value for name, value in url.query.items() if name in _SECRETS}
     return given | {name: value for name, value in own.items() if name not in url.query}
 
@@ -150,16 +152,28 @@ def _end(engine: Engine, opened_by: int) -> None:
         engine.dispose()
 
 
-def connected(engine: Engine, wait_seconds: float) -> Connection:
-    """To a server that was there before: while it starts again, or has no connection free, it is waited for."""
-    deadline = time.monotonic() + wait_seconds
-    while True:
-        try:
-            return engine.connect()
-        except OperationalError:
-            if time.monotonic() >= deadline:
-                raise
-            time.sleep(_AGAIN_SECONDS)
+class Reaching:
+    """Connections to a server that was there before: it is waited for while it starts again or has no connection free.
+
+    Who comes when somebody has just waited in vain tries once: else many who come at once would queue up.
+    """
+
+    def __init__(self, engine: Engine, seconds: float) -> None:
+        self._engine, self._seconds = engine, seconds
+        self._in_vain = float("-inf")
+        """When it was tried last, and not reached."""
+
+    def connected(self) -> Connection:
+        begun = time.monotonic()
+        patience = 0.0 if begun - self._in_vain < _IN_VAIN_SECONDS else self._seconds
+        while True:
+            try:
+                return self._engine.connect()
+            except OperationalError:
+                if time.monotonic() - begun >= patience:
+                    self._in_vain = time.monotonic()
+                    raise
+                time.sleep(_AGAIN_SECONDS)
 
 
 def wait_for_turn(connection: Connection) -> None:

@@ -77,6 +77,15 @@ DECIDED = select(_judgements.trial).where(
     _judgements.reason.is_(None) | _judgements.reason.not_in(CALL_FAILED),
 )
 REASONS = DECIDED.add_columns(_judgements.reason).order_by(_judgements.seq)
+RESULTS_SINCE = (
+    select(_judgements.trial, _judgements.run, _judgements.reason)
+    .where(
+        _among_keys(_judgements.trial),
+        _judgements.seq > bindparam("since"),
+        _judgements.reason.is_(None) | _judgements.reason.not_in(CALL_FAILED),
+    )
+    .order_by(_judgements.seq)
+)
 ASKED = select(_judgements.trial).where(_among_keys(_judgements.trial))
 FAILED = select(_judgements.trial).where(_among_keys(_judgements.trial), _judgements.reason.in_(CALL_FAILED))
 CALLS = select(schema.calls).where(_among_keys(_calls.key))

@@ -17,6 +17,7 @@ from typing import Any, Protocol, TypeVar, cast
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.http.computed import StillWorking
+from evenhand.site.http.settings import REACH_SECONDS
 
 T = TypeVar("T")
 
@@ -123,7 +124,7 @@ def _work(url: str, line: Connection) -> None:
 def _opened(url: str) -> Ledger | Exception:
     """What stands in the way is told to whoever asks, as it is where the server cannot read; it may pass."""
     try:
-        return Ledger(url, create=False, writes=False)
+        return Ledger(url, create=False, writes=False, reach_seconds=REACH_SECONDS)
     except LedgerError as error:
         return error
 

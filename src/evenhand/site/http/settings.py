@@ -11,6 +11,8 @@ from evenhand.domain.errors import EvenhandError
 from evenhand.images.guard import is_public
 
 _FEWEST = 16
+REACH_SECONDS = 2.0
+"""So long a page waits for a database server that cannot be reached; one that is only started again is back by then."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
