@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, variance
 from typing import Any, TypeAlias, cast
 
-from evenhand.domain.call import Message, Part, Picture, Usage
+from evenhand.domain.call import Message, Part, Picture, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Condition
 from evenhand.engine.run.quote import DryRun, Quote, add_due
@@ -249,12 +249,16 @@ class Lessons:
         """None where nothing is left to be asked."""
         if not quoted.calls or quoted.first is None:
             return None
+        likely = self._expected(quoted, quoted.first)
+        return _of_drawn(likely, quoted) if quoted.drawn else likely
+
+    def _expected(self, quoted: DryRun, first: Request) -> Expected:
         if len(self.seen) >= FEWEST:
             return self._from_record(quoted)
-        if quoted.first.offer is not None:
-            return self._from_nothing(quoted, output=float(self.quote.output_tokens(quoted.first)), basis=SHORT_ANSWERS)
+        if first.offer is not None:
+            return self._from_nothing(quoted, output=float(self.quote.output_tokens(first)), basis=SHORT_ANSWERS)
         basis = too_few(len(self.seen), self.stated, whose=self.whose)
-        return self._from_nothing(quoted, output=self.written(quoted.first.settings.max_tokens), basis=basis)
+        return self._from_nothing(quoted, output=self.written(first.settings.max_tokens), basis=basis)
 
     def written(self, most: int | None) -> float:
         """Tokens that a reply is likely to have of which `most` are allowed."""
@@ -351,6 +355,15 @@ class Lessons:
             f"{self.in_vain - 1:.1%} more paid for tries in vain" if self.in_vain > 1.0005 else "",
         ]
         return f"{len(self.seen):,} replies {self.whose} on record: {', '.join(part for part in told if part)}"
+
+
+def _of_drawn(likely: Expected, quoted: DryRun) -> Expected:
+    """With a range that is wider by what the draw of the trials leaves open."""
+    basis = f"{likely.basis}; {quoted.drawn:,} of {quoted.drawn_of:,} trials were drawn and counted"
+    if likely.cost_usd is None or likely.lower is None or likely.upper is None:
+        return replace(likely, basis=basis)
+    more = 2 * quoted.error * likely.cost_usd
+    return replace(likely, lower=max(0.0, likely.lower - more), upper=likely.upper + more, basis=basis)
 
 
 def _mean(followed: Sequence[Usage], replies: int) -> tuple[float, float, float]:
