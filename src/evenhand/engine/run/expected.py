@@ -25,7 +25,9 @@ USUAL_OUTPUT = 250
 the protocol does not say."""
 
 SAMPLED, SAMPLED_WITH_IMAGES = 100, 25
-"""Calls of each chunk of a run's plan by which it counts what all of them are likely to cost; images must be read."""
+"""Calls of the first chunk of a run's plan by which it counts what all of them are likely to cost; images must be read.
+Of the second half as many, of the third a third: a long plan has enough of them."""
+_SAMPLED_LEAST = 10
 
 FEWEST = 5
 """Fewer replies on record say too little of the next."""
@@ -443,10 +445,10 @@ class PlannedCost:
     def over(self, chunks: Iterable[PlannedChunk[Any]]) -> Iterator[PlannedChunk[Any]]:
         """The same chunks; what they come to is counted, of many calls by some of them."""
         quote = self.lessons.quote
-        for chunk in chunks:
+        for number, chunk in enumerate(chunks, start=1):
             due = [one for one in chunk.due if one.stored is None]
-            most = SAMPLED_WITH_IMAGES if any(one.request.pictures for one in due) else SAMPLED
-            every = max(1, len(due) // most)
+            first = SAMPLED_WITH_IMAGES if any(one.request.pictures for one in due) else SAMPLED
+            every = max(1, len(due) // max(first // number, _SAMPLED_LEAST))
             some, part = due[::every], DryRun.none_yet(quote)
             with suppress(ImageError, KeyError, OSError):  # the call itself tells of an image that is not there
                 for one in some:

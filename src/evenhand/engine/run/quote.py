@@ -77,10 +77,10 @@ class Quote:
         """Call by call, under the usual tier."""
         return self._prices.cost(self._endpoint, usage, at=time.time())
 
-    def estimate(self, request: Request) -> float | None:
-        """Dollars, for a dry run: every output token that the request allows is counted, the input is estimated, and
-        put into a cache where that costs more and prompts are marked for one."""
-        plain = Usage(input=self.input_tokens(request), output=self.output_tokens(request))
+    def estimate(self, request: Request, *, read: int) -> float | None:
+        """Dollars, for a dry run: every output token that the request allows is counted, and its input, which is `read`
+        tokens, put into a cache where that costs more and prompts are marked for one."""
+        plain = Usage(input=read, output=self.output_tokens(request))
         ways = [plain, replace(plain, cache_written=plain.input)] if self._marks_caches else [plain]
         prices = [self.cost(one) for one in ways]
         return None if None in prices else max(price for price in prices if price is not None)
@@ -287,11 +287,11 @@ class DryRun:
 
     def add(self, request: Request, quote: Quote, *, sure: bool = True, least: Request | None = None) -> None:
         """`sure`: the call is made in any case. `least`: the shortest that it may be, where it is not known yet."""
-        tokens = quote.input_tokens(request)
+        read = quote.input_tokens(request)
         self.calls_at_most += 1
-        self.input_tokens_at_most += tokens
+        self.input_tokens_at_most += read
         if sure:
-            tokens = tokens if least is None else quote.input_tokens(least)
+            tokens = read if least is None else quote.input_tokens(least)
             self.first = self.first or request
             self.kinds.setdefault((request.endpoint, request.model, bool(request.pictures)), request)
             self.calls += 1
@@ -299,7 +299,7 @@ class DryRun:
             self.input_cost_usd = _sum(self.input_cost_usd, quote.cost(Usage(input=tokens, output=0)))
         self.output_tokens += quote.output_tokens(request)
         self.pictures += len(request.pictures)
-        self.cost_usd = _sum(self.cost_usd, quote.estimate(request))
+        self.cost_usd = _sum(self.cost_usd, quote.estimate(request, read=read))
 
 
 def _sum(before: float | None, more: float | None) -> float | None:
