@@ -5,7 +5,7 @@ import json
 import pytest
 from PIL import Image
 
-from tests.e2e.workplace import Workplace, drawn, stats
+from tests.e2e.workplace import Workplace, drawn, judging, stats
 from tests.refusals import says
 from tests.scripted_server import server_process
 
@@ -97,6 +97,17 @@ def test_a_dry_run_asks_nothing_writes_nothing_and_tells_what_the_run_then_does(
         assert dry.document["known"] == ran.document["known"]
         assert dry.document["calls_at_least"] == ran.document["requests"] == ran.document["called"]
         assert ran.document["cost_usd"] <= dry.document["cost_usd"]
+
+
+def test_a_dry_run_of_very_many_trials_says_that_it_is_an_estimate(here: Workplace) -> None:
+    nobody = "http://127.0.0.1:9/v1"
+    many = (*drawn(10), "--replicates", "1100", *PRICE, "--dry-run")
+    told = here.judge(nobody, *many).document
+    assert (told["trials"], told["known"], told["calls_at_least"]) == (22000, 0, 22000)
+    assert {**told["estimated_from"], "input_within": None} == {"trials": 2000, "of": 22000, "input_within": None}
+    assert 0 < told["estimated_from"]["input_within"] < 0.05
+    said = here.run(*(word for word in judging(nobody, *many) if word != "--json")).out
+    assert "That is an estimate: 2,000 of the 22,000 trials without a result were drawn" in " ".join(said.split())
 
 
 @pytest.mark.parametrize("dollars", ["nan", "inf"])

@@ -16,7 +16,7 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.engine.run.crew import ALONE, Crew
 from evenhand.engine.run.expected import Expected, Lessons, PlannedCost, lessons
 from evenhand.engine.run.plan import Retrying
-from evenhand.engine.run.quote import DryRun, dry_run
+from evenhand.engine.run.quote import DryRun
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Around, Ended, run_study
 from evenhand.engine.tasks.deviations import BY_CHOICE
@@ -47,10 +47,9 @@ class JudgingJob:
 
     def dry_run(self) -> DryRun:
         """Raises Misuse where the run would be refused before it sends anything, but for a key."""
-        chunks = self.prepared.plan(self.ledger, retrying=self.retrying)
         judge = self.asked.judge
         second = self.prepared.second_calls(self.ledger, self.asked.second_quote)
-        quoted = dry_run(chunks, judge.quote, self.ledger, second=second)
+        quoted = self.prepared.dry_run(self.ledger, judge.quote, second=second, retrying=self.retrying)
         quoted.adapted = judge.check(quoted.kinds.values())
         if second is not None and self.asked.other is not None:
             quoted.adapted += self.asked.other.check([second.longest])

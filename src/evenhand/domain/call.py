@@ -54,8 +54,11 @@ class Request:
     canonical: str = field(init=False, repr=False, compare=False)
     """Its content as canonical JSON: what the key is a hash of, and what is put on record."""
     key: str = field(init=False)
+    pictures: tuple[Picture, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        pictures = tuple([part for message in self.messages for part in message.parts if isinstance(part, Picture)])
+        object.__setattr__(self, "pictures", pictures)
         object.__setattr__(self, "canonical", self._canonical())
         object.__setattr__(self, "key", canonical_hash("call", self.canonical))
 
@@ -79,10 +82,6 @@ class Request:
             f'"model":{canonical_json(self.model)},"offer":{offer},"replicate":{self.replicate},'
             f'"settings":{self.settings.canonical}}}'
         )
-
-    @property
-    def pictures(self) -> tuple[Picture, ...]:
-        return tuple(p for m in self.messages for p in m.parts if isinstance(p, Picture))
 
 
 def _part_content(part: Part) -> Json:

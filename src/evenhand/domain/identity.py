@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from json.encoder import encode_basestring_ascii
 from typing import TypeAlias
 
 Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json] | None"
@@ -13,7 +14,7 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=T
 
 def canonical_json(value: Json) -> str:
     """ASCII JSON with sorted keys and no spaces; raises ValueError on NaN and infinities."""
-    return _encode(value)
+    return encode_basestring_ascii(value) if isinstance(value, str) else _encode(value)
 
 
 def content_hash(kind: str, value: Json) -> str:

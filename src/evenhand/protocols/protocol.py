@@ -70,6 +70,13 @@ class Turn:
     """Used instead of `template` under constrained readout: the same turn with another ending."""
     where: Mapping[str, Template] = field(default_factory=dict[str, Template])
     """Used instead of `template` where this slot, which not every item fills, is filled."""
+    fixed: Message | None = field(init=False, compare=False, repr=False)
+    """The same for whatever is asked; None where something is filled in."""
+
+    def __post_init__(self) -> None:
+        varies = self.template.slots or self.constrained or self.where
+        fixed = None if varies else Message(role=self.role, parts=(self.template.fill({}),))
+        object.__setattr__(self, "fixed", fixed)
 
     def under(self, readout: Readout, filled: Container[str] = ()) -> Template:
         for slot, template in self.where.items():
@@ -122,6 +129,8 @@ class Protocol:
     """Tokens of a reply as the protocol states them, for plans; None: it does not."""
     optional: frozenset[str] = field(init=False)
     """Slots that an item may fill or not."""
+    of_an_item: tuple[str, ...] = field(init=False)
+    """The slots that an item fills, or may fill."""
     prompt_hash: str = field(init=False)
     """SHA-256 of every word that is sent, turn by turn with its role and its slots; not of where the words are kept."""
     reader: str = field(init=False)
@@ -129,6 +138,8 @@ class Protocol:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "optional", frozenset(slot for turn in self.turns for slot in turn.where))
+        filled = tuple(slot for slot in KNOWN_SLOTS if slot in self.slots or slot in self.optional)
+        object.__setattr__(self, "of_an_item", filled)
         if self.turns and (refusal := slot_refusal(self.slots | self.optional)):
             raise ProtocolError(f"Protocol {self.name}: {refusal}")
         object.__setattr__(self, "prompt_hash", self._hash_of_words())
@@ -195,14 +206,18 @@ class Protocol:
                 raise ProtocolError(f"Protocol {self.name} tells the judge a token; it is asked with one.")
             values = {**values, LAST_SLOT: token}
         filled: list[Message] = []
+        last = self.turns[-1]
         for turn in self.turns:
+            if turn.fixed is not None and turn is not last:
+                filled.append(turn.fixed)
+                continue
             template = turn.under(readout, values)
             wanted = template.slots
             text = template.fill(values if len(wanted) == len(values) else {slot: values[slot] for slot in wanted})
-            if fence and turn is self.turns[-1]:
+            if fence and turn is last:
                 # In the last turn, so that the turns before it stay the same for every trial and can be cached.
                 text = f"{fence_notice(fence)}\n\n{text}"
-            if token and LAST_SLOT not in self.slots and turn is self.turns[-1]:
+            if token and LAST_SLOT not in self.slots and turn is last:
                 text = f"{text}\n\n{token_notice(token)}"
             filled.append(Message(role=turn.role, parts=(text,)))
         return tuple(filled)

@@ -8,7 +8,7 @@ from evenhand.domain.placing import Newcomer
 from evenhand.domain.response import Response
 from evenhand.domain.submission import Approved, Estimated, SubmissionTerms
 from evenhand.engine.run.expected import Expected, expected
-from evenhand.engine.run.quote import DryRun, dry_run
+from evenhand.engine.run.quote import DryRun
 from evenhand.engine.session import register
 from evenhand.engine.tasks.as_judged import Spoken
 from evenhand.engine.tasks.joining import JoinedBoard, playing, preparing
@@ -121,7 +121,7 @@ def costs(ledger: Ledger, prepared: PreparedStudy, judges: Seated) -> tuple[DryR
     """What a study costs at most, and what it is likely to; None where nothing of it is left to be asked."""
     asking = prepared.asking
     second = prepared.second_calls(ledger, judges.extractor.quote)
-    quoted = dry_run(prepared.plan(ledger), judges.judge.quote, ledger, second=second)
+    quoted = prepared.dry_run(ledger, judges.judge.quote, second=second)
     likely = expected(
         quoted,
         judges.judge.quote,

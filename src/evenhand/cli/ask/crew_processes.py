@@ -11,6 +11,7 @@ from typing import Protocol, TypeVar, cast
 
 import click
 
+from evenhand.api.running import run
 from evenhand.cli.ask.asking_options import AskingOptions
 from evenhand.cli.ask.crew_ray import Meet, RayPlace, RayWorkers
 from evenhand.cli.ask.ray_process import LINK, Seal
@@ -39,14 +40,14 @@ def with_workers(ctx: click.Context, asking: AskingOptions, work: "Work[T]") -> 
     """What the work comes to, shared with as many processes as the flags say. In a helper it does not return: what
     follows is for who leads."""
     if helps(ctx):
-        asyncio.run(_help(cast(Environment, ctx.obj).real[LINK], work))
+        run(_help(cast(Environment, ctx.obj).real[LINK], work))
         ctx.exit(0)
     if asking.alone:
-        return asyncio.run(_alone(work))
+        return run(_alone(work))
     _refuse_mixture(asking)
     if asking.runner is None:
-        return asyncio.run(_lead(_Processes(), asking.workers - 1, work))
-    return asyncio.run(_lead_by_ray(ctx, asking.runner, asking.workers, work))
+        return run(_lead(_Processes(), asking.workers - 1, work))
+    return run(_lead_by_ray(ctx, asking.runner, asking.workers, work))
 
 
 def helps(ctx: click.Context) -> bool:

@@ -311,6 +311,11 @@ def print_dry_run(
         if quoted.calls_at_most > quoted.calls:
             calls = f"at least {quoted.calls:,} and at most {quoted.calls_at_most:,} calls to make"
         _tell(f"{wanted}, {calls}.")
+    if quoted.drawn:
+        _tell(
+            f"That is an estimate: {quoted.drawn:,} of the {quoted.drawn_of:,} {noun} without a result were drawn and "
+            f"counted, which tells the tokens in to within {200 * quoted.error:.2g} %."
+        )
     if quoted.in_batches:
         _tell(
             f"{quoted.in_batches:,} of these calls wait in batches already: they are not sent again, and cost once "

@@ -1,6 +1,5 @@
 """`judge --pairs nearest`: a model placed on a board with few calls, or what that would take."""
 
-import asyncio
 import json
 import sys
 from collections.abc import Iterator, Sequence
@@ -11,6 +10,7 @@ from click.core import ParameterSource
 
 from evenhand.api.placing import PlacementJob, carry_out_placements, plan_placements
 from evenhand.api.placing_report import ExpectedPlacing
+from evenhand.api.running import run
 from evenhand.cli.ask.judging import plan_of, watching
 from evenhand.cli.ask.outcome import Outcome, Outcomes
 from evenhand.cli.environment import WrongUse
@@ -44,7 +44,7 @@ def place(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> int:
         for sentence in _foreseen(each):
             click.echo(folded(sentence, sys.stdout))
         return 0
-    outcomes = asyncio.run(_carried_out(placements, quiet=given.quiet))
+    outcomes = run(_carried_out(placements, quiet=given.quiet))
     found = [one.outcome() for one in placements]
     if given.as_json:
         document = {**outcomes.document, "placings": [one.as_json() for one in found]}

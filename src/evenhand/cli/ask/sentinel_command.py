@@ -1,6 +1,5 @@
 """`evenhand sentinel`: whether a judge decides as it did, looked at month by month."""
 
-import asyncio
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -167,10 +166,11 @@ def _print_plan(job: "JudgingJob", given: SentinelOptions) -> None:
 
 def _carried_out(job: "JudgingJob", *, quiet: bool) -> "Outcome":
     from evenhand.api.jobs import carry_out_all
+    from evenhand.api.running import run
     from evenhand.cli.ask.judging import watching
     from evenhand.cli.ask.outcome import Outcome
 
-    (done,) = asyncio.run(carry_out_all([job], command="sentinel", watching=watching(quiet=quiet)))
+    (done,) = run(carry_out_all([job], command="sentinel", watching=watching(quiet=quiet)))
     return replace(Outcome.of(done), noun="rows")
 
 

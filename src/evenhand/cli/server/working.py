@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import click
 
 from evenhand.api.asking import Contact
+from evenhand.api.running import run
 from evenhand.cli.ask.asking_means import contact, recorded
 from evenhand.cli.ask.asking_options import ModelAddress
 from evenhand.cli.environment import WrongUse
@@ -67,11 +68,11 @@ def work_until_stopped(ctx: click.Context, given: "WorkerOptions", ledger: Ledge
         with ExitStack() as beside:
             number = 0 if helps else number - 1
             others = [beside.enter_context(kept_beside(begin, once=given.once)) for _ in range(number)]
-            told, over = asyncio.run(_work(kinds, ledger, given, others, helps=helps))
+            told, over = run(_work(kinds, ledger, given, others, helps=helps))
             for one in others if given.once and over else ():
                 one.is_last()
         if over and any(one.failed for one in others):  # what they had begun is for this one
-            told, _ = asyncio.run(_work(kinds, ledger, given, (), helps=helps))
+            told, _ = run(_work(kinds, ledger, given, (), helps=helps))
         left = dict.fromkeys([*told, *_left_undone(ledger)]) if given.once else {}
         for sentence in left or (["Nothing is left to do."] if given.once else []):
             say(sentence)

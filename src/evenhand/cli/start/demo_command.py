@@ -1,6 +1,5 @@
 """`evenhand demo`: a real record of people and two judges, then the embedded model put to the test."""
 
-import asyncio
 import json
 from dataclasses import dataclass
 from typing import cast
@@ -45,6 +44,7 @@ def command(ctx: click.Context, given: DemoOptions) -> None:
     The first part is on record: boards, how near each judge comes to people, which position it favours, a report. Then
     a language model of 135 million parameters judges the bundled answers, in both orders. Run again, it asks nothing.
     """
+    from evenhand.api.running import run
     from evenhand.cli.start.demonstration import BATTLES, demonstrate, program_name, side_by_side
     from evenhand.cli.start.real_record import real_record, written_report
     from evenhand.format.tables import console
@@ -67,7 +67,7 @@ def command(ctx: click.Context, given: DemoOptions) -> None:
     if not given.as_json:
         terminal.print("\n[bold]And a judge that nobody should believe, live on this machine[/bold]")
     battles = BATTLES if given.full else given.battles
-    shown = asyncio.run(demonstrate(given.store, env, battles=battles, quiet=given.quiet, force=given.force))
+    shown = run(demonstrate(given.store, env, battles=battles, quiet=given.quiet, force=given.force))
     closing = side_by_side(record, shown)
     if given.as_json:
         click.echo(json.dumps({**shown.document, **told, "closing": closing}, ensure_ascii=False))

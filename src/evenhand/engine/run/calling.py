@@ -131,6 +131,8 @@ class Caller:
         self._set_aside: dict[Reserved, Request] = {}
         """Tries for which something is set aside, or that wait for it, and that are not over."""
         self._over = asyncio.Event()
+        self._priced: tuple[Reply, float | None] | None = None
+        """The last reply that was asked about: it is three times for each."""
         self._lessons = 0
         """How many replies have shown that calls can cost more than was thought."""
 
@@ -190,7 +192,9 @@ class Caller:
         self._over.set()
 
     def cost(self, reply: Reply) -> float | None:
-        return self._context.pricing.cost(reply.usage)
+        if self._priced is None or self._priced[0] is not reply:
+            self._priced = (reply, self._context.pricing.cost(reply.usage))
+        return self._priced[1]
 
     def paid_for(self, request: Request, reply: Reply, estimate: float | None) -> float:
         """Dollars that come off the budget: what the call cost; where that is not known, the most that was thought or,

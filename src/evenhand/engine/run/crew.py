@@ -13,8 +13,8 @@ from typing import Any, Protocol, TypeAlias
 
 from evenhand.domain.errors import EvenhandError, Misuse
 from evenhand.engine.run.calling import CallContext
+from evenhand.engine.run.claiming import CLAIM_BATCH
 from evenhand.engine.run.retry import LongPause
-from evenhand.engine.run.runner import CLAIM_BATCH
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.ledger.store.opening import LedgerError

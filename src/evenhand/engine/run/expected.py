@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean, variance
 from typing import Any, TypeAlias, cast
 
-from evenhand.domain.call import Message, Part, Picture, Usage
+from evenhand.domain.call import Message, Part, Picture, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.domain.trial import Condition
 from evenhand.engine.run.quote import DryRun, Quote, add_due
@@ -25,7 +25,9 @@ USUAL_OUTPUT = 250
 the protocol does not say."""
 
 SAMPLED, SAMPLED_WITH_IMAGES = 100, 25
-"""Calls of each chunk of a run's plan by which it counts what all of them are likely to cost; images must be read."""
+"""Calls of the first chunk of a run's plan by which it counts what all of them are likely to cost; images must be read.
+Of the second half as many, of the third a third: a long plan has enough of them."""
+_SAMPLED_LEAST = 10
 
 FEWEST = 5
 """Fewer replies on record say too little of the next."""
@@ -249,12 +251,16 @@ class Lessons:
         """None where nothing is left to be asked."""
         if not quoted.calls or quoted.first is None:
             return None
+        likely = self._expected(quoted, quoted.first)
+        return _of_drawn(likely, quoted) if quoted.drawn else likely
+
+    def _expected(self, quoted: DryRun, first: Request) -> Expected:
         if len(self.seen) >= FEWEST:
             return self._from_record(quoted)
-        if quoted.first.offer is not None:
-            return self._from_nothing(quoted, output=float(self.quote.output_tokens(quoted.first)), basis=SHORT_ANSWERS)
+        if first.offer is not None:
+            return self._from_nothing(quoted, output=float(self.quote.output_tokens(first)), basis=SHORT_ANSWERS)
         basis = too_few(len(self.seen), self.stated, whose=self.whose)
-        return self._from_nothing(quoted, output=self.written(quoted.first.settings.max_tokens), basis=basis)
+        return self._from_nothing(quoted, output=self.written(first.settings.max_tokens), basis=basis)
 
     def written(self, most: int | None) -> float:
         """Tokens that a reply is likely to have of which `most` are allowed."""
@@ -353,6 +359,15 @@ class Lessons:
         return f"{len(self.seen):,} replies {self.whose} on record: {', '.join(part for part in told if part)}"
 
 
+def _of_drawn(likely: Expected, quoted: DryRun) -> Expected:
+    """With a range that is wider by what the draw of the trials leaves open."""
+    basis = f"{likely.basis}; {quoted.drawn:,} of {quoted.drawn_of:,} trials were drawn and counted"
+    if likely.cost_usd is None or likely.lower is None or likely.upper is None:
+        return replace(likely, basis=basis)
+    more = 2 * quoted.error * likely.cost_usd
+    return replace(likely, lower=max(0.0, likely.lower - more), upper=likely.upper + more, basis=basis)
+
+
 def _mean(followed: Sequence[Usage], replies: int) -> tuple[float, float, float]:
     """Of second calls, for each reply: tokens read, the share of them that was cached, tokens written."""
     read = sum(one.input or 0 for one in followed)
@@ -430,10 +445,10 @@ class PlannedCost:
     def over(self, chunks: Iterable[PlannedChunk[Any]]) -> Iterator[PlannedChunk[Any]]:
         """The same chunks; what they come to is counted, of many calls by some of them."""
         quote = self.lessons.quote
-        for chunk in chunks:
+        for number, chunk in enumerate(chunks, start=1):
             due = [one for one in chunk.due if one.stored is None]
-            most = SAMPLED_WITH_IMAGES if any(one.request.pictures for one in due) else SAMPLED
-            every = max(1, len(due) // most)
+            first = SAMPLED_WITH_IMAGES if any(one.request.pictures for one in due) else SAMPLED
+            every = max(1, len(due) // max(first // number, _SAMPLED_LEAST))
             some, part = due[::every], DryRun.none_yet(quote)
             with suppress(ImageError, KeyError, OSError):  # the call itself tells of an image that is not there
                 for one in some:

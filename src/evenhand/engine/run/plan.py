@@ -29,27 +29,43 @@ def plan(
     trials: Iterable[Trial], *, asking: "Asking", ledger: Ledger, retrying: Retrying | None = None
 ) -> Iterator[PlannedChunk[Trial]]:
     """In chunks, so that a million trials do not sit in memory."""
+    for unasked in sorted_out(trials, asking=asking, ledger=ledger, retrying=retrying):
+        due = _due(unasked.unknown, asking, ledger)
+        later = _due(_later_attempts(due, asking, ledger), asking, ledger)
+        yield PlannedChunk(
+            known=tuple(trial.key for trial in unasked.known),
+            due=(*due, *later),
+            beyond=len(later),
+            undecided=_undecided(unasked.known, asking, ledger),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SortedOut:
+    """Some of the trials that are wanted."""
+
+    known: list[Trial]
+    unknown: list[Trial]
+    """Without a result, or wanted once more."""
+
+
+def sorted_out(
+    trials: Iterable[Trial], *, asking: "Asking", ledger: Ledger, retrying: Retrying | None = None
+) -> Iterator[SortedOut]:
+    """In chunks. No prompt is written for it."""
     retrying = retrying or Retrying()
     stream = iter(trials)
     while chunk := list(itertools.islice(stream, CHUNK)):
         decided = ledger.decided((trial.key for trial in chunk), reader=asking.protocol.reader)
-        open_trials = [trial for trial in chunk if trial.key not in decided]
+        unknown = [trial for trial in chunk if trial.key not in decided]
         if retrying.only_failed:
-            failed = ledger.failed(trial.key for trial in open_trials)
-            open_trials = [trial for trial in open_trials if trial.key in failed]
+            failed = ledger.failed(trial.key for trial in unknown)
+            unknown = [trial for trial in unknown if trial.key in failed]
         if retrying.reasons:
             again = _asked_again([trial for trial in chunk if trial.key in decided], asking, ledger, retrying.reasons)
             decided -= again.keys()
-            open_trials += again.values()
-        due = _due(open_trials, asking, ledger)
-        later = _due(_later_attempts(due, asking, ledger), asking, ledger)
-        known = [trial for trial in chunk if trial.key in decided]
-        yield PlannedChunk(
-            known=tuple(trial.key for trial in known),
-            due=(*due, *later),
-            beyond=len(later),
-            undecided=_undecided(known, asking, ledger),
-        )
+            unknown += again.values()
+        yield SortedOut(known=[trial for trial in chunk if trial.key in decided], unknown=unknown)
 
 
 def _due(trials: Sequence[Trial], asking: "Asking", ledger: Ledger) -> tuple[Due[Trial], ...]:

@@ -77,10 +77,10 @@ class Quote:
         """Call by call, under the usual tier."""
         return self._prices.cost(self._endpoint, usage, at=time.time())
 
-    def estimate(self, request: Request) -> float | None:
-        """Dollars, for a dry run: every output token that the request allows is counted, the input is estimated, and
-        put into a cache where that costs more and prompts are marked for one."""
-        plain = Usage(input=self.input_tokens(request), output=self.output_tokens(request))
+    def estimate(self, request: Request, *, read: int) -> float | None:
+        """Dollars, for a dry run: every output token that the request allows is counted, and its input, which is `read`
+        tokens, put into a cache where that costs more and prompts are marked for one."""
+        plain = Usage(input=read, output=self.output_tokens(request))
         ways = [plain, replace(plain, cache_written=plain.input)] if self._marks_caches else [plain]
         prices = [self.cost(one) for one in ways]
         return None if None in prices else max(price for price in prices if price is not None)
@@ -218,6 +218,18 @@ class DryRun:
     """The first of these calls to each endpoint and model, with pictures and without: what one takes, all take."""
     adapted: tuple[str, ...] = ()
     """What would be sent otherwise than asked, in sentences."""
+    input_squares: float = 0.0
+    """The sum of the squares of what each trial reads at most, in tokens."""
+    drawn: int = 0
+    """Trials that were counted where they stand for more; 0: each was counted."""
+    drawn_of: int = 0
+    input_error: float = 0.0
+    """Standard error of the tokens read, of being drawn alone."""
+
+    @property
+    def error(self) -> float:
+        """The same as a share of them."""
+        return self.input_error / max(1, self.input_tokens_at_most)
 
     def as_json(self) -> dict[str, Json]:
         return {
@@ -238,7 +250,13 @@ class DryRun:
             "cost_usd": None if self.cost_usd is None else round(self.cost_usd, 6),
             "cost_usd_at_least": None if self.input_cost_usd is None else round(self.input_cost_usd, 6),
             "adapted": list(self.adapted),
+            "estimated_from": self._drawn_json(),
         }
+
+    def _drawn_json(self) -> dict[str, Json] | None:
+        if not self.drawn:
+            return None
+        return {"trials": self.drawn, "of": self.drawn_of, "input_within": round(2 * self.error, 6)}
 
     def perhaps(self) -> "DryRun":
         """The same calls, of which none is sure and none wanted yet."""
@@ -269,11 +287,11 @@ class DryRun:
 
     def add(self, request: Request, quote: Quote, *, sure: bool = True, least: Request | None = None) -> None:
         """`sure`: the call is made in any case. `least`: the shortest that it may be, where it is not known yet."""
-        tokens = quote.input_tokens(request)
+        read = quote.input_tokens(request)
         self.calls_at_most += 1
-        self.input_tokens_at_most += tokens
+        self.input_tokens_at_most += read
         if sure:
-            tokens = tokens if least is None else quote.input_tokens(least)
+            tokens = read if least is None else quote.input_tokens(least)
             self.first = self.first or request
             self.kinds.setdefault((request.endpoint, request.model, bool(request.pictures)), request)
             self.calls += 1
@@ -281,7 +299,7 @@ class DryRun:
             self.input_cost_usd = _sum(self.input_cost_usd, quote.cost(Usage(input=tokens, output=0)))
         self.output_tokens += quote.output_tokens(request)
         self.pictures += len(request.pictures)
-        self.cost_usd = _sum(self.cost_usd, quote.estimate(request))
+        self.cost_usd = _sum(self.cost_usd, quote.estimate(request, read=read))
 
 
 def _sum(before: float | None, more: float | None) -> float | None:
@@ -316,6 +334,9 @@ def added_up(quoted: Sequence[DryRun]) -> DryRun:
         images_by="; ".join(dict.fromkeys(one.images_by for one in quoted if one.images_by)) or None,
         counted_by="; ".join(dict.fromkeys(one.counted_by for one in quoted)) or COUNTED_BY,
         adapted=tuple(dict.fromkeys(sentence for one in quoted for sentence in one.adapted)),
+        drawn=sum(one.drawn for one in quoted),
+        drawn_of=sum(one.drawn_of for one in quoted),
+        input_error=math.hypot(*(one.input_error for one in quoted)),
     )
 
 
@@ -329,7 +350,9 @@ def dry_run(
         total.trials += len(chunk.known) + len(chunk.due)
         total.known += len(chunk.known)
         for due in chunk.due:
+            before = total.input_tokens_at_most
             add_due(total, due, quote, second)
+            total.input_squares += (total.input_tokens_at_most - before) ** 2
     total.counted_by = quote.counted_by
     return total
 

@@ -13,16 +13,15 @@ from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.batches import BatchDesks, Reserved
 from evenhand.engine.run.calling import Answer, CallContext, Caller, SharedCalls, off_the_budget
-from evenhand.engine.run.others import Found, Others
+from evenhand.engine.run.claiming import CLAIM_BATCH, LOOK_SECONDS, Claiming, Lease
+from evenhand.engine.run.others import Others
 from evenhand.engine.run.prefix_order import in_prefix_order
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.run.task import Circumstances, Due, PlannedChunk, R, S, Task
-from evenhand.ledger.store.batches import open_entries
-from evenhand.ledger.store.claims import LEASE_SECONDS, Claimed, holder_name, release_all, renew
+from evenhand.ledger.store.claims import holder_name, release_all
 from evenhand.ledger.store.entries import Entries
 from evenhand.ledger.store.opening import LedgerError
-from evenhand.ledger.store.presence import Presence
 from evenhand.ledger.store.record import Ledger, StoredCall
 from evenhand.ledger.store.writer import Writer
 from evenhand.models.batch.record import BatchPending, NotSent, OpenBatch
@@ -30,11 +29,6 @@ from evenhand.models.batch.record import BatchPending, NotSent, OpenBatch
 HOPELESS = 5
 """Trials that may fail before any reply has come; then the endpoint is taken to be wrong and the run stops."""
 
-CLAIM_BATCH = 500
-LOOK_SECONDS = 1.0
-"""Between two looks at what other runs hold, and whether others can see that this one lives."""
-_FAILED_MOST = 2000
-"""Trials that failed here of which it is looked whether another run has asked them since."""
 _SAMPLE = 300
 """Characters of a reply that are told where none could be read."""
 
@@ -100,21 +94,11 @@ class Runner(Generic[S, R]):
         self._run = run
         self._stop = stop
         self._holder = holder_name(run, present=True)
-        self._presence = Presence(ledger.engine, self._holder)
         self._waits, self._claims = waits, claims
         self._shared, self._helps = shared, helps
         self.others = Others(ledger, study=task.study, run=run)
-        self._came: set[str] = set()
-        """Of what is no trial, calls that other runs have made since they were planned here."""
-        self._left: dict[str, Due[S]] = {}
-        """What other runs hold that are waited for, or have taken over."""
-        self._met_others = False
         self._look_at = CLAIM_BATCH
         """At so many of them it is looked before the end of the plan whether they have a result: most soon have."""
-        self._held_until = 0.0
-        """Till then what was claimed is ours, if not longer: by the clock, which goes on while a machine sleeps."""
-        self._failed: dict[str, tuple[Due[S], NoVerdict]] = {}
-        """What got no reply here, and why; another run may get one."""
         self._desks = BatchDesks.of(context.batches, context.second and context.second.batches)
         self.tally.by_batch = self._desks is not None
         self._writer = Writer(
@@ -125,6 +109,17 @@ class Runner(Generic[S, R]):
             purse=context.budget.on_disk,
             batches=self._desks,
         )
+        self._claiming = Claiming(
+            task,
+            ledger=ledger,
+            writer=self._writer,
+            holder=self._holder,
+            tally=self.tally,
+            desks=self._desks,
+            others=self.others,
+            waits=waits,
+        )
+        self._lease = Lease(ledger, holder=self._holder, writer=self._writer, stop=stop)
         context.budget.begin(run, self._writer.run, by_batch=context.by_batch, waits=waits)
         if self._desks is not None:
             self._desks.begin(run, self._holder, self._writer.run)
@@ -159,10 +154,9 @@ class Runner(Generic[S, R]):
 
     async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
-        await self._writer.run(self._presence.keep)
+        await self._lease.begin(self._context.budget.on_disk)
         await self._writer.run(self.others.begin)
-        self._held_until = time.time() + LEASE_SECONDS
-        heart = asyncio.create_task(self._keep_claims())
+        heart = asyncio.create_task(self._lease.keep())
         yielding = asyncio.create_task(self._leave_to_others())
         watching = asyncio.create_task(self._watch_others())
         producer = asyncio.create_task(self._work_through(iter(chunks)))
@@ -182,7 +176,7 @@ class Runner(Generic[S, R]):
             try:
                 await self._writer.close(last=self._leftovers, then=self._let_go)
             finally:
-                await asyncio.to_thread(self._presence.end)
+                await self._lease.end()
         if self._stop.error is not None:
             raise self._stop.error
         return self.tally
@@ -194,22 +188,17 @@ class Runner(Generic[S, R]):
             self.tally.planned += chunk.beyond
             self.tally.known += len(chunk.known)
             self.tally.known_no_verdict.update(chunk.undecided)
-            found = await self._writer.run(self.others.among, chunk.known)
-            self._count_found(found)
+            found = await self._claiming.count_of_others(chunk.known)
             self.tally.known_no_verdict -= found.crew
-            await self._link(list(chunk.known))
+            await self._claiming.link(list(chunk.known))
             due = self._in_order(chunk.due)
             self._next = [one.request for one in due if one.stored is None]
             for start in range(0, len(due), self._claims):
                 await self._ask_batch(due[start : start + self._claims])
-            if len(self._left) >= self._look_at:
+            if len(self._claiming.left) >= self._look_at:
                 await self._look_again()
-                self._look_at = 2 * len(self._left) + CLAIM_BATCH
+                self._look_at = 2 * len(self._claiming.left) + CLAIM_BATCH
         await self._wait_for_others()
-
-    def _count_found(self, found: Found) -> None:
-        self.tally.by_crew += found.crew.total()
-        self.tally.meanwhile += found.others.total()
 
     def _in_order(self, due: Sequence[Due[S]]) -> Sequence[Due[S]]:
         pacing = self._context.pacing
@@ -224,118 +213,42 @@ class Runner(Generic[S, R]):
 
     async def _wait_for_others(self) -> None:
         """Until all that was wanted is asked, whoever asked it; what a run leaves that ends is asked here."""
-        while self._left or self._tasks or self._failed:
-            if self._left:
+        held = self._claiming
+        while held.left or self._tasks or held.failed:
+            if held.left:
                 await self._look_again()
             elif self._tasks:
                 await asyncio.wait(self._tasks)
-                if self._failed and self._met_others:
+                if held.failed and held.met_others:
                     await asyncio.sleep(2 * LOOK_SECONDS)  # they look at what failed here, and may ask it
             else:
-                await self._look_at_failed()
-            if self._left or (self._failed and not self._tasks):
+                async for due in held.answered_elsewhere():
+                    await self._ask_batch([due])
+            if held.left or (held.failed and not self._tasks):
                 await asyncio.sleep(LOOK_SECONDS)
 
     async def _look_again(self) -> None:
         """At what others held."""
-        left = list(self._left.values())
-        if not self._waits:  # each once: what others hold still is left to them
-            self._left = {}
+        left = self._claiming.left_over()
         for start in range(0, len(left), CLAIM_BATCH):
             await self._ask_batch(left[start : start + CLAIM_BATCH])
 
-    async def _look_at_failed(self) -> None:
-        """Whether others have got a reply since; it is not asked a second time here."""
-        batch = [due for due, _ in self._failed.values()][:CLAIM_BATCH]
-        claimed = await self._claim(batch)
-        await self._writer.run(self._ledger.commit, Entries(release=sorted(claimed.mine), holder=self._holder))
-        for due in batch:
-            if due.key in claimed.others:
-                continue
-            _, lacking = self._failed.pop(due.key)
-            if due.key in claimed.decided:
-                self.tally.take_back(lacking)
-                await self._ask_batch([due])
-
-    async def _claim(self, batch: Sequence[Due[S]]) -> Claimed:
-        """Where others are waited for, without what they hold in batches: that may take a day."""
-        claimed = await self._writer.run(lambda: self._task.claim(self._ledger, batch, holder=self._holder))
-        if not self._waits or not claimed.others:
-            return claimed
-        held = await self._with_replies(batch, claimed.others)
-        calls = {due.key: self._asked_next(due) for due in held if due.key in claimed.others}
-        waiting = await self._in_open_batches([*calls.values()])
-        return replace(claimed, others={key for key, call in calls.items() if call not in waiting})
-
-    async def _with_replies(self, batch: Sequence[Due[S]], keys: Collection[str]) -> list[Due[S]]:
-        """The batch; those of these `keys` with the replies that have come on record since they were planned: another
-        run may be at the next step, or have ended before it."""
-        unheard = [due.request.key for due in batch if due.key in keys and due.stored is None]
-        found = await self._writer.run(self._ledger.find_calls, unheard) if unheard else {}
-        came = {due.key for due in batch if due.stored is None and due.request.key in found}
-        return [replace(due, stored=found[due.request.key]) if due.key in came else due for due in batch]
-
-    def _asked_next(self, due: Due[S]) -> str:
-        """The key of the call that its result waits for: the first, or the one after what is on record."""
-        result = due.stored and self._task.read(due, [due.stored.reply])
-        return result.key if isinstance(result, Request) else due.request.key
-
     async def _ask_batch(self, batch: Sequence[Due[S]]) -> None:
-        claimed = await self._claim(batch)
-        if self._waits:
-            batch, claimed = await self._answered_meanwhile(batch, claimed)
-            looked_at = {due.key for due in batch}
-            self._left = {key: due for key, due in self._left.items() if key not in looked_at}
-            self._left |= {due.key: due for due in batch if due.key in claimed.others}
-            self.tally.in_batches += len(looked_at - claimed.mine - claimed.decided - claimed.others)
-            self._met_others = self._met_others or bool(claimed.others)
-            self.tally.elsewhere = len(self._left)
-        else:
-            self.tally.elsewhere += len(claimed.others)
-        self.tally.known += len(claimed.decided)
-        found = await self._writer.run(self.others.among, claimed.decided)
-        self._count_found(found)
-        self.tally.known_no_verdict.update({why: number for why, number in found.others.items() if why})
-        await self._link(sorted(claimed.decided))
-        mine = [due for due in batch if due.key in claimed.mine]
-        waiting = await self._in_open_batches([due.request.key for due in mine if due.stored is None])
-        for number, due in enumerate(mine):
-            if due.request.key in waiting:
+        ours = await self._claiming.take(batch)
+        for number, due in enumerate(ours.mine):
+            if due.request.key in ours.waiting:
                 self.tally.in_batches += 1
-            else:
-                await self.concurrency.acquire()
-                if self._stop.raised:
-                    self.concurrency.release()
-                    return
-                if time.time() >= self._held_until:  # this process slept, and others may have asked all that by now
-                    self.concurrency.release()
-                    await self._writer.run(self._renew)
-                    self._held_until = time.time() + LEASE_SECONDS
-                    await self._ask_batch(mine[number:])
-                    return
-                await self._start(due)
-
-    async def _answered_meanwhile(self, batch: Sequence[Due[S]], claimed: Claimed) -> tuple[Sequence[Due[S]], Claimed]:
-        """Where a call says whether something is decided, others may have made it for another name: what came of it
-        is written down here too. Elsewhere they may have made it, and gone no further: it is not made again."""
-        asked = claimed.mine if self._task.study is not None else claimed.mine | claimed.decided
-        batch = await self._with_replies(batch, asked)
-        known = {due.key for due in batch if due.key in asked and due.stored is not None}
-        if self._task.study is None:
-            self._came |= claimed.decided & known
-        return batch, replace(claimed, mine=claimed.mine | known, decided=claimed.decided - known)
-
-    async def _in_open_batches(self, calls: Sequence[str]) -> Collection[str]:
-        """Those that somebody sent in a batch that this run does not see to: they are not sent again."""
-        found = await self._writer.run(open_entries, self._ledger, calls)
-        if self._desks is None or not found:
-            return found
-        own = {batch for batch in {one.batch for one in found.values()} if await self._desks.know(batch)}
-        return [call for call, one in found.items() if one.batch not in own]
-
-    async def _link(self, trials: list[str]) -> None:
-        if trials and self._task.study is not None:
-            await self._writer.run(self._ledger.link, self._task.study, trials)
+                continue
+            await self.concurrency.acquire()
+            if self._stop.raised:
+                self.concurrency.release()
+                return
+            if self._lease.over:  # this process slept, and others may have asked all that by now
+                self.concurrency.release()
+                await self._lease.begin_anew()
+                await self._ask_batch(ours.mine[number:])
+                return
+            await self._start(due)
 
     async def _start(self, due: Due[S]) -> None:
         """Begins a trial in the place it holds, or ends the run where it could take it over its budget."""
@@ -438,7 +351,7 @@ class Runner(Generic[S, R]):
         told.at_hand = False
         if self._stop.pressing:
             return _INTERRUPTED
-        if await self._in_open_batches([request.key]):
+        if await self._claiming.in_open_batches([request.key]):
             told.answers[request.key] = _IN_BATCH
             return _IN_BATCH
         reserved = await self._second.reserve(request)
@@ -517,8 +430,8 @@ class Runner(Generic[S, R]):
             self._count(due, lacking, told)
         if lacking is not None and not lacking.call_failed:
             self._pause_if_unread(lacking, told)
-        elif lacking is not None and self._waits and len(self._failed) < _FAILED_MOST:
-            self._failed[due.key] = (due, lacking)
+        elif lacking is not None:
+            self._claiming.has_failed(due, lacking)
         now = Circumstances(run=self._run, at=time.time(), cost_usd=told.cost_usd, calls=told.calls)
         told.entries.extend(self._task.record(due, result, now))
 
@@ -531,8 +444,8 @@ class Runner(Generic[S, R]):
             self.tally.called += 1
         else:
             self.tally.known += 1
-            self.tally.meanwhile += due.key in self._came
-            self.tally.reread += due.key not in self._came
+            self.tally.meanwhile += due.key in self._claiming.came
+            self.tally.reread += due.key not in self._claiming.came
         self.tally.add_result(lacking)
 
     async def _look_later(self, due: Due[S], result: R | NoVerdict, told: _Told) -> None:
@@ -542,11 +455,10 @@ class Runner(Generic[S, R]):
             self.tally.known -= 1
             self.tally.by_crew -= 1
         else:
-            came = due.key in self._came
+            came = due.key in self._claiming.came
             self.tally.take_back(self._task.outcome(result), at_hand=told.at_hand, meanwhile=came)
-        self._failed.pop(due.key, None)
         found = await self._on_record(told, {due.request.key, *told.answers})
-        self._left[due.key] = replace(due, stored=found.get(due.request.key))
+        self._claiming.lost(replace(due, stored=found.get(due.request.key)))
 
     def _give_up_if_hopeless(self, caller: Caller, failure: CallFailure) -> None:
         caller.failed += 1
@@ -594,24 +506,6 @@ class Runner(Generic[S, R]):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _keep_claims(self) -> None:
-        renewed = time.monotonic()
-        while True:
-            await asyncio.sleep(LOOK_SECONDS if self._presence.needed else LEASE_SECONDS / 4)
-            # A thread of its own: the one that writes may be waiting for the server.
-            unseen = await asyncio.to_thread(self._presence.keep)
-            if unseen:  # others may have taken over what we hold, which is looked at before any of it is asked
-                self._held_until = 0.0
-            due = time.monotonic() - renewed >= LEASE_SECONDS / 4
-            if not unseen and not due:
-                continue
-            try:
-                await self._writer.run(self._renew)
-                renewed = time.monotonic()
-            except LedgerError as error:
-                if due:
-                    self._stop.fail(error)
-
     async def _leave_to_others(self) -> None:
         try:
             await self._context.budget.let_go_when_idle()
@@ -624,14 +518,6 @@ class Runner(Generic[S, R]):
             await asyncio.sleep(LOOK_SECONDS)
             with suppress(LedgerError):
                 await self._writer.run(self.others.look)
-
-    def _renew(self) -> None:
-        now = time.time()
-        renew(self._ledger, holder=self._holder)
-        if now < self._held_until:  # else some may be others' by now, which is looked at before any is asked
-            self._held_until = now + LEASE_SECONDS
-        if (purse := self._context.budget.on_disk) is not None:
-            purse.renew()
 
     def _let_go(self) -> None:
         release_all(self._ledger, holder=self._holder)

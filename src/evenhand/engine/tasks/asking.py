@@ -20,7 +20,7 @@ from evenhand.protocols.candidates import Meant
 from evenhand.protocols.closing import trial_token
 from evenhand.protocols.fence import fence_nonce
 from evenhand.protocols.offered import Reading
-from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol, candidate_slot
+from evenhand.protocols.protocol import Protocol, candidate_slot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,11 +157,10 @@ class Asking:
         caption = self.protocol.caption(self.condition.see, item.caption)
         answers = (self.responses[digest].text for digest in trial.responses)
         values = {candidate_slot(place): text for place, text in enumerate(answers, start=1)}
-        for slot in KNOWN_SLOTS:
-            if slot in self.protocol.slots or slot in self.protocol.optional:
-                text: str | None = caption if slot == "caption" else getattr(item, slot)
-                if text or slot in self.protocol.slots:
-                    values[slot] = text or ""
+        for slot in self.protocol.of_an_item:
+            text: str | None = caption if slot == "caption" else getattr(item, slot)
+            if text or slot in self.protocol.slots:
+                values[slot] = text or ""
         return values
 
     def _with_pictures(self, messages: tuple[Message, ...], item: Item) -> tuple[Message, ...]:

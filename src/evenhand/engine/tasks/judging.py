@@ -12,8 +12,9 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Answers, Orders, Pairing, Purpose, Study, meetings, wanted, wanted_count
 from evenhand.domain.trial import Condition, Readout, See, Trial
+from evenhand.engine.run.drawn import dry_run_of
 from evenhand.engine.run.plan import Retrying, plan
-from evenhand.engine.run.quote import UNLIMITED_OUTPUT, Quote, SecondCalls
+from evenhand.engine.run.quote import UNLIMITED_OUTPUT, DryRun, Quote, SecondCalls
 from evenhand.engine.run.task import Due, PlannedChunk
 from evenhand.engine.tasks.asking import Asking
 from evenhand.engine.tasks.deviations import deviations
@@ -153,6 +154,14 @@ class PreparedStudy:
 
     def plan(self, ledger: Ledger, *, retrying: Retrying | None = None) -> Iterator[PlannedChunk[Trial]]:
         return plan(self.trials(), asking=self.asking, ledger=ledger, retrying=retrying)
+
+    def dry_run(
+        self, ledger: Ledger, quote: Quote, *, second: SecondCalls | None, retrying: Retrying | None = None
+    ) -> DryRun:
+        """What it would ask; of very many trials an estimate."""
+        return dry_run_of(
+            self.trials(), asking=self.asking, ledger=ledger, quote=quote, second=second, retrying=retrying
+        )
 
     def second_calls(self, ledger: Ledger, quote: Quote) -> SecondCalls | None:
         """What the second step may ask, for a dry run; `quote` is the extractor's."""

@@ -74,11 +74,14 @@ class Entries:
         self.trials += other.trials
         self.calls += other.calls
         self.judgements += other.judgements
-        self.responses += other.responses
-        self.said_in |= other.said_in
-        self.links += other.links
         self.release += other.release
-        self.settled |= other.settled
+        if other.responses:
+            self.responses += other.responses
+            self.said_in |= other.said_in
+        if other.links:
+            self.links += other.links
+        if other.settled:
+            self.settled |= other.settled
         for run, usd in other.charges.items():
             self.charge(run, usd)
 

@@ -33,13 +33,18 @@ class FreeText(TypeDecorator[str]):
     cache_ok = True
 
     def process_bind_param(self, value: str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
-        if not value or (not value.startswith(_ESCAPED) and "\x00" not in value and _encodable(value)):
-            return value
-        # Not JSON: two lone surrogates side by side would come back as one character.
-        return _ESCAPED + value.encode("unicode_escape").decode("ascii")
+        return escaped(value)
 
     def process_result_value(self, value: Any | None, dialect: Dialect) -> str | None:  # noqa: ARG002
         return None if value is None else unescaped(value)
+
+
+def escaped(words: str | None) -> str | None:
+    """As the driver takes them."""
+    if not words or (not words.startswith(_ESCAPED) and "\x00" not in words and (words.isascii() or _encodable(words))):
+        return words
+    # Not JSON: two lone surrogates side by side would come back as one character.
+    return _ESCAPED + words.encode("unicode_escape").decode("ascii")
 
 
 def unescaped(stored: str) -> str:

@@ -160,9 +160,7 @@ class _Insert:
         self._text = str(self._statement.compile(dialect=dialect, column_keys=columns))
         # The table's order, which is the compiler's, not the rows' own.
         given = [column for column in table.columns if column.name in columns]
-        self._columns = [
-            (str(column.name), column.type.dialect_impl(dialect).bind_processor(dialect)) for column in given
-        ]
+        self._columns = [(str(column.name), _bound(column, dialect)) for column in given]
         self._as_json = None
         if dialect.name == "postgresql" and not any(isinstance(column.type, LargeBinary) for column in given):
             self._as_json = _from_json(table, given, dialect, new=new)
@@ -189,6 +187,13 @@ class _Insert:
         names = [name for name, _ in self._columns]
         given = orjson.dumps([dict(zip(names, one, strict=True)) for one in values]).decode()
         return connection.exec_driver_sql(statement, {"rows": given}).rowcount
+
+
+def _bound(column: Column[Any], dialect: Dialect) -> Callable[[Any], Any] | None:
+    """What makes a value what the driver takes; None where it takes it as it is."""
+    if isinstance(column.type, schema.FreeText):
+        return schema.escaped  # SQLAlchemy would put three calls around it
+    return column.type.dialect_impl(dialect).bind_processor(dialect)
 
 
 def _from_json(table: Table, columns: Sequence[Column[Any]], dialect: Dialect, *, new: bool) -> str:

@@ -233,6 +233,8 @@ def cache_marks(request: Request) -> dict[int, int]:
 def _message(message: Message, marked: int | None) -> dict[str, Any]:
     # Plain text as one string: chat templates of text-only models know no lists of parts.
     parts = message.parts
+    if marked is None and len(parts) == 1 and isinstance(parts[0], str):
+        return {"role": message.role, "content": parts[0]}
     words_only = all(isinstance(part, str) for part in parts)
     if marked is not None:
         content: Any = [_part(part) for part in ((message.text,) if words_only else parts)]

@@ -4,11 +4,11 @@ from typing import Any, cast
 
 
 def mapping(value: object) -> dict[str, Any]:
-    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+    return cast("dict[str, Any]", value) if isinstance(value, dict) else {}
 
 
 def sequence(value: object) -> list[Any]:
-    return cast(list[Any], value) if isinstance(value, list) else []
+    return cast("list[Any]", value) if isinstance(value, list) else []
 
 
 def text(value: object) -> str:

@@ -168,7 +168,7 @@ class OpenAIWire:
 
     def _reply(self, request: Request, received: Received, sent: _Sent) -> Reply:
         document = self._document(received)
-        usage = replace(wire_reply.usage(document.get("usage")), tier=text(document.get("service_tier")) or self._tier)
+        usage = wire_reply.usage(document.get("usage"), tier=text(document.get("service_tier")) or self._tier)
         try:
             return self._read(request, document, usage, sent)
         except (CallFailure, Misuse) as failure:

@@ -78,15 +78,18 @@ def _split_thought(said: str) -> tuple[str, str]:
     return (said.lstrip().removeprefix(_OPEN).strip(), "") if cut_off else ("", said)
 
 
-def usage(raw: object) -> Usage:
+def usage(raw: object, *, tier: str | None = None) -> Usage:
+    """`tier`: under which it was served."""
     given = mapping(raw)
     prompt, completion = count(given.get("prompt_tokens")), count(given.get("completion_tokens"))
     total = count(given.get("total_tokens"))
     details = mapping(given.get("prompt_tokens_details"))
     # DeepSeek's, Anthropic's and Moonshot's names follow OpenAI's.
     read_names = ("prompt_cache_hit_tokens", "cache_read_input_tokens", "cached_tokens")
-    cached = _first_count(details.get("cached_tokens"), *map(given.get, read_names))
-    written = _first_count(details.get("cache_write_tokens"), given.get("cache_creation_input_tokens"))
+    cached = _count_of(details, "cached_tokens")
+    cached = _count_of(given, *read_names) if cached is None else cached
+    written = _count_of(details, "cache_write_tokens")
+    written = _count_of(given, "cache_creation_input_tokens") if written is None else written
     if prompt is None and (fresh := count(given.get("input_tokens"))) is not None:
         # Anthropic's own wire counts what it reads from its cache, or puts there, apart from the rest.
         prompt, completion = fresh + (cached or 0) + (written or 0), count(given.get("output_tokens"))
@@ -96,12 +99,16 @@ def usage(raw: object) -> Usage:
         reasoning = reasoning or total - prompt - completion
         completion = total - prompt
     if prompt == 0:
-        return Usage()  # no prompt is empty: servers that do not count give zeros
-    return Usage(input=prompt, output=completion, cached=cached, reasoning=reasoning, cache_written=written)
+        return Usage(tier=tier)  # no prompt is empty: servers that do not count give zeros
+    return Usage(input=prompt, output=completion, cached=cached, reasoning=reasoning, cache_written=written, tier=tier)
 
 
-def _first_count(*values: object) -> int | None:
-    return next((found for value in values if (found := count(value)) is not None), None)
+def _count_of(given: dict[str, Any], *names: str) -> int | None:
+    """Under the first of these names that has one."""
+    for name in names:
+        if name in given and (found := count(given[name])) is not None:
+            return found
+    return None
 
 
 def credible(told: Usage, answer: WireAnswer) -> Usage:
