@@ -61,7 +61,8 @@ def profiled(arguments: list[str]) -> None:
 
 def print_parts(told: list[dict[tuple[str, int, str], tuple[Any, ...]]]) -> None:
     def spent(path: str, name: str) -> float:
-        return sum(row[3] for one in told for at, row in one.items() if at[0].endswith(path) and name == at[2])
+        named = (row[3] for one in told for at, row in one.items() if at[0].endswith(path) and name == at[2])
+        return max(named, default=0.0)
 
     found = {words: spent(path, name) for words, path, name in PARTS}
     in_ledger = {words for words, path, _ in PARTS if path.startswith(("ledger", "engine/run"))}
