@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,7 +47,7 @@ class Remark:
     """Likewise of those that give the judge an order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Results:
     """One row for each trial, in the order of the record."""
 
@@ -98,25 +99,25 @@ class Results:
     def __len__(self) -> int:
         return len(self.seq)
 
-    @property
+    @cached_property
     def first_model(self) -> Codes:
         return self.model_of[self.first]
 
-    @property
+    @cached_property
     def second_model(self) -> Codes:
         return self.model_of[self.second]
 
-    @property
+    @cached_property
     def pair_by_name(self) -> tuple[Codes, Codes]:
         """The two models, the first by name first."""
         one, other = self.first_model, self.second_model
         return np.minimum(one, other), np.maximum(one, other)
 
-    @property
+    @cached_property
     def decided(self) -> Mask:
         return self.where(lambda one: not isinstance(one, NoVerdict))
 
-    @property
+    @cached_property
     def failed(self) -> Mask:
         """Where no reply came."""
         return self.where(lambda one: isinstance(one, NoVerdict) and one.call_failed)
