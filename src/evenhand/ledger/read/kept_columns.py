@@ -15,10 +15,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 from sqlalchemy import Connection, func, select
 
 from evenhand.files.private_files import write_whole
+from evenhand.ledger.read.answers import choices_made, standing_in
 from evenhand.ledger.read.column_files import opened, packed
 from evenhand.ledger.read.new_columns import number_of, since
 from evenhand.ledger.read.record_columns import Columns, Unfit
@@ -65,8 +67,8 @@ def columns_of(ledger: Ledger, studies: Sequence[str], *, fewest: int = FEWEST) 
             except Unfit:
                 return None
         if more is None:
-            return before
-        found = before.with_more(more)
+            return kept.with_standing(connection, before)
+        found = kept.with_standing(connection, before.with_more(more))
         with suppress(OSError):  # a full disk is no reason not to show a board
             kept.keep(found, more, chain.tips(connection))
         return found
@@ -90,6 +92,9 @@ class _Kept:
         self._root = root
         self._parts: list[dict[str, Any]] = []
         self._tips: list[Any] = []
+        self._choices: list[int] = []
+        self._fallen: list[int] = []
+        self._responses = 0
 
     def read(self, connection: Connection) -> Columns:
         """Raises Unfit, without a word where nothing is kept."""
@@ -115,10 +120,11 @@ class _Kept:
             query = select(table.c.hash).where(table.c.writer == writer, table.c.number == number)
             if connection.execute(query).scalar() != name:
                 raise Unfit("tell of what this ledger does not hold")
-        found, *more = (opened(self.folder / part["file"], part["sha256"]) for part in said["parts"])
+        found, *more = (opened(self.folder / part["file"], part["sha256"], part["front"]) for part in said["parts"])
         if more:
             found = found.with_more(*more)
         self._parts, self._tips = said["parts"], said["tips"]
+        self._choices, self._fallen, self._responses = said["choices"], said["fallen"], len(found.names["responses"])
         with suppress(OSError):
             os.utime(self.folder / _LIST)  # as long as it is used it stays
         return replace(found, unjudged=said["unjudged"])
@@ -133,8 +139,19 @@ class _Kept:
         )
         return judged == found.judgements and linked == sum(found.links_by_study.values())
 
+    def with_standing(self, connection: Connection, found: Columns) -> Columns:
+        """With which responses stand for their models; asked of the record only where a choice was made since."""
+        choices, responses = choices_made(connection), found.names["responses"]
+        if choices != self._choices or len(responses) != self._responses:
+            standing = standing_in(connection, found.names["items"])
+            fallen = [code for code, digest in enumerate(responses) if digest and digest not in standing]
+            self._choices, self._fallen, self._responses = choices, fallen, len(responses)
+        stands = np.ones(len(responses), dtype=np.bool_)
+        stands[self._fallen] = False
+        return replace(found, stands=stands)
+
     def forget(self) -> None:
-        self._parts = []
+        self._parts, self._choices = [], []
 
     def keep(self, found: Columns, more: Columns, tips: Sequence[chain.Tip]) -> None:
         """Raises OSError."""
@@ -144,14 +161,16 @@ class _Kept:
         whole = len(self._parts) + 1 >= _MANY
         written = packed(found if whole else more)
         name = f"{secrets.token_hex(8)}.columns"
-        write_whole(self.folder / name, written, within=self.folder.parent)
-        part = {"file": name, "sha256": hashlib.sha256(written).hexdigest()}
+        write_whole(self.folder / name, written.whole, within=self.folder.parent)
+        part: dict[str, Any] = {"file": name, "sha256": written.digest, "front": len(written.front)}
         body = orjson.dumps(
             {
                 "version": _VERSION,
                 "root": self._root,
                 "tips": [tip.as_json() for tip in tips],
                 "unjudged": found.unjudged,
+                "choices": self._choices,
+                "fallen": self._fallen,
                 "parts": [part] if whole else [*self._parts, part],
             }
         )

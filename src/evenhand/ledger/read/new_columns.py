@@ -8,10 +8,11 @@ import numpy.typing as npt
 from sqlalchemy import Connection, Select, Table, func, select, text
 
 from evenhand.ledger.read.answers import models_and_words
+from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.record_columns import LISTS, NONE, OF_TRIALS, Columns, Names, Unfit, joined, no_rows
 from evenhand.ledger.read.scan import FIRST, REST, SECOND, TELLING, soft_in
-from evenhand.ledger.read.trial_keys import Keys, NoKey, keys_in, keys_of, numbered
+from evenhand.ledger.read.trial_keys import Keys, NoKey, keys_in, keys_of, no_keys, numbered
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import fetched
 from evenhand.ledger.store.record import chunks
@@ -38,7 +39,7 @@ def since(connection: Connection, before: Columns) -> Columns | None:
 
 def _since(connection: Connection, before: Columns) -> Columns | None:
     total = connection.execute(number_of(schema.judgements)).scalar_one()
-    links = dict(connection.execute(_LINKS_BY_STUDY).all())
+    links = links_by_study(connection)
     known = before.numbers["seq"]
     last = int(known.max(initial=0))
     if connection.dialect.name != "sqlite":
@@ -54,14 +55,23 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
     if before.judgements and not len(new["seq"]) and links == before.links_by_study:
         return None
     keys = new.pop("on")
-    new["trial"], first = numbered(before.numbers["key"], keys)
-    new["key"] = keys[first]
-    new |= _trials(connection, new["key"], asked, names)
+    new["trial"], first = numbered(before.keys, keys)
+    own = keys[first]
+    new |= _trials(connection, own, asked, names)
     new |= _answers(connection, new["item"], names)
     new["lot"] = _lots(new, np.concatenate([before.numbers["model"], new["model"]]), names)
-    more = Columns(numbers=new | dict.fromkeys(("link_study", "link_trial"), NONE), names=dict.fromkeys(LISTS, ()))
+    more = Columns(
+        numbers=new | dict.fromkeys(("link_study", "link_trial"), NONE),
+        names=dict.fromkeys(LISTS, ()),
+        make_keys=lambda: own,
+    )
     study, trial, unjudged = _new_links(connection, before.with_more(more), links, asked, names)
-    return Columns(numbers=new | {"link_study": study, "link_trial": trial}, names=names.fresh(), unjudged=unjudged)
+    return Columns(
+        numbers=new | {"link_study": study, "link_trial": trial},
+        names=names.fresh(),
+        unjudged=unjudged,
+        make_keys=lambda: own,
+    )
 
 
 def number_of(table: Table) -> Select[int]:
@@ -69,7 +79,6 @@ def number_of(table: Table) -> Select[int]:
 
 
 _links = schema.study_trials.c
-_LINKS_BY_STUDY = select(_links.study, func.count()).group_by(_links.study)
 _JUDGED: Select[*tuple[Any, ...]] = select(
     schema.judgements.c.seq,
     schema.judgements.c.at,
@@ -83,7 +92,7 @@ def _judged_after(
     connection: Connection, last: int, names: Names
 ) -> tuple[dict[str, npt.NDArray[Any]], list[str] | None]:
     """Each judgement after this number, and the keys of their trials where they are few."""
-    parts = [no_rows("seq", "at", "ending", "note", "soft") | {"on": no_rows("key")["key"]}]
+    parts = [no_rows("seq", "at", "ending", "note", "soft") | {"on": no_keys()}]
     asked: list[str] | None = []
     for some in fetched(connection, _JUDGED.where(schema.judgements.c.seq > last)):
         seq, at, ending, notes, key = zip(*some, strict=True)
@@ -121,7 +130,7 @@ def _trials(
         parts = list(_side_by_side(connection, names))
     else:
         parts = [_row_by_row(rows, names) for rows in fetched(connection, select(table))]
-    found = joined([no_rows("key", *OF_TRIALS), *parts])
+    found = joined([{"key": no_keys(), **no_rows(*OF_TRIALS)}, *parts])
     if np.array_equal(found["key"], keys):
         return {name: found[name] for name in OF_TRIALS}
     place = numbered(keys, found.pop("key"))[0]

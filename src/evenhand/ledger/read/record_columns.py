@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,14 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.ledger.read.scan import Answers, Judgements, Scan, Trials
-from evenhand.ledger.read.trial_keys import keys_of, numbered
+from evenhand.ledger.read.trial_keys import Keys, keys_of, no_keys, numbered
 from evenhand.ledger.store.columns import Coded, Interning
 from evenhand.stats.ratings.codes import Codes
 
 NONE = np.zeros(0, dtype=np.int32)
 
 NUMBERS = {
-    "key": "<u8", "item": "<i4", "first": "<i4", "second": "<i4", "rest": "<i4", "rater": "<i4", "condition": "<i4",
+    "item": "<i4", "first": "<i4", "second": "<i4", "rest": "<i4", "rater": "<i4", "condition": "<i4",
     "replicate": "<i4", "attempt": "<i4", "lot": "<u8", "seq": "<i8", "at": "<f8", "trial": "<i4", "ending": "<i4",
     "note": "<i4", "soft": "<f8", "link_study": "<i4", "link_trial": "<i4", "model": "<i4", "words": "<i4",
 }  # fmt: skip
@@ -44,10 +44,14 @@ class Columns:
     names: Mapping[str, tuple[str, ...]]
     unjudged: Mapping[str, int] = field(default_factory=dict[str, int])
     """Of each study, how many of its links lead to trials that nobody has judged."""
+    make_keys: Callable[[], Keys]
+    """Raises Unfit where they cannot be read."""
+    stands: npt.NDArray[np.bool_] | None = None
+    """Of each response, whether it stands for its model. None: nobody has looked."""
 
     @classmethod
     def empty(cls) -> "Columns":
-        return cls(numbers=no_rows(*NUMBERS), names=dict.fromkeys(LISTS, ()))
+        return cls(numbers=no_rows(*NUMBERS), names=dict.fromkeys(LISTS, ()), make_keys=no_keys)
 
     def with_more(self, *more: "Columns") -> "Columns":
         """Each of `more` has the names that are new, and numbers that count on from those before it."""
@@ -56,7 +60,13 @@ class Columns:
             numbers={name: np.concatenate([one.numbers[name] for one in every]) for name in NUMBERS},
             names={name: tuple(itertools.chain.from_iterable(one.names[name] for one in every)) for name in LISTS},
             unjudged=every[-1].unjudged,
+            make_keys=lambda: np.concatenate([one.keys for one in every]),
         )
+
+    @cached_property
+    def keys(self) -> Keys:
+        """Of each trial; only what is new needs them."""
+        return self.make_keys()
 
     @property
     def judgements(self) -> int:
@@ -75,8 +85,8 @@ class Columns:
         if not rows:
             return NONE, NONE
         studies, keys = zip(*rows, strict=True)
-        study, trial = names.codes("link_study", studies), numbered(self.numbers["key"], keys_of(keys))[0]
-        number = len(self.numbers["key"])
+        study, trial = names.codes("link_study", studies), numbered(self.keys, keys_of(keys))[0]
+        number = len(self.numbers["item"])
         link, known = study.astype(np.int64) * number + trial, self.numbers["link_study"].astype(np.int64) * number
         new = (trial < number) & ~np.isin(link, known + self.numbers["link_trial"])
         return study[new], trial[new]
@@ -84,7 +94,7 @@ class Columns:
     def unlinked(self, study: str, names: "Names") -> tuple[Codes, Codes]:
         """The study, as often as there are judged trials to which no link of it is here; and those trials."""
         (code,) = names.codes("link_study", [study])
-        linked = np.zeros(len(self.numbers["key"]), dtype=np.bool_)
+        linked = np.zeros(len(self.numbers["item"]), dtype=np.bool_)
         linked[self.numbers["link_trial"][self.numbers["link_study"] == code]] = True
         trial = np.flatnonzero(~linked).astype(np.int32)
         return np.full(len(trial), code, dtype=np.int32), trial
@@ -93,19 +103,23 @@ class Columns:
         """As if it were read from the record."""
         numbers, wanted = self.numbers, set(studies)
         ours = np.array([name in wanted for name in self.names["studies"]], dtype=np.bool_)
-        linked = np.zeros(len(numbers["key"]), dtype=np.bool_)
+        linked = np.zeros(len(numbers["item"]), dtype=np.bool_)
         linked[numbers["link_trial"][ours[numbers["link_study"]]]] = True
         whole = bool(linked.all())
         kept = {name: numbers[name] if whole else numbers[name][linked] for name in (*OF_TRIALS, "lot")}
-        used = there_in(self.names["responses"], kept["first"], kept["second"])
+        # Where every trial is meant every name stands in a row.
+        used = np.ones(len(self.names["responses"]), dtype=np.bool_)
+        if not whole:
+            used = there_in(self.names["responses"], kept["first"], kept["second"])
+        named = _as_they_are if whole else _used
         responses = names_there(self.names["responses"], used)
         trials = Trials(
-            item=_used(self.names["items"], kept["item"]),
+            item=named(self.names["items"], kept["item"]),
             first=Coded(names=responses, code=_renumbered(kept["first"], used)),
             second=Coded(names=responses, code=_renumbered(kept["second"], used)),
-            rest=_used(self.names["rests"], kept["rest"]),
-            rater=_used(self.names["raters"], kept["rater"]),
-            condition=_used(self.names["conditions"], kept["condition"]),
+            rest=named(self.names["rests"], kept["rest"]),
+            rater=named(self.names["raters"], kept["rater"]),
+            condition=named(self.names["conditions"], kept["condition"]),
             replicate=kept["replicate"],
             attempt=kept["attempt"],
             lot=kept["lot"],
@@ -122,14 +136,15 @@ class Columns:
             seq=judged["seq"],
             at=judged["at"],
             trial=judged["trial"],
-            ending=_used(self.names["endings"], judged["ending"]),
-            note=_used(self.names["notes"], judged["note"]),
+            ending=named(self.names["endings"], judged["ending"]),
+            note=named(self.names["notes"], judged["note"]),
             soft=judged["soft"],
         )
         words = numbers["words"][used]
         answers = Answers(
             models=tuple(map(self.names["models"].__getitem__, numbers["model"][used].tolist())),
             words=np.where(words < 0, np.nan, words),
+            stands=None if self.stands is None else self.stands[used],
         )
         return Scan(trials=trials, judgements=judgements, answers=answers, whole=whole)
 
@@ -148,6 +163,10 @@ def names_there(names: Sequence[str], there: npt.NDArray[np.bool_]) -> tuple[str
 
 def _renumbered(code: Codes, there: npt.NDArray[np.bool_]) -> Codes:
     return code if there.all() else (np.cumsum(there, dtype=np.int32) - 1)[code]
+
+
+def _as_they_are(names: Sequence[str], code: Codes) -> Coded:
+    return Coded(names=tuple(names), code=code)
 
 
 def _used(names: Sequence[str], code: Codes) -> Coded:
@@ -181,7 +200,7 @@ class Names:
 
 def no_rows(*names: str) -> dict[str, npt.NDArray[Any]]:
     """None."""
-    return {name: np.zeros((0, 2) if name == "key" else 0, dtype=NUMBERS[name]) for name in names}
+    return {name: np.zeros(0, dtype=NUMBERS[name]) for name in names}
 
 
 def joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:

@@ -204,7 +204,7 @@ def results_of(
         models=models.names,
         model_of=models.code,
         words=None if read.answers is None else read.answers.words,
-        stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],
+        stands=_stands(ledger, read, as_of)[trial],
         weight=np.ones(len(counting)),
         soft=None if judgements.soft is None else judgements.soft[counting],
         lot=None if trials.lot is None else trials.lot[trial],
@@ -396,9 +396,17 @@ def _pairs(trials: Trials) -> Mask:
     return further[trials.rest.code]
 
 
-def _stands(trials: Trials, standing: Collection[str]) -> Mask:
+def _stands(ledger: Ledger, read: Scan, as_of: AsOf | None) -> Mask:
+    trials = read.trials
+    further = [_DIGEST.findall(text) for text in trials.rest.names]
+    known = None if read.answers is None or as_of is not None or any(further) else read.answers.stands
+    if known is not None:
+        return (
+            np.ones(len(trials), dtype=np.bool_)
+            if known.all()
+            else known[trials.first.code] & known[trials.second.code]
+        )
+    standing = standing_responses(ledger, trials.item.names, as_of=as_of)
     one = np.array([not digest or digest in standing for digest in trials.first.names], dtype=np.bool_)
-    rest = np.array(
-        [all(map(standing.__contains__, _DIGEST.findall(text))) for text in trials.rest.names], dtype=np.bool_
-    )
+    rest = np.array([all(map(standing.__contains__, digests)) for digests in further], dtype=np.bool_)
     return one[trials.first.code] & one[trials.second.code] & rest[trials.rest.code]

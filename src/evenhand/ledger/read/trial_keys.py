@@ -16,6 +16,10 @@ class NoKey(Exception):
     """A text is no trial's key."""
 
 
+def no_keys() -> Keys:
+    return np.zeros((0, 2), dtype=np.uint64)
+
+
 def keys_of(keys: Sequence[str]) -> Keys:
     """Raises NoKey for what is no trial's key."""
     found = keys_in("".join(keys))

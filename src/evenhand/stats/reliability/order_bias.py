@@ -22,7 +22,7 @@ _Floats: TypeAlias = npt.NDArray[np.float64]
 _WIDEST = 2**62
 _CELLS_A_ROW = 32
 """Cells of items and ordered pairs up to which they are counted in a table and not sorted."""
-_NUMBERS = 500_000
+_NUMBERS = 4_000_000
 """Of those held at once."""
 
 
