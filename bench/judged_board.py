@@ -51,8 +51,8 @@ _COMMITTED = 5000
 
 
 def _copied(column: str) -> str:
-    """A digest with the number of the copy in the place of its last twelve letters."""
-    return f"substr({column}, 1, 52) || printf('%012x', {{copy}})"
+    """A digest with the number of the copy for its first twelve letters, as columns know a key by its first half."""
+    return f"printf('%012x', {{copy}}) || substr({column}, 13)"
 
 
 _LARGE: dict[str, dict[str, str]] = {
@@ -67,8 +67,8 @@ _LARGE: dict[str, dict[str, str]] = {
     "trials": {
         "key": _copied("key"),
         "item": _copied("item"),
-        "responses": "substr(responses, 1, 54) || printf('%012x', {copy}) || substr(responses, 67, 56) "
-        "|| printf('%012x', {copy}) || substr(responses, 135)",
+        "responses": "substr(responses, 1, 2) || printf('%012x', {copy}) || substr(responses, 15, 56) "
+        "|| printf('%012x', {copy}) || substr(responses, 83)",
     },
     "study_trials": {"trial": _copied("trial")},
     "judgements": {"seq": "seq + {copy} * {end}", "trial": _copied("trial")},
