@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 
 from bench.figures import Figure, median_figure, print_table
-from bench.judged_board import judge_again, write_board
+from bench.judged_board import judge_again, multiply, write_board
 from bench.web_board import bare_walk
 from evenhand.ledger.store.record import Ledger
 
@@ -37,6 +37,8 @@ _TIED = 0.2
 _RANKED, _PAIRS = 20, 190
 """Models of a ledger's board, and their pairs."""
 _NEW, _ROUNDS = 1000, 3
+_WRITTEN = 1_000_000
+"""Judgements beyond which so many are written and then copied by SQL."""
 _BARE = """
 import sys
 import polars as pl
@@ -148,9 +150,14 @@ def compared(table: Table) -> list[Figure]:
 
 def written(folder: Path, judgements: int) -> Path:
     path = folder / f"pairs-{judgements}.db"
-    if not path.exists():
-        with closing(Ledger(f"sqlite:///{path}")) as ledger:
-            write_board(ledger, judgements, models=_RANKED, battles_an_item=_PAIRS)
+    if path.exists():
+        return path
+    if judgements > _WRITTEN:
+        shutil.copyfile(written(folder, _WRITTEN), path)
+        multiply(path, judgements // _WRITTEN)
+        return path
+    with closing(Ledger(f"sqlite:///{path}")) as ledger:
+        write_board(ledger, judgements, models=_RANKED, battles_an_item=_PAIRS)
     return path
 
 

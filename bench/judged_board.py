@@ -1,9 +1,12 @@
 """A ledger with one judged board of any size, written as runs leave it: the same one every time."""
 
 import random
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
 from sqlalchemy import select
 
@@ -47,6 +50,32 @@ _WORDS = [
 _COMMITTED = 5000
 
 
+def _copied(column: str) -> str:
+    """A digest with the number of the copy for its first twelve letters, as columns know a key by its first half."""
+    return f"printf('%012x', {{copy}}) || substr({column}, 13)"
+
+
+_LARGE: dict[str, dict[str, str]] = {
+    "items": {"digest": _copied("digest")},
+    "benchmark_items": {
+        "item": _copied("item"),
+        "label": "label || '-' || {copy}",
+        "position": "position + {copy} * {end}",
+    },
+    "responses": {"digest": _copied("digest"), "item": _copied("item")},
+    "response_choices": {"seq": "seq + {copy} * {end}", "item": _copied("item"), "response": _copied("response")},
+    "trials": {
+        "key": _copied("key"),
+        "item": _copied("item"),
+        "responses": "substr(responses, 1, 2) || printf('%012x', {copy}) || substr(responses, 15, 56) "
+        "|| printf('%012x', {copy}) || substr(responses, 83)",
+    },
+    "study_trials": {"trial": _copied("trial")},
+    "judgements": {"seq": "seq + {copy} * {end}", "trial": _copied("trial")},
+}
+"""The tables of a board's size, and what each column is in a copy where it is not the same."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Scene:
     benchmark: Benchmark
@@ -80,6 +109,31 @@ def write_board(
     judged = islice(_judged(draw, scene, models, battles_an_item), judgements)
     while some := list(islice(judged, _COMMITTED)):
         ledger.commit(Entries(study=study.key, trials=[one for one, _ in some], judgements=[one for _, one in some]))
+
+
+def multiply(path: Path, times: int) -> None:
+    """By SQL, not as runs do: each item, answer, trial and judgement of a ledger so many times over, on items of their
+    own. Nothing of it is in the chain."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "cache_size=-4000000", "temp_store=MEMORY"):
+            connection.execute(f"PRAGMA {pragma}")
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL"
+        indexes = [
+            (name, sql) for name, sql in connection.execute(query) if any(f" ON {one} " in sql for one in _LARGE)
+        ]
+        ends = {one: connection.execute(f"SELECT max(rowid) FROM {one}").fetchone()[0] for one in _LARGE}
+        connection.execute("BEGIN")
+        for name, _ in indexes:
+            connection.execute(f"DROP INDEX {name}")
+        for copy in range(1, times):
+            for table, columns in _LARGE.items():
+                names = [name for _, name, *_ in connection.execute(f"PRAGMA table_info({table})")]
+                values = ", ".join(columns.get(name, f'"{name}"').format(copy=copy, end=ends[table]) for name in names)
+                connection.execute(f"INSERT INTO {table} SELECT {values} FROM {table} WHERE rowid <= {ends[table]}")
+        connection.execute(f"UPDATE studies SET wanted = {times} * wanted")
+        for _, sql in indexes:
+            connection.execute(sql)
+        connection.execute("COMMIT")
 
 
 def judge_again(ledger: Ledger, number: int, *, replicate: int) -> None:

@@ -245,6 +245,41 @@ def test_a_list_that_counts_otherwise_is_damaged(
     assert "damaged" in caplog.messages[0]
 
 
+def test_damaged_keys_are_found_when_something_new_needs_them(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
+    (path,) = parts_in(tmp_path)
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 1
+    path.write_bytes(data)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert not caplog.messages
+    write(full, MANY, MANY + 1)
+    assert agree(full, (STUDIES[0].key,)) == MANY + 1
+    assert "damaged" in caplog.messages[0]
+
+
+def test_an_answer_that_was_replaced_after_the_columns_were_written(full: Ledger) -> None:
+    of = ITEMS[0].digest
+    replaced = [ANSWERS[of, "amber"].digest]
+
+    def fallen() -> list[str]:
+        kept = columns_of(full, (STUDIES[0].key,), fewest=0)
+        assert kept is not None
+        assert kept.stands is not None
+        names = kept.names["responses"]
+        return [name for name, stands in zip(names, kept.stands.tolist(), strict=True) if not stands]
+
+    assert fallen() == []
+    full.add_responses([replace(ANSWERS[of, "amber"], text="Rather this")], replace=True)
+    assert fallen() == replaced
+    write(full, MANY, MANY + A_FILE)
+    assert fallen() == replaced
+    assert fallen() == replaced, "as it is kept"
+    full.add_responses([ANSWERS[of, "amber"]], replace=True)
+    assert fallen() == []
+
+
 def test_a_judgement_that_was_taken_away_by_hand(
     full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

@@ -41,7 +41,9 @@ def findings(
     battles = joined(shown, "visit")
     rated = battles if as_battles else shown
     scoring = Scoring(scale=scale or Scale())
-    return Findings(shown=shown, battles=battles, rated=rated, method=method, scoring=scoring, missing=missing)
+    return Findings(
+        shown=shown, make_battles=lambda: battles, rated=rated, method=method, scoring=scoring, missing=missing
+    )
 
 
 @pytest.mark.parametrize("as_battles", [True, False])

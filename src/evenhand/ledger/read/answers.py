@@ -59,11 +59,20 @@ def _found(
 
 def standing_responses(ledger: Ledger, items: Iterable[str], *, as_of: AsOf | None = None) -> set[str]:
     """Digests of the responses that stand for their models on these items."""
+    with ledger.reading() as connection:
+        return standing_in(connection, items, as_of=as_of)
+
+
+def standing_in(connection: Connection, items: Iterable[str], *, as_of: AsOf | None = None) -> set[str]:
     last = _LAST if as_of is None else _LAST.where(_choices.seq <= as_of.answer)
     standing = select(_choices.response).where(_choices.seq.in_(last))
     found: set[str] = set()
-    with ledger.reading() as connection:
-        for some in chunks(sorted(items)):
-            for rows in fetched(connection, standing, keys=some):
-                found.update(digest for (digest,) in rows)
+    for some in chunks(sorted(items)):
+        for rows in fetched(connection, standing, keys=some):
+            found.update(digest for (digest,) in rows)
     return found
+
+
+def choices_made(connection: Connection) -> list[int]:
+    """How many times it was chosen which response stands for a model, and the number of the last."""
+    return list(connection.execute(select(func.count(), func.coalesce(func.max(_choices.seq), 0))).one())

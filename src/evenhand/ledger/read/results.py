@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,7 +47,7 @@ class Remark:
     """Likewise of those that give the judge an order."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Results:
     """One row for each trial, in the order of the record."""
 
@@ -98,25 +99,25 @@ class Results:
     def __len__(self) -> int:
         return len(self.seq)
 
-    @property
+    @cached_property
     def first_model(self) -> Codes:
         return self.model_of[self.first]
 
-    @property
+    @cached_property
     def second_model(self) -> Codes:
         return self.model_of[self.second]
 
-    @property
+    @cached_property
     def pair_by_name(self) -> tuple[Codes, Codes]:
         """The two models, the first by name first."""
         one, other = self.first_model, self.second_model
         return np.minimum(one, other), np.maximum(one, other)
 
-    @property
+    @cached_property
     def decided(self) -> Mask:
         return self.where(lambda one: not isinstance(one, NoVerdict))
 
-    @property
+    @cached_property
     def failed(self) -> Mask:
         """Where no reply came."""
         return self.where(lambda one: isinstance(one, NoVerdict) and one.call_failed)
@@ -203,7 +204,7 @@ def results_of(
         models=models.names,
         model_of=models.code,
         words=None if read.answers is None else read.answers.words,
-        stands=_stands(trials, standing_responses(ledger, trials.item.names, as_of=as_of))[trial],
+        stands=_stands(ledger, read, as_of)[trial],
         weight=np.ones(len(counting)),
         soft=None if judgements.soft is None else judgements.soft[counting],
         lot=None if trials.lot is None else trials.lot[trial],
@@ -395,9 +396,17 @@ def _pairs(trials: Trials) -> Mask:
     return further[trials.rest.code]
 
 
-def _stands(trials: Trials, standing: Collection[str]) -> Mask:
+def _stands(ledger: Ledger, read: Scan, as_of: AsOf | None) -> Mask:
+    trials = read.trials
+    further = [_DIGEST.findall(text) for text in trials.rest.names]
+    known = None if read.answers is None or as_of is not None or any(further) else read.answers.stands
+    if known is not None:
+        return (
+            np.ones(len(trials), dtype=np.bool_)
+            if known.all()
+            else known[trials.first.code] & known[trials.second.code]
+        )
+    standing = standing_responses(ledger, trials.item.names, as_of=as_of)
     one = np.array([not digest or digest in standing for digest in trials.first.names], dtype=np.bool_)
-    rest = np.array(
-        [all(map(standing.__contains__, _DIGEST.findall(text))) for text in trials.rest.names], dtype=np.bool_
-    )
+    rest = np.array([all(map(standing.__contains__, digests)) for digests in further], dtype=np.bool_)
     return one[trials.first.code] & one[trials.second.code] & rest[trials.rest.code]

@@ -86,6 +86,8 @@ class Answers:
     """Whose it is; empty where none was shown."""
     words: npt.NDArray[np.float64]
     """NaN where none was shown."""
+    stands: npt.NDArray[np.bool_] | None = None
+    """Whether it stands for its model. None: nobody has looked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

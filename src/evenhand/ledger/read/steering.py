@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.identity import Json
-from evenhand.domain.verdict import NoVerdict
 from evenhand.ledger.read.projection import JudgedTrial
 from evenhand.ledger.read.results import Mask, Remark, Results
 from evenhand.ledger.read.votes import JudgedBattles
@@ -124,7 +123,10 @@ def _shown(judgings: Sequence[Results]) -> dict[str, int]:
         return {model: len(items) for model, items in every.items()}
     found: dict[str, int] = {}
     for results in judgings:
-        there = _item_of(results, np.ones((len(results.remarks), 2), dtype=np.bool_)) >= 0
+        there = np.zeros(len(results.responses), dtype=np.bool_)
+        heard = ~results.failed
+        there[results.first[heard]] = True
+        there[results.second[heard & results.pair]] = True
         counts = np.bincount(results.model_of[there], minlength=len(results.models)).tolist()
         found = {model: count for model, count in zip(results.models, counts, strict=True) if count}
     return found
@@ -157,10 +159,10 @@ def _replied(showings: Sequence[Results], models: Sequence[str]) -> Replied:
     items = {name: code for code, name in enumerate(dict.fromkeys(n for one in showings for n in one.item.names))}
     parts: list[tuple[Codes, Codes, Codes, Mask]] = []
     for one in showings:
-        there = one.rows(one.pair & ~one.failed)
+        there = np.flatnonzero(one.pair & ~one.failed)
         model = np.array([number.get(name, -1) for name in one.models], dtype=np.int32)
         item = np.array([items[name] for name in one.item.names], dtype=np.int32)
-        lost = there.where(lambda ending: isinstance(ending, NoVerdict))
-        parts.append((item[there.item.code], model[there.first_model], model[there.second_model], lost))
+        first, second = (model[side[there]] for side in (one.first_model, one.second_model))
+        parts.append((item[one.item.code[there]], first, second, ~one.decided[there]))
     item, first, second, lost = (np.concatenate(column) for column in zip(*parts, strict=True))
     return Replied(item=item, first=first, second=second, lost=lost.astype(np.bool_))

@@ -94,18 +94,23 @@ class Votes:
 
     def fixed_order(self, seed: int) -> npt.NDArray[np.intp]:
         """Rows by hash of seed and battle, so that a rating never depends on which call finished first."""
-        by_name = sorted(range(len(self.rater.names)), key=self.rater.names.__getitem__)
-        place = np.empty(len(by_name), dtype=np.int32)
-        place[by_name] = np.arange(len(by_name), dtype=np.int32)
-        lots = self.lot
-        if lots is None or seed != SEED:
-            sides = {"model_a": self.model_a, "model_b": self.model_b}
+        sides = {"model_a": self.model_a, "model_b": self.model_b}
+        lots = self.lot if seed == SEED else None
+        if lots is None:
             lots = lots_of(self.item.names, self.models, item=self.item.code, **sides, seed=seed)
-        # Few rows share a lot, so that the second sort finds them nearly in order: np.lexsort sorts thrice.
-        order = np.argsort(lots, kind="stable")
-        lot = np.cumsum(np.diff(lots[order], prepend=lots[order[:1]]) != 0)
-        turn = 2 * place[self.rater.code].astype(np.int64) + (self.first < 0)
-        return order[np.argsort(lot * (2 * len(by_name)) + turn[order], kind="stable")]
+        return in_fixed_order(lots, self.rater, self.first)
+
+
+def in_fixed_order(lots: Lots, rater: Coded, first: Signs) -> npt.NDArray[np.intp]:
+    """Rows by lot, then by rater's name, the second by name shown first before the first."""
+    by_name = sorted(range(len(rater.names)), key=rater.names.__getitem__)
+    place = np.empty(len(by_name), dtype=np.int32)
+    place[by_name] = np.arange(len(by_name), dtype=np.int32)
+    # Few rows share a lot, so that the second sort finds them nearly in order: np.lexsort sorts thrice.
+    order = np.argsort(lots, kind="stable")
+    lot = np.cumsum(np.diff(lots[order], prepend=lots[order[:1]]) != 0)
+    turn = 2 * place[rater.code].astype(np.int64) + (first < 0)
+    return order[np.argsort(lot * (2 * len(by_name)) + turn[order], kind="stable")]
 
 
 def cast_votes(results: Results, lengths: FloatArray) -> Votes:

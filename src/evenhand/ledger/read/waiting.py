@@ -1,15 +1,19 @@
 """Battles that are not whole: a showing that was wanted has no reply, so what the other one says decides nothing."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.unasked import NotAsked
 from evenhand.ledger.store.columns import joint
 from evenhand.stats.ratings.codes import Codes
+
+_A_ROW = 8
+"""Items and pairs that there might be, for each result, up to which they are looked up in a table."""
 
 Battle: TypeAlias = tuple[str, str, str, str]
 """Item, the two models by name, and the rater."""
@@ -37,6 +41,14 @@ def waiting_battles(results: Results, not_asked: Iterable[NotAsked]) -> MissingT
 
     A reply without a decision is a reply. Where one order only was wanted, its showing is all there is to wait for.
     """
+    not_asked = list(not_asked)
+    waits = np.zeros(len(results), dtype=np.bool_)
+    some = _lacking(results, not_asked)
+    waits[some] = _waiting(results.rows(some), not_asked)
+    return MissingTrials(rows=waits, battles=_named(results.rows(waits)))
+
+
+def _waiting(results: Results, not_asked: Sequence[NotAsked]) -> Mask:
     battle = battle_codes(results)
     number = int(battle.max(initial=-1)) + 1
     order = (results.first_model < results.second_model).astype(np.int8)
@@ -48,8 +60,19 @@ def waiting_battles(results: Results, not_asked: Iterable[NotAsked]) -> MissingT
     lacking: Mask = np.any(seen & ~replied, axis=1)
     lacking[battle[_unasked(results, not_asked)]] = True
     heard_of: Mask = np.any(replied, axis=1)
-    waits = results.pair & (lacking & heard_of)[battle]
-    return MissingTrials(rows=waits, battles=_named(results.rows(waits)))
+    return results.pair & (lacking & heard_of)[battle]
+
+
+def _lacking(results: Results, not_asked: Sequence[NotAsked]) -> npt.NDArray[np.intp]:
+    """The results on an item and pair of which some showing failed or was not asked."""
+    models = len(results.models)
+    if len(results.item.names) * models * models > _A_ROW * len(results):
+        return np.arange(len(results))
+    low, high = results.pair_by_name
+    of = np.where(results.pair, (results.item.code.astype(np.int64) * models + low) * models + high, 0)
+    lacking = np.zeros(len(results.item.names) * models * models, dtype=np.bool_)
+    lacking[of[results.pair & (results.failed | _unasked(results, not_asked))]] = True
+    return np.flatnonzero(lacking[of] & results.pair)
 
 
 def _unasked(results: Results, not_asked: Iterable[NotAsked]) -> Mask:
@@ -62,6 +85,8 @@ def _unasked(results: Results, not_asked: Iterable[NotAsked]) -> Mask:
         item, (low, high) = item_of.get(one.item), sorted(model_of.get(name, -1) for name in one.models)
         if item is not None and low >= 0:
             asked.add((item * models + low) * models + high)
+    if not asked:
+        return np.zeros(len(results), dtype=np.bool_)
     low, high = results.pair_by_name
     return np.isin((results.item.code.astype(np.int64) * models + low) * models + high, list(asked))
 

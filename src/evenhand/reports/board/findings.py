@@ -19,7 +19,8 @@ from evenhand.stats.ratings.bradley_terry.solution import WeightsTooFarApart
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.rank_bounds import Bands, Missing, bands
 from evenhand.stats.ratings.scale import Scale
-from evenhand.stats.ratings.win_rate import Policy, WinRate, mean_win_rates, win_rates
+from evenhand.stats.ratings.share_sums import Policy
+from evenhand.stats.ratings.win_rate import WinRate, mean_win_rates, win_rates
 
 if TYPE_CHECKING:
     from evenhand.stats.ratings.cycles import Cycles
@@ -43,8 +44,7 @@ FEW_MODELS = 200
 class Findings:
     shown: Comparisons
     """One row for each verdict."""
-    battles: Comparisons
-    """The same joined, or as they are where a file's rows stand for themselves."""
+    make_battles: Callable[[], Comparisons]
     rated: Comparisons
     """What the board is of: one of these two."""
     method: str
@@ -57,6 +57,11 @@ class Findings:
     """Of each row of `shown`: its place in the order of the record. None: the rows are in the order they came."""
     soft: bool = False
     """Whether what was rated are soft verdicts, each told as a win and a loss that share its weight."""
+
+    @cached_property
+    def battles(self) -> Comparisons:
+        """The verdicts joined, or as they are where a file's rows stand for themselves."""
+        return self.make_battles()
 
     @property
     def knows_first(self) -> bool:
@@ -187,18 +192,17 @@ class Findings:
         """Of each model's comparisons wanted, those without a verdict; empty where nobody knows of any."""
         if self.missing is None:
             return {}
-        from evenhand.stats.reliability.lost_verdicts import Replied, lost_verdicts
+        from evenhand.stats.reliability.lost_verdicts import lost_of_sums
 
-        shown, missing = self.shown, self.missing
-        rows = len(shown) + len(missing.model_a)
-        replied = Replied(
-            # Which item is missing is not known here: every comparison stands for itself.
-            item=np.arange(rows, dtype=np.int32),
-            first=np.concatenate((shown.model_a, missing.model_a)).astype(np.int32),
-            second=np.concatenate((shown.model_b, missing.model_b)).astype(np.int32),
-            lost=np.arange(rows) >= len(shown),
+        shown, missing, models = self.shown, self.missing, len(self.shown.models)
+        lost, read = (
+            (np.bincount(one.model_a, minlength=models) + np.bincount(one.model_b, minlength=models))
+            for one in (missing, shown)
         )
-        return dict(zip(shown.models, lost_verdicts(replied, len(shown.models)), strict=True))
+        in_all = len(missing.model_a)
+        # Which item is missing is not known here: every comparison stands for itself.
+        found = lost_of_sums(lost.tolist(), (lost + read).tolist(), in_all, len(shown) + in_all)
+        return dict(zip(shown.models, found, strict=True))
 
     @cached_property
     def elo(self) -> dict[str, float | None]:

@@ -25,8 +25,9 @@ from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.neighbours import NeighbourTest, too_many, with_neighbours
 from evenhand.stats.ratings.row_parts import RowsInParts, pair_sums
+from evenhand.stats.ratings.share_sums import Policy
 from evenhand.stats.ratings.table import PairTable
-from evenhand.stats.ratings.win_rate import Policy, WinRate
+from evenhand.stats.ratings.win_rate import WinRate
 from evenhand.stats.ratings.win_rate_sums import mean_win_rates_in_parts, win_rates_in_parts
 from evenhand.stats.reliability import Coverage, Summary
 from evenhand.stats.reliability.order_bias import order_bias_in_parts

@@ -26,7 +26,7 @@ from evenhand.reports.board.sources import SourceReading, Verdicts
 from evenhand.reports.board.standings import neighbours, range_sentences, standings
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL
-from evenhand.stats.ratings.battle_rules import joined
+from evenhand.stats.ratings.battle_rules import battles_in, joined
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.jury import Way
@@ -73,6 +73,18 @@ class Ranking:
     """How several judges make one verdict; None: there is no jury."""
     same_family: bool = False
     """Whether all of a jury may be of one maker."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Battles:
+    """Joined when somebody looks at them: most boards tell only how many there are."""
+
+    number: int
+    made: Callable[[], Comparisons]
+
+    @classmethod
+    def of(cls, rows: Comparisons) -> "Battles":
+        return cls(number=len(rows), made=lambda: rows)
 
 
 def rank(
@@ -356,7 +368,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         unit=unit,
         models=standings(found, rates),
         votes=jury.verdicts if jury is not None else len(voted) if unit == "rows" else len(shown),
-        battles=len(battles),
+        battles=battles.number,
         items=None if shown.item is None else int(np.count_nonzero(np.bincount(shown.item))),
         coverage=evidence.coverage,
         reliability=_reliability(evidence),
@@ -370,7 +382,7 @@ def _board(evidence: Evidence, ranking: Ranking) -> Board:
         settings=_settings(ranking, unit),
         findings=Findings(
             shown=shown,
-            battles=battles,
+            make_battles=battles.made,
             rated=rated,
             method=method.name,
             scoring=scoring,
@@ -424,25 +436,26 @@ def _settings(ranking: Ranking, unit: Unit) -> dict[str, Json]:
     }
 
 
-def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[Unit, Comparisons, Comparisons]:
+def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[Unit, Comparisons, Battles]:
     """What is rated, under its name; and the battles, which a file's rows are unless asked otherwise."""
     shown, asked = evidence.shown, ranking.unit
     if ranking.jury is not None:
-        return "battles", shown, shown
+        return "battles", shown, Battles.of(shown)
     if evidence.joined is not None and asked != "battles":
-        return ("rows", evidence.joined, evidence.joined) if asked is None else ("votes", shown, evidence.joined)
+        rows = evidence.joined
+        return ("rows", rows, Battles.of(rows)) if asked is None else ("votes", shown, Battles.of(rows))
     if evidence.origin.source is not None and asked != "battles":
-        return asked or "rows", shown, shown
+        return asked or "rows", shown, Battles.of(shown)
     if asked == "battles" and shown.item is None:
         raise RankError(
             "Rows are joined to battles by item, and no item column is known; name one with --item-column.",
             code="EH-DATA-COLUMN",
         )
     whole = shown if evidence.waiting is None else shown.rows(~evidence.waiting)
-    battles = joined(whole, ranking.scoring.join)
     if asked == "battles" or (asked is None and method.rates_battles):
-        return "battles", battles, battles
-    return "votes", shown, battles
+        battles = joined(whole, ranking.scoring.join)
+        return "battles", battles, Battles.of(battles)
+    return "votes", shown, Battles(number=battles_in(whole), made=lambda: joined(whole, ranking.scoring.join))
 
 
 def _reliability(evidence: Evidence) -> Summary | None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from evenhand.domain.vote import Joining
+from evenhand.stats.ratings.by_item import cells_by_item
 from evenhand.stats.ratings.codes import dense, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
 
@@ -45,3 +46,13 @@ def joined(comparisons: Comparisons, rule: Joining) -> Comparisons:
     rows = comparisons.rows(kept)
     sign = outcome[in_order] * np.where(rows.model_a < rows.model_b, 1, -1)
     return replace(rows, sign=sign.astype(np.int8), weight=None, first=None, value=None, length=None)
+
+
+def battles_in(comparisons: Comparisons) -> int:
+    """How many `joined` would make, of rows with weight."""
+    raters = comparisons.rater
+    one_rater = raters is None or not len(raters) or bool((raters == raters[0]).all())
+    cells = comparisons.once(cells_by_item) if one_rater and comparisons.cluster is None else None
+    if cells is None:
+        return len(joined(comparisons, "visit"))
+    return int(np.count_nonzero(cells.reshape(len(cells), -1, 3).any(axis=2)))

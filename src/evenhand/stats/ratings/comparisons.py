@@ -1,9 +1,9 @@
 """Comparisons of two models as arrays of integer codes: a row is a vote or a battle, whichever the ratings are of."""
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,8 @@ import numpy.typing as npt
 from evenhand.domain.vote import Vote
 from evenhand.stats.ratings.codes import Codes, Column, Signs, coded_items, coded_names
 from evenhand.stats.ratings.sums import FloatArray
+
+Made = TypeVar("Made")
 
 HEAVIEST = 1e100
 """Of a weight, and its inverse the lightest: squares of weights are added up."""
@@ -55,6 +57,7 @@ class Comparisons:
     raters: tuple[str, ...] = ()
     self_battles: int = 0
     """Rows left out because they set a model against itself."""
+    _made: dict[Callable[..., Any], Any] = field(init=False, repr=False, default_factory=dict[Callable[..., Any], Any])
 
     def __post_init__(self) -> None:
         columns = list(self._columns().values())
@@ -85,6 +88,17 @@ class Comparisons:
 
     def __len__(self) -> int:
         return len(self.sign)
+
+    def once(self, make: "Callable[[Comparisons], Made]") -> Made:
+        """What it makes of these rows; kept, for several measures of one board rest on the same sums."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return self._made[make]
+
+    @property
+    def counts(self) -> FloatArray | None:
+        """The weights. None: every row counts 1."""
+        return self.once(_uneven)
 
     @property
     def total(self) -> float:
@@ -176,6 +190,11 @@ class Comparisons:
         return cls(
             models=named.names, model_a=first, model_b=second, sign=sign, item=items, weight=weight, self_battles=alone
         )
+
+
+def _uneven(comparisons: Comparisons) -> FloatArray | None:
+    weight = comparisons.weight
+    return None if weight is None or bool((weight == 1).all()) else weight
 
 
 def _beyond(column: npt.NDArray[Any] | None, most: float | None) -> npt.NDArray[np.bool_]:

@@ -26,6 +26,7 @@ from evenhand.stats.multiplicity import holm
 from evenhand.stats.ratings.bradley_terry.components import IntArray, structure
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, centred_inverse, laplacian
 from evenhand.stats.ratings.bradley_terry.solution import solve
+from evenhand.stats.ratings.by_item import cells_by_item, outcomes_by_item
 from evenhand.stats.ratings.codes import Codes, dense, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing
@@ -51,8 +52,6 @@ _MANY = 100
 """Items of equal say from which the sum of flips is normal."""
 _UNDECIDED, _SEVERAL = 0.2, 20
 """A p-value above it needs no fit of its own, and where more items than these have a say no flips."""
-_TABLE = 2
-"""Numbers for each row up to which sums of groups are taken from a table of weights by group and outcome of a pair."""
 _FOLLOWED = 0.95
 """Of an item, the most that a fit is taken to follow it."""
 _HAIR = 1e-9
@@ -181,6 +180,10 @@ class Grouping:
     def by(cls, what: str, code: Codes, comparisons: Comparisons) -> "Grouping":
         group, models = code.astype(np.int64), len(comparisons.models)
         groups = int(group.max(initial=-1)) + 1
+        outcomes = comparisons.once(outcomes_by_item) if code is comparisons.grouped_by else None
+        if outcomes is not None:
+            met = np.count_nonzero(outcomes.any(axis=2), axis=1)
+            return cls(what=what, code=group, groups=groups, ways=np.maximum(met - 1, 1))
         sides = np.concatenate((group * models + comparisons.model_a, group * models + comparisons.model_b))
         met = np.bincount(sides[first_rows(dense(sides))] // models, minlength=groups)
         return cls(what=what, code=group, groups=groups, ways=np.maximum(met - 1, 1))
@@ -243,20 +246,12 @@ class _Board:
         self._cell = grouped.cell.astype(np.intp)
         self._groupings = Groupings.of(comparisons)
         self._weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
-        self._sums = self._weights_of_cells()
+        # Groups x cells; rows that are grouped in two ways are gone through one by one.
+        self._sums = comparisons.once(cells_by_item) if comparisons.crossed is None else None
         self._gauge = _joined(self._table)
         solution = solve(_cells(self._table, comparisons.models))
         self._strength = None if solution.structure.above.any() else solution.fit.strength
         self._inverse = None if self._strength is None else self._inverse_at(self._strength)
-
-    def _weights_of_cells(self) -> FloatArray | None:
-        """Groups x cells: the weight of the rows in each, where that is no larger than the rows, which every test would
-        go through. None: it is larger, or rows are grouped in two ways."""
-        groups, cells = self._groupings.one.groups, self._table.counts.size
-        if self._groupings.other is not None or groups * cells > _TABLE * len(self._cell):
-            return None
-        place = self._groupings.one.code * cells + self._cell
-        return summed(place, self._weight, groups * cells).reshape(groups, cells)
 
     def tested(self, one: int, other: int, seed: int) -> "FlipTest":
         """What is far from deciding anything is not fitted anew."""

@@ -84,6 +84,14 @@ class Grouped:
 
 def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -> Grouped:
     """`covariates` (comparisons x C) are differences in favour of model_a."""
+    return comparisons.once(_table_of) if covariates is None else _grouped(comparisons, covariates)
+
+
+def _table_of(comparisons: Comparisons) -> Grouped:
+    return _grouped(comparisons, None)
+
+
+def _grouped(comparisons: Comparisons, covariates: FloatArray | None) -> Grouped:
     models = len(comparisons.models)
     # Half the memory where it is enough: the largest number is just below models squared.
     wide = np.int64 if models * models > np.iinfo(np.int32).max else np.int32
@@ -101,8 +109,9 @@ def pair_table(comparisons: Comparisons, covariates: FloatArray | None = None) -
         pairs, values = pairs[cases.distinct // max(len(kinds), 1)], kinds[cases.distinct % max(len(kinds), 1)]
         row = cases.spread(np.arange(len(pairs), dtype=np.int32))
     cell = row * 3 + (sign + 1)
-    counts = summed(cell, comparisons.weight, 3 * len(pairs))
-    squares = counts if comparisons.weight is None else summed(cell, comparisons.weight**2, 3 * len(pairs))
+    weight = comparisons.counts
+    counts = summed(cell, weight, 3 * len(pairs))
+    squares = counts if weight is None else summed(cell, weight**2, 3 * len(pairs))
     table = PairTable(
         models=models,
         first=(pairs // max(models, 1)).astype(np.int32),

@@ -2,23 +2,29 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from evenhand.domain.estimate import Estimate, whole
 from evenhand.domain.identity import Json
-from evenhand.stats.intervals import LEVEL, Basis, left_out, share_of_sums
+from evenhand.stats.intervals import LEVEL, left_out
 from evenhand.stats.ratings.bradley_terry.components import IntArray
+from evenhand.stats.ratings.by_item import cells_by_item, outcomes_by_item
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing, item_blocks, played_and_items
+from evenhand.stats.ratings.share_sums import (
+    POINTS,
+    ModelSums,
+    Policy,
+    ShareSums,
+    opponent_weights,
+    opponents_alike,
+    worth_to_models,
+)
 from evenhand.stats.ratings.sums import FloatArray, products, summed
 from evenhand.stats.ratings.table import LOSS, TIE, WIN, PairTable, pair_table
-
-Policy: TypeAlias = Literal["average", "creation", "visit"]
-"""`average`: a tie is half a win. `creation`: a tie is not won, wins / all. `visit`: ties are left out, wins / (wins +
-losses)."""
 
 _Sides: TypeAlias = tuple[FloatArray, FloatArray]
 """Of each row: for model_a, for model_b."""
@@ -42,34 +48,6 @@ class WinRate:
             "losses": whole(self.losses),
             "ties": whole(self.ties),
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class ShareSums:
-    """Of each model: its share, and all that the share's interval needs."""
-
-    share: FloatArray
-    n: FloatArray
-    items: IntArray
-    variance: FloatArray
-    """Of the share, between clusters."""
-    squares: FloatArray
-    """Of the clusters' weights, summed."""
-    rows: FloatArray
-    """The same of the rows' weights."""
-
-    def estimates(self, level: float) -> tuple[Estimate, ...]:
-        return tuple(
-            share_of_sums(
-                float(share),
-                float(self.variance[code]),
-                Basis(clusters=int(items), effective=_like(n, self.squares[code])),
-                float(self.rows[code] / n**2) if n > 0 else 0.0,
-                n=float(n),
-                level=level,
-            )
-            for code, (share, n, items) in enumerate(zip(self.share, self.n, self.items, strict=True))
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -173,17 +151,19 @@ class WinTally:
             yield residual / n * left_out(weight / n), weight
 
 
-def _like(n: float, squares: float) -> float:
-    return float(n**2 / squares) if squares > 0 else 0.0
-
-
 def win_rates(comparisons: Comparisons, *, policy: Policy = "average", level: float = LEVEL) -> tuple[WinRate, ...]:
     """One for each model over all its comparisons, in the order of `comparisons.models`; intervals clustered.
 
     Every comparison counts alike, so that an opponent met often weighs more: see `mean_win_rates`.
     """
     comparisons = _with_weight(comparisons)
-    return named_rates(pair_table(comparisons).table, comparisons.models, tally(comparisons, policy).estimates(level))
+    table = pair_table(comparisons).table
+    outcomes = None if comparisons.crossed is not None else comparisons.once(outcomes_by_item)
+    if outcomes is None:
+        return named_rates(table, comparisons.models, tally(comparisons, policy).estimates(level))
+    sums = ModelSums.of(table, policy)
+    sums.add_outcomes(outcomes, outcomes > 0, policy)
+    return named_rates(table, comparisons.models, sums.shares.estimates(level))
 
 
 def win_rates_against(
@@ -208,13 +188,16 @@ def mean_win_rates(comparisons: Comparisons, *, level: float = LEVEL) -> tuple[W
     """
     comparisons = _with_weight(comparisons)
     grouped = pair_table(comparisons)
-    table, models = grouped.table, len(comparisons.models)
-    met = table.counts.sum(axis=1)
-    opponents = summed(table.first, None, models) + summed(table.second, None, models)
-    played = table.of_models().sum(axis=1)
-    weight = comparisons.weight if comparisons.weight is not None else 1.0
-    of_row = weight / met[grouped.row]
-    per_opponent = played / np.maximum(opponents, 1)
+    table = grouped.table
+    cells = None if comparisons.crossed is not None else comparisons.once(cells_by_item)
+    if cells is not None:
+        sums, each = opponents_alike(table)
+        worth = [worth_to_models(table, each, points) for points in ((1.0, 1.0, 1.0), POINTS["average"])]
+        weight, won = (cells @ one for one in worth)
+        sums.add(weight, won, weight > 0)
+        return named_rates(table, comparisons.models, sums.shares.estimates(level))
+    per_opponent = opponent_weights(table)
+    of_row = (1.0 if comparisons.weight is None else comparisons.weight) / table.counts.sum(axis=1)[grouped.row]
     weights = of_row * per_opponent[comparisons.model_a], of_row * per_opponent[comparisons.model_b]
     return named_rates(
         table, comparisons.models, _tallied(comparisons, _scores(comparisons, 0.5), weights).estimates(level)

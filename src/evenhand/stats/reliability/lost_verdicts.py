@@ -21,6 +21,9 @@ LEVEL = 0.05
 _SUMMED = 500
 """Items with something lost that are summed up; of more these many, evenly spread, tell the same."""
 
+_COUNTED = 8
+"""Battles there might be for each showing up to which they are counted in a table."""
+
 Codes: TypeAlias = npt.NDArray[np.int32]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 Integers: TypeAlias = npt.NDArray[np.int64]
@@ -68,17 +71,36 @@ def lost_verdicts(shown: Replied, models: int) -> list[Lost]:
     lost, of = _counts(shown, models)
     alone, rest = _battles(shown, models).split(_baseline(of, len(shown.lost)))
     p_values = list(map(_p_value, _within(rest, models), _alone(alone, models)))
+    return _told(lost, of, int(np.count_nonzero(shown.lost)), len(shown.lost), p_values)
+
+
+def lost_of_sums(lost: Sequence[int], of: Sequence[int], in_all: int, showings: int) -> list[Lost]:
+    """The same of showings that each stand for themselves, one on an item: of each model what it lost and of how many,
+    and of all."""
+    baseline = _baseline(of, showings)
+    sums = [
+        _Sum(observed=0, terms=[])
+        if model == baseline
+        else _Sum(observed=own, terms=[_hypergeometric(showings, in_all, number)] if number else [])
+        for model, (own, number) in enumerate(zip(lost, of, strict=True))
+    ]
+    return _told(lost, of, in_all, showings, [_p_value(_Sum(observed=0, terms=[]), one) for one in sums])
+
+
+def _told(
+    lost: Sequence[int], of: Sequence[int], in_all: int, showings: int, p_values: Sequence[float | None]
+) -> list[Lost]:
     tested = [model for model, p in enumerate(p_values) if p is not None]
     adjusted = dict(zip(tested, holm([p for p in p_values if p is not None]), strict=True))
     return [
         Lost(
             lost=lost[model],
             of=of[model],
-            others_lost=int(np.count_nonzero(shown.lost)) - lost[model],
-            others_of=len(shown.lost) - of[model],
+            others_lost=in_all - lost[model],
+            others_of=showings - of[model],
             p=adjusted.get(model, 1.0),
         )
-        for model in range(models)
+        for model in range(len(lost))
     ]
 
 
@@ -136,17 +158,17 @@ def _battles(shown: Replied, models: int) -> _Battles:
         lost, one_each = shown.lost.astype(np.int64), np.ones(len(low), dtype=np.int64)
         return _Battles(item=shown.item.astype(np.int64), one=low, other=high, lost=lost, shown=one_each)
     battle = (shown.item.astype(np.int64) * models + low) * models + high
-    of = dense(battle)
-    battles = battle[first_rows(of)]
-    pair, other = np.divmod(battles, models)
+    every = (int(shown.item.max(initial=-1)) + 1) * models * models
+    if every <= _COUNTED * len(battle):
+        of, battles = battle, np.arange(every)
+    else:
+        of = dense(battle)
+        battles = battle[first_rows(of)]
+    number, lost = (np.bincount(some, minlength=len(battles)) for some in (of, of[shown.lost]))
+    there = np.flatnonzero(number)
+    pair, other = np.divmod(battles[there], models)
     item, one = np.divmod(pair, models)
-    return _Battles(
-        item=item,
-        one=one,
-        other=other,
-        lost=np.bincount(of, weights=shown.lost, minlength=len(battles)).astype(np.int64),
-        shown=np.bincount(of, minlength=len(battles)),
-    )
+    return _Battles(item=item, one=one, other=other, lost=lost[there], shown=number[there])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

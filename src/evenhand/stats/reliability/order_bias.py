@@ -22,7 +22,7 @@ _Floats: TypeAlias = npt.NDArray[np.float64]
 _WIDEST = 2**62
 _CELLS_A_ROW = 32
 """Cells of items and ordered pairs up to which they are counted in a table and not sorted."""
-_NUMBERS = 500_000
+_NUMBERS = 4_000_000
 """Of those held at once."""
 
 
@@ -110,19 +110,20 @@ def order_bias(shown: Iterable[Vote] | Comparisons) -> OrderBias:
     turn at the first place could outweigh the other's and pass for a bias. Rows of which nobody knows the order count
     nowhere.
     """
-    pairs = _pairs(shown if isinstance(shown, Comparisons) else Comparisons.of_votes(list(shown)))
-    return OrderBias(
-        **{name: _share(*of) for name, of in _cases(pairs).items()},
-        one_order_only=pairs.one_order_only,
-        raters=len(np.unique(pairs.rater)),
-    )
+    rows = shown if isinstance(shown, Comparisons) else Comparisons.of_votes(list(shown))
+    return _bias_of(_pairs_of(rows))
 
 
 def order_bias_in_parts(rows: RowsInParts) -> OrderBias:
     """What `order_bias` gives of all rows, from sums by item."""
+    return _bias_of(pairs for part in rows for pairs in _pairs_of(part))
+
+
+def _bias_of(found: "Iterable[_Pairs]") -> OrderBias:
+    """Of pairs of different items."""
     sums: dict[str, list[tuple[_Floats, _Floats, float]]] = {}
     one_order_only, raters = 0, set[int]()
-    for pairs in (pairs for part in rows for pairs in _pairs_of(part)):
+    for pairs in found:
         one_order_only += pairs.one_order_only
         raters.update(np.unique(pairs.rater).tolist())
         for name, (successes, cases, items) in _cases(pairs).items():
@@ -151,31 +152,32 @@ def _cases(pairs: "_Pairs") -> dict[str, tuple[_Floats, _Floats, Codes]]:
 
 
 def _pairs_of(shown: Comparisons) -> "Iterator[_Pairs]":
-    """Some items at a time, without sorting where all rows weigh the same and are one rater's."""
+    """Some items at a time, without sorting where all rows are one rater's and the order of each is known."""
     one_rater = shown.rater is None or not len(shown) or bool((shown.rater == shown.rater[0]).all())
-    models, item = len(shown.models), shown.item
+    models, item, first = len(shown.models), shown.item, shown.first
     items = 0 if item is None else int(item.max(initial=-1)) + 1
-    told = shown.first is not None and bool((shown.first > 0).all())
-    if (
-        item is None
-        or not told
-        or not one_rater
-        or shown.weight is not None
-        or items * models * models * 3 > _CELLS_A_ROW * len(shown)
-    ):
+    cells = items * models * models * 3
+    if item is None or first is None or not first.all() or not one_rater or cells > _CELLS_A_ROW * len(shown):
         yield _pairs(shown)
-    else:
-        rater = 0 if shown.rater is None else int(shown.rater[0])
-        for block in item_blocks(item, items, models * models * 3, numbers=_NUMBERS):
-            rows = block.rows
-            pair = (block.item * np.int64(models) + shown.model_a[rows]) * models + shown.model_b[rows]
-            yield _counted_pairs(pair * 3 + (1 - shown.sign[rows]), block.items, models, rater)
+        return
+    rater = 0 if shown.rater is None or not len(shown) else int(shown.rater[0])
+    at_first = first > 0
+    one, other = (
+        np.where(at_first, *sides) for sides in ((shown.model_a, shown.model_b), (shown.model_b, shown.model_a))
+    )
+    told, weight = shown.sign * first, shown.counts
+    for block in item_blocks(item, items, models * models * 3, numbers=_NUMBERS):
+        rows = block.rows
+        pair = (block.item * np.int64(models) + one[rows]) * models + other[rows]
+        yield _counted_pairs(
+            pair * 3 + (1 - told[rows]), None if weight is None else weight[rows], block.items, models, rater
+        )
 
 
-def _counted_pairs(key: _Integers, items: int, models: int, rater: int) -> "_Pairs":
+def _counted_pairs(key: _Integers, weight: "_Floats | None", items: int, models: int, rater: int) -> "_Pairs":
     """`key`: of each row its item, the model shown first, the other, and what became of the first."""
     cells = items * models * models
-    tally = np.bincount(key, minlength=3 * cells).reshape(cells, 3)
+    tally = np.bincount(key, weights=weight, minlength=3 * cells).reshape(cells, 3)
     total = tally[:, 0] + tally[:, 1] + tally[:, 2]
     square = (total > 0).reshape(items, models, models)
     # A pair in its two orders are two cells that mirror each other.
@@ -228,10 +230,6 @@ def _keys(item: Codes, rater: Codes, low: _Integers, high: _Integers) -> npt.NDA
     if (int(item.max(initial=0)) + 1) * raters * models * models > _WIDEST:
         seen = dense(seen).astype(np.int64)
     return (seen * models + low) * models + high
-
-
-def _share(successes: npt.NDArray[np.float64], cases: npt.NDArray[np.float64], items: Codes) -> Estimate:
-    return share_of_clusters(*_of_items(successes, cases, items))
 
 
 def _of_items(successes: _Floats, cases: _Floats, items: Codes) -> tuple[_Floats, _Floats, float]:

@@ -8,9 +8,11 @@ from evenhand.stats.intervals import LEVEL, UNSEEN, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.bradley_terry.likelihood import centred, centred_inverse, slopes_at, square_roots
 from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors, unclustered_scores
-from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
+from evenhand.stats.ratings.bradley_terry.sandwich import summed_scores
+from evenhand.stats.ratings.bradley_terry.score_cells import CellScores, likelihood_cells
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.bradley_terry.two_way import cluster_scores
+from evenhand.stats.ratings.by_item import cells_by_item
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import count_of
 from evenhand.stats.ratings.sums import FloatArray, summed
@@ -80,10 +82,19 @@ def spread(solution: Solution, *, clustered: bool = True) -> Covariance:
     else:
         independent = _of_votes(solution, _by_vote(seen, slopes.by_difference.ravel().take(solution.grouped.cell)) ** 2)
     if clustered and seen.grouped_by is not None:
-        scores = cluster_scores(likelihood_cells(table, slopes), solution.grouped.cell, seen, bread)
+        scores = _clustered(solution, likelihood_cells(table, slopes), bread)
     else:
         scores = unclustered_scores(table, slopes, bread, _rows_of(table, seen))
     return spread_of(solution, bread, scores, clustered=clustered, independent=independent)
+
+
+def _clustered(solution: Solution, cells: CellScores, bread: FloatArray) -> ScoreVectors:
+    """By sums where they are at hand, else row by row."""
+    seen, grouped = solution.comparisons, solution.grouped
+    plain = seen.crossed is None and not grouped.table.covariates.shape[1]
+    sums = seen.once(cells_by_item) if plain else None
+    found = None if sums is None else summed_scores(cells, sums, bread)
+    return cluster_scores(cells, grouped.cell, seen, bread) if found is None else found
 
 
 def _by_vote(seen: Comparisons, of_rows: FloatArray) -> FloatArray:

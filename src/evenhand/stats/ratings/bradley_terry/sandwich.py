@@ -25,6 +25,7 @@ from evenhand.stats.ratings.bradley_terry.score_cells import CellScores, along
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.item_blocks import NUMBERS, ItemBlock, counts_of_columns, counts_of_rows, item_order
 from evenhand.stats.ratings.sums import SPARSE_FROM, FloatArray, summed
+from evenhand.stats.ratings.table import LOSS, TIE, WIN
 
 _FEW = 16
 """Models that an item is thought to meet at the least where there are many."""
@@ -47,6 +48,7 @@ _ALONE = 1_000_000
 _MOST = 0.5
 """Parameters' worth up to which it is worked out step by step, for all such clusters at once."""
 
+_OUTCOMES = (LOSS, TIE, WIN)
 _STEPS = 40
 _SETTLED = 1e-11
 """Of the largest score: a step this small ends it."""
@@ -394,6 +396,38 @@ def clustered_scores(
             else:
                 single.append(found)
     return together.plus(clustering.along_pairs(single)) if single else together
+
+
+def summed_scores(cells: CellScores, sums: FloatArray, bread: FloatArray) -> ScoreVectors | None:
+    """What `clustered_scores` gives of rows that are summed up, items x cells. None where an item's leverage wants its
+    rows, or where most items compare one pair."""
+    trace = sums @ cells.leverage(bread)
+    there = sums > 0
+    several = np.count_nonzero(there.reshape(len(sums), -1, len(_OUTCOMES)).any(axis=2), axis=1) > 1
+    if bool((trace > _HEAVY).any()) or cells.width >= SPARSE_FROM or 2 * np.count_nonzero(several) <= len(sums):
+        return None
+    bend, extra_bends = cells.bends()
+    weights = sums @ _of_parameters(cells, (bend, *extra_bends), 1)
+    touched = weights > 0
+    rank = np.minimum(np.count_nonzero(touched, axis=1) - 1, np.count_nonzero(there, axis=1) * len(cells.factors))
+    scores = sums @ _of_parameters(cells, (cells.pull, *cells.extras), -1) * enlargement(trace, rank)[:, None]
+    return ScoreVectors(
+        product=scores.T @ scores,
+        clusters=int(np.count_nonzero(there.any(axis=1))),
+        clusters_of=np.count_nonzero(touched, axis=0)[: cells.pairs.models],
+        weight=weights.sum(axis=0),
+        squares=np.einsum("gp,gp->p", weights, weights),
+    )
+
+
+def _of_parameters(cells: CellScores, added: Sequence[FloatArray], turn: int) -> FloatArray:
+    """Cells x parameters: what a row of the cell adds to both models, to the second times `turn`, and to each extra."""
+    lead, *extras = added
+    found, rows = np.zeros((len(lead), cells.width)), np.arange(len(lead))
+    found[rows, cells.pairs.first[cells.pair]] = lead
+    found[rows, cells.pairs.second[cells.pair]] = turn * lead
+    found[:, cells.pairs.models :] = np.column_stack(extras) if extras else 0.0
+    return found
 
 
 def item_scores(

@@ -1,0 +1,70 @@
+"""Trials' keys as numbers, and which of them are new."""
+
+from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evenhand.stats.ratings.codes import Codes
+
+Keys: TypeAlias = npt.NDArray[np.uint64]
+"""The first 16 bytes of each trial's key, as two numbers."""
+
+
+class NoKey(Exception):
+    """A text is no trial's key."""
+
+
+def no_keys() -> Keys:
+    return np.zeros((0, 2), dtype=np.uint64)
+
+
+def keys_of(keys: Sequence[str]) -> Keys:
+    """Raises NoKey for what is no trial's key."""
+    found = keys_in("".join(keys))
+    if len(found) != len(keys):
+        raise NoKey
+    return found
+
+
+def keys_in(together: str) -> Keys:
+    try:
+        digests = np.frombuffer(bytes.fromhex(together), dtype=">u8").reshape(-1, 4)
+    except ValueError:
+        raise NoKey from None
+    return digests[:, :2].astype(np.uint64)
+
+
+def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
+    """Of each of the new ones its place among the known ones and those that come after them, each once; and which of
+    the new come so."""
+    near = np.arange(len(known))
+    if len(new) < len(known) / 8:  # else it costs more to look for them than to sort all
+        wanted = np.sort(new[:, 0])
+        at = np.searchsorted(wanted, known[:, 0]) if len(wanted) else near
+        near = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == known[:, 0]) if len(wanted) else near[:0]
+    every = np.concatenate([known[near], new])
+    order = np.argsort(every[:, 0], kind="stable")  # of equal ones the first stays first
+    same, begins = _as_before(every[order])
+    if (same & begins[1:]).any():
+        order = np.lexsort((every[:, 1], every[:, 0]))
+        _, begins = _as_before(every[order])
+    first = order[begins]
+    fresh = np.sort(first[first >= len(near)])
+    place = np.zeros(len(every), dtype=np.intp)
+    place[fresh] = np.arange(len(fresh)) + len(known)
+    number = place[first]
+    old = first < len(near)
+    number[old] = near[first[old]]
+    code = np.empty(len(every), dtype=np.int32)
+    code[order] = number[np.cumsum(begins) - 1]
+    return code[len(near) :], fresh - len(near)
+
+
+def _as_before(keys: Keys) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Of each but the first whether its first half is that of the one before it; and of each whether it is another."""
+    same = keys[1:, 0] == keys[:-1, 0]
+    other = np.ones(len(keys), dtype=np.bool_)
+    other[1:] = ~(same & (keys[1:, 1] == keys[:-1, 1]))
+    return same, other
