@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from evenhand.stats.reliability.lost_verdicts import LEVEL, Lost, Replied, lost_verdicts
+from evenhand.stats.reliability.lost_verdicts import LEVEL, Lost, Replied, lost_of_sums, lost_verdicts
 
 Showing = tuple[int, int, int]
 
@@ -54,6 +54,31 @@ def test_a_model_that_silences_the_judge_in_three_of_four_comparisons_is_named_a
     assert named(those) == [silencer]
     assert those[silencer].lost == pytest.approx(0.75 * those[silencer].of, rel=0.1)
     assert those[silencer].others_lost == 0
+
+
+@pytest.mark.parametrize("against", [None, 0])
+def test_sums_tell_what_showings_that_are_each_of_an_item_of_their_own_tell(against: int | None):
+    """Also where one model, the baseline, is in every showing."""
+    draw = np.random.default_rng(3)
+    models, showings = 5, 400
+    first = np.full(showings, against or 0, dtype=np.int32)
+    if against is None:
+        first = draw.integers(0, models, showings).astype(np.int32)
+    second = ((first + draw.integers(1, models, showings)) % models).astype(np.int32)
+    lost = draw.random(showings) < np.where((first == 2) | (second == 2), 0.12, 0.05)
+    row_by_row = lost_verdicts(
+        Replied(item=np.arange(showings, dtype=np.int32), first=first, second=second, lost=lost), models
+    )
+    of, own = (
+        np.bincount(first[rows], minlength=models) + np.bincount(second[rows], minlength=models)
+        for rows in (np.ones(showings, dtype=np.bool_), lost)
+    )
+    by_sums = lost_of_sums(own.tolist(), of.tolist(), int(lost.sum()), showings)
+    assert [one.p for one in by_sums] == pytest.approx([one.p for one in row_by_row], rel=1e-9)
+    assert [(one.lost, one.of, one.others_lost) for one in by_sums] == [
+        (one.lost, one.of, one.others_lost) for one in row_by_row
+    ]
+    assert [one.more for one in by_sums] == [False, False, True, False, False]
 
 
 def test_the_figures_are_of_its_showings_and_of_those_without_it():
