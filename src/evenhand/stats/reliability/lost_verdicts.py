@@ -77,13 +77,8 @@ def lost_verdicts(shown: Replied, models: int) -> list[Lost]:
 def lost_of_sums(lost: Sequence[int], of: Sequence[int], in_all: int, showings: int) -> list[Lost]:
     """The same of showings that each stand for themselves, one on an item: of each model what it lost and of how many,
     and of all."""
-    baseline = _baseline(of, showings)
-    sums = [
-        _Sum(observed=0, terms=[])
-        if model == baseline
-        else _Sum(observed=own, terms=[_hypergeometric(showings, in_all, number)] if number else [])
-        for model, (own, number) in enumerate(zip(lost, of, strict=True))
-    ]
+    chances = [[_hypergeometric(showings, in_all, number)] if number else [] for number in of]
+    sums = [_Sum(observed=own, terms=terms) for own, terms in zip(lost, chances, strict=True)]
     return _told(lost, of, in_all, showings, [_p_value(_Sum(observed=0, terms=[]), one) for one in sums])
 
 
