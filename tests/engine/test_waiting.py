@@ -278,6 +278,24 @@ async def test_the_second_call_is_not_made_while_another_run_is_at_it(tmp_path: 
         assert it.server.attempts.total() == 3
 
 
+async def test_two_items_that_ask_the_same_are_both_waited_for(tmp_path: Path) -> None:
+    """They share a call, and so a claim."""
+    items = [Item(label=it, instruction="What is in the picture?", ground_truth=it) for it in ("A roof.", "A cat.")]
+    async with bench(tmp_path) as it:
+        asked = Addressee(name="cat", endpoint="scripted", model=it.endpoint.model, settings=GREEDY)
+        call = Describing(asked=asked, mode="query-specific").request(items[0])
+        with another() as (holder, process):
+            assert claim_calls(it.ledger, [call.key], holder=holder).mine == {call.key}
+            run = asyncio.create_task(described(it, items))
+            await asyncio.wait({run}, timeout=3.0)
+            assert not run.done()
+            process.kill()
+            process.wait()
+            ended = await run
+        assert ended.complete
+        assert rows_of(it, schema.responses) == len(items)
+
+
 async def test_whoever_waits_for_another_run_can_be_interrupted(tmp_path: Path) -> None:
     async with bench(tmp_path) as it:
         study, stop = it.study(items=1), StopSign()

@@ -65,8 +65,8 @@ class Claiming(Generic[S, R]):
         self._waits = waits
         self.came: set[str] = set()
         """Of what is no trial, calls that other runs have made since they were planned here."""
-        self.left: dict[str, Due[S]] = {}
-        """What other runs hold that are waited for, or have taken over."""
+        self.left: list[Due[S]] = []
+        """What other runs hold that are waited for, or have taken over; two may share a claim, as they ask the same."""
         self.met_others = False
         self._failed: dict[str, tuple[Due[S], NoVerdict]] = {}
         """What got no reply here, and why; another run may get one."""
@@ -82,8 +82,8 @@ class Claiming(Generic[S, R]):
         if self._waits:
             batch, claimed = await self._answered_meanwhile(batch, claimed)
             looked_at = {due.key for due in batch}
-            self.left = {key: due for key, due in self.left.items() if key not in looked_at}
-            self.left |= {due.key: due for due in batch if due.key in claimed.others}
+            self.left = [due for due in self.left if due.key not in looked_at]
+            self.left += [due for due in batch if due.key in claimed.others]
             self._tally.in_batches += len(looked_at - claimed.mine - claimed.decided - claimed.others)
             self.met_others = self.met_others or bool(claimed.others)
             self._tally.elsewhere = len(self.left)
@@ -106,9 +106,9 @@ class Claiming(Generic[S, R]):
 
     def left_over(self) -> list[Due[S]]:
         """What others held, to be looked at again; each once where what they hold still is left to them."""
-        left = list(self.left.values())
+        left = [*self.left]
         if not self._waits:
-            self.left = {}
+            self.left = []
         return left
 
     def has_failed(self, due: Due[S], lacking: NoVerdict) -> None:
@@ -118,7 +118,7 @@ class Claiming(Generic[S, R]):
     def lost(self, due: Due[S]) -> None:
         """Another run has taken it over, or has answered it otherwise."""
         self._failed.pop(due.key, None)
-        self.left[due.key] = due
+        self.left.append(due)
 
     async def answered_elsewhere(self) -> AsyncGenerator[Due[S]]:
         """Of what failed here, and is looked at now, what others have got a reply to since; it is not asked a second
