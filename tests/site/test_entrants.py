@@ -216,6 +216,8 @@ def test_while_it_is_judged_the_board_is_as_before(house: House):
     tell(house.ledger, entry.submission, Judged(receipt={"schema": 1}, partial=True), person=None)
     assert entry.label in rows(house, entry.board)
     tell(house.ledger, entry.submission, Raised(budget=None), person="owner")
+    assert entry.label not in rows(house, entry.board)
+    tell(house.ledger, entry.submission, Judged(receipt={"schema": 1}), person=None)
     assert entry.label in rows(house, entry.board)
 
 
