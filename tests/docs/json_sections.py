@@ -82,7 +82,8 @@ DOCUMENTS = (
         "need a second one), tokens, dollars; `cost_usd` is null where no price is known. `cost_usd_low`, "
         "`cost_usd_expected` and `cost_usd_high` are what it is expected to cost, null also where it is not known what "
         "images take; `interval_expected` is what it buys, in points to each side of a rating. `answer`, `grade` and "
-        "`audit` have the same costs.",
+        "`audit` have the same costs. `estimated_from` is null, or tells of how many `trials` it was worked out where "
+        "there are too many (`of`) to look at each, and within which share the tokens in are known (`input_within`).",
         opened=frozenset({"interval_expected.models"}),
     ),
     Document(
@@ -96,7 +97,8 @@ DOCUMENTS = (
         "this run's own, called or reread; those on record before are among `known`, and "
         "without a decision in `known_no_verdict`. `no_verdict` counts "
         "replies without a decision, `failed` calls without a reply, each by reason. `reread`: read "
-        "anew without a call. `adapted`: what the endpoint made us leave out. `describe-images` and `answer` "
+        "anew without a call. `asked_meanwhile`: of the known, what other runs asked since this one began. "
+        "`adapted`: what the endpoint made us leave out. `describe-images` and `answer` "
         "print the same.",
         same={"runs": "where several protocols were asked: each as above"},
     ),

@@ -133,6 +133,13 @@ def test_at_the_end_the_record_is_told_whatever_helpers_said(
         assert now.requests == sum(not one.at_hand for one in ours)
 
 
+def test_of_answers_what_other_runs_asked_meanwhile_is_told_apart_from_what_was_known_and_what_was_asked() -> None:
+    """The record does not say who wrote an answer down, so other runs' are among the results."""
+    tally = Tally(planned=200, known=110, meanwhile=60, called=90, requests=90, verdicts=150)
+    now = counted_up(tally, [], Standing(results=Counter({"": 150}), reread=60, decided=200, of_everyone=True))
+    assert (now.known, now.meanwhile, now.reread, now.called, now.not_reached) == (110, 60, 0, 90, 0)
+
+
 @given(things=THINGS, whole=st.booleans(), data=st.data())
 @settings(max_examples=examples(400), deadline=None)
 def test_while_it_goes_on_no_more_is_told_than_was_done_and_no_less_than_who_leads_has_come_to(

@@ -1,15 +1,19 @@
 """A dry run of more trials than are counted one by one: some are drawn, and stand for all."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from evenhand.engine.run.drawn import COUNTED_MOST, DRAWN
+from evenhand.domain.identity import bytes_hash
+from evenhand.domain.item import Benchmark
+from evenhand.engine.run.drawn import COUNTED_MOST, DRAWN, dry_run_of
 from evenhand.engine.run.expected import lessons
 from evenhand.engine.run.quote import DryRun
 from evenhand.engine.tasks.judging import Matching, PreparedStudy
 from evenhand.models.prices import Price
 from tests.engine.studies import Bench, bench
+from tests.images.pictures import encoded, photo
 
 REPLICATES = 500
 MODELS = ("ann", "ben", "c" * 3000)
@@ -39,6 +43,26 @@ async def test_of_very_many_trials_some_are_drawn_and_the_whole_is_estimated_fro
         assert 0.005 < all_of_them.error < 0.03, "two trials of three show a long answer"
         assert all_of_them.cost_usd == pytest.approx(all_of_them.input_tokens + all_of_them.output_tokens, rel=1e-6)
         assert counted(it, REPLICATES) == all_of_them, "the same plan is told the same way again"
+
+
+async def test_the_endpoint_is_asked_whether_it_takes_pictures_where_one_item_in_thousands_has_one(
+    tmp_path: Path,
+) -> None:
+    async with bench(tmp_path) as it:
+        made = it.study(items=2, protocol="pairwise", matching=Matching(replicates=1))
+        asking = made.asking
+        first, picture = next(iter(made.trials())), encoded(photo(20, 20), "PNG")
+        seen = replace(asking.items[first.item], label="seen", images=(bytes_hash(picture),))
+        with_it = Benchmark(
+            name="seen", items=(seen,), licence="CC0-1.0", citation="", protocols=(), pictures={seen.images[0]: picture}
+        )
+        it.ledger.register_benchmark(with_it)
+        asking = replace(asking, items={**asking.items, seen.digest: seen})
+        trials = [replace(first, replicate=number) for number in range(COUNTED_MOST + 1)]
+        last = max((replace(first, item=seen.digest, replicate=n) for n in range(9)), key=lambda one: one.key)
+        quoted = dry_run_of([*trials, last], asking=asking, ledger=it.ledger, quote=it.quote(None), second=None)
+        assert quoted.drawn == DRAWN
+        assert {pictures for _, _, pictures in quoted.kinds} == {True, False}
 
 
 async def test_what_has_a_result_is_counted_one_by_one_and_not_drawn(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.verdict import Preference
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext, Pacing
+from evenhand.engine.run.others import Others
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
@@ -234,18 +235,20 @@ async def test_an_answer_is_the_reply_that_is_on_record(tmp_path: Path, waits: b
         assert texts == set(replies(it).values())
 
 
-async def described(it: Bench, items: Sequence[Item], *, waits: bool = True) -> Ended:
-    """In two calls each."""
+async def described(
+    it: Bench, items: Sequence[Item], *, waits: bool = True, amid: Callable[[], object] = lambda: None
+) -> Ended:
+    """In two calls each. `amid`: done when it is planned, and nothing is claimed yet."""
     asked = Addressee(name="cat", endpoint="scripted", model=it.endpoint.model, settings=GREEDY)
     task = Describing(asked=asked, mode="query-specific")
     context = CallContext(
         client=OpenAIWire(it.endpoint, environment={}), pricing=it.quote(None), budget=Budget(None), pacing=ONE_TRY
     )
     run = it.ledger.begin_run("describe-images", {}, study=None, version="0")
-    chunks = task.plan(items, {}, it.ledger)
-    planned = len(items)
+    chunks = [*task.plan(items, {}, it.ledger)]
+    amid()
     return await run_task(
-        task, chunks, planned=planned, run=run, ledger=it.ledger, context=context, stop=StopSign(), waits=waits
+        task, chunks, planned=len(items), run=run, ledger=it.ledger, context=context, stop=StopSign(), waits=waits
     )
 
 
@@ -278,6 +281,20 @@ async def test_the_second_call_is_not_made_while_another_run_is_at_it(tmp_path: 
         assert it.server.attempts.total() == 3
 
 
+@pytest.mark.parametrize("waits", [True, False])
+async def test_a_first_call_that_another_run_made_since_it_was_planned_is_not_made_again(
+    tmp_path: Path, waits: bool
+) -> None:
+    item, entries = Item(label="1", instruction="What is in the picture?"), Entries()
+    async with bench(tmp_path) as it:
+        asked = Addressee(name="cat", endpoint="scripted", model=it.endpoint.model, settings=GREEDY)
+        first = Describing(asked=asked, mode="query-specific").request(item)
+        entries.add_call(first, Reply(text="The roof."), run="other", at=0.0, cost_usd=0.0)
+        ended = await described(it, [item], waits=waits, amid=lambda: it.ledger.commit(entries))
+        assert ended.complete
+        assert ended.tally.requests == it.server.attempts.total() == 1
+
+
 async def test_two_items_that_ask_the_same_are_both_waited_for(tmp_path: Path) -> None:
     """They share a call, and so a claim."""
     items = [Item(label=it, instruction="What is in the picture?", ground_truth=it) for it in ("A roof.", "A cat.")]
@@ -294,6 +311,24 @@ async def test_two_items_that_ask_the_same_are_both_waited_for(tmp_path: Path) -
             ended = await run
         assert ended.complete
         assert rows_of(it, schema.responses) == len(items)
+
+
+async def test_what_other_runs_put_on_record_of_the_study_is_seen_as_it_comes(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study, more = it.study(items=1), it.study(items=3)
+        await it.run(study)
+        others = Others(it.ledger, study=more.study.key, run="ours")
+        others.begin()
+        others.look()
+        assert others.results.total() == 0
+        other = await it.run(more)
+        others.look()
+        others.look()
+        assert list(others.results.values()) == [other.tally.called]
+        assert Others(it.ledger, study=study.study.key, run="ours").results == Counter()
+        of_itself = Others(it.ledger, study=more.study.key, run=next(iter(others.results)))
+        of_itself.look()
+        assert sum(of_itself.results.values()) == 2
 
 
 async def test_whoever_waits_for_another_run_can_be_interrupted(tmp_path: Path) -> None:
@@ -362,6 +397,28 @@ async def test_a_budget_that_another_run_has_set_aside_is_waited_for(tmp_path: P
             ended = await run
         assert ended.complete
         assert ended.tally.called == 4
+
+
+async def test_what_another_run_frees_between_two_looks_is_there_to_be_spent(tmp_path: Path) -> None:
+    """First it is seen that nothing is left, and then that nobody holds anything."""
+    async with bench(tmp_path) as it:
+        budget, freed = Budget(1.0), False
+        other = BudgetAccountOnDisk(it.ledger, "judge all", most=1.0, lasts=False)
+        other.begin("other")
+        assert other.take(BILLION)
+
+        async def work(do: Callable[..., object], *given: object) -> object:
+            nonlocal freed
+            done = await asyncio.to_thread(do, *given)
+            if done is False and not freed:
+                freed = True
+                await asyncio.to_thread(other.give_back, keep=False)
+            return done
+
+        budget.open(it.ledger, "judge all")
+        budget.begin("ours", work, by_batch=False, waits=True)
+        assert await budget.reserve(1.0)
+        assert freed
 
 
 async def test_a_run_that_waits_and_has_no_call_under_way_sets_nothing_aside(tmp_path: Path) -> None:

@@ -108,6 +108,8 @@ class Budget:
                 if await self._others_may_leave_some():
                     await asyncio.sleep(AGAIN_SECONDS)
                     continue
+                if self._waits and await self._take(most):  # they left some between the two looks
+                    continue
                 self.reached = True
                 self.refuse(estimate)
                 return False

@@ -80,14 +80,16 @@ class Claiming(Generic[S, R]):
         """What of it is ours now. What others hold stands in `left`, and what they have decided is known."""
         claimed = await self._claim(batch)
         if self._waits:
+            looked_at, keys = {id(due) for due in batch}, {due.key for due in batch}
+            self.left = [due for due in self.left if id(due) not in looked_at]
             batch, claimed = await self._answered_meanwhile(batch, claimed)
-            looked_at = {due.key for due in batch}
-            self.left = [due for due in self.left if due.key not in looked_at]
             self.left += [due for due in batch if due.key in claimed.others]
-            self._tally.in_batches += len(looked_at - claimed.mine - claimed.decided - claimed.others)
+            self._tally.in_batches += len(keys - claimed.mine - claimed.decided - claimed.others)
             self.met_others = self.met_others or bool(claimed.others)
             self._tally.elsewhere = len(self.left)
         else:
+            if self._task.study is None:  # a claim does not say whether the first of two calls was made meanwhile
+                batch = await self._with_replies(batch, claimed.mine)
             self._tally.elsewhere += len(claimed.others)
         self._tally.known += len(claimed.decided)
         found = await self.count_of_others(claimed.decided)

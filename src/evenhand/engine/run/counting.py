@@ -27,15 +27,16 @@ def counted_up(tally: Tally, helpers: Sequence[Tally], standing: Standing) -> Ta
     decided = max(results, min(decided, planned))
     # What failed for who leads may have been asked by a helper since.
     failed = _at_most(tally.failed, planned - decided)
-    known = decided - results + reread
+    known, called = decided - results + reread, results - reread + failed.total()
+    meanwhile = min(tally.meanwhile, reread if standing.of_everyone else known - reread)
     return replace(
         told,
         planned=planned,
         known=known,
-        reread=reread,
-        meanwhile=min(tally.meanwhile, known - reread),
+        reread=reread - meanwhile if standing.of_everyone else reread,
+        meanwhile=meanwhile,
         by_crew=0,
-        called=results - reread + failed.total(),
+        called=called,
         verdicts=standing.results[""],
         no_verdict=Counter({why: number for why, number in standing.results.items() if why}),
         failed=failed,

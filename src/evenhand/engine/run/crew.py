@@ -41,6 +41,8 @@ class Standing:
     """Of these, how many were read from replies that were on record before; None: the processes' own counts hold."""
     decided: int | None = None
     """Of all that was planned, how much has a result, whosever it is; None: by what who leads has come to."""
+    of_everyone: bool = False
+    """`results` and `reread` hold what other runs asked meanwhile too: what is no trial tells not who put it there."""
 
 
 OnRecord: TypeAlias = Callable[[bool], Standing]

@@ -35,10 +35,13 @@ def dry_run_of(
     """As `dry_run`; of more than COUNTED_MOST trials without a result an estimate."""
     known = unknown = 0
     counted: list[Trial] = []
+    seeing: dict[bool, Trial] = {}
     for some in sorted_out(trials, asking=asking, ledger=ledger, retrying=retrying):
         known += len(some.known)
         unknown += len(some.unknown)
         counted += some.unknown
+        for trial in some.unknown:
+            seeing.setdefault(bool(asking.items[trial.item].images), trial)
         if len(counted) > COUNTED_MOST:
             # A key is a hash, so that the lowest ones are drawn by chance, and the same whenever they are drawn.
             counted = heapq.nsmallest(DRAWN, counted, key=_BY_KEY)
@@ -46,7 +49,15 @@ def dry_run_of(
         counted = heapq.nsmallest(DRAWN, counted, key=_BY_KEY)
     quoted = dry_run(plan(counted, asking=asking, ledger=ledger), quote, ledger, second=second)
     if unknown > len(counted):
+        # Whether the endpoint takes pictures is asked of all, and a few items with some may not have been drawn.
+        each = dry_run(plan([*seeing.values()], asking=asking, ledger=ledger), quote, ledger, second=second)
         quoted = _for_all(quoted, drawn=len(counted), unknown=unknown)
+        quoted = replace(
+            quoted,
+            kinds=each.kinds | quoted.kinds,
+            image_tokens_known=each.image_tokens_known and quoted.image_tokens_known,
+            images_by=each.images_by or quoted.images_by,
+        )
     return replace(quoted, trials=quoted.trials + known, known=quoted.known + known)
 
 

@@ -140,16 +140,18 @@ class ItemTask(ABC):
 
     def standing(self, items: Sequence[Item], known: Mapping[str, Response], ledger: Ledger, *, run: str) -> Standing:
         """What the record says of the run. `known`: as `plan` was given it, when the run began."""
-        results, reread = Counter[str](), 0
+        results, reread, counted = Counter[str](), 0, set[str]()
         for chunk in self.plan(items, known, ledger):
             for due in chunk.due:
                 result, made_in = self._come_to(due, ledger)
                 if result is not None:
                     lacking = self.outcome(result)
                     results["" if lacking is None else lacking.reason] += 1
-                    reread += run not in made_in
+                    reread += run not in made_in or due.key in counted  # two items that ask the same are one call
+                    counted.add(due.key)
         at_first = sum(item.digest in known for item in items)
-        return Standing(results=results, reread=reread, decided=at_first + results.total())
+        decided = at_first + results.total()
+        return Standing(results=results, reread=reread, decided=decided, of_everyone=True)
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Item]], *, holder: str) -> Claimed:
         # What is on record whole has only to be read and written down under this name.

@@ -56,12 +56,19 @@ class Columns:
     def with_more(self, *more: "Columns") -> "Columns":
         """Each of `more` has the names that are new, and numbers that count on from those before it."""
         every = (self, *more)
+        sources = [one._key_source for one in every]
         return Columns(
             numbers={name: np.concatenate([one.numbers[name] for one in every]) for name in NUMBERS},
             names={name: tuple(itertools.chain.from_iterable(one.names[name] for one in every)) for name in LISTS},
             unjudged=every[-1].unjudged,
-            make_keys=lambda: np.concatenate([one.keys for one in every]),
+            make_keys=lambda: np.concatenate([source() for source in sources]),
         )
+
+    @property
+    def _key_source(self) -> Callable[[], Keys]:
+        """Where its keys are from, without all else that it holds."""
+        keys: Keys | None = self.__dict__.get("keys")
+        return self.make_keys if keys is None else lambda: keys
 
     @cached_property
     def keys(self) -> Keys:

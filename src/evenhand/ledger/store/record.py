@@ -94,7 +94,9 @@ class Ledger:
         self.engine: Engine = engine_for(
             url, create=create, read_only=self.read_only, wait_seconds=wait_seconds, reach_seconds=reach_seconds
         )
-        self._reaching = server.Reaching(self.engine, wait_seconds if reach_seconds is None else reach_seconds)
+        self._reaching = server.Reaching(
+            self.engine, wait_seconds if reach_seconds is None else reach_seconds, crowded=reach_seconds is not None
+        )
         self.where: str = str(path or server.shown(make_url(url)))
         if path is None:
             server.closed_with(self, self.engine)

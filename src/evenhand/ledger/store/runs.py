@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, func, select
+from sqlalchemy import ColumnElement, Row, Select, exists, func, select
 
 from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger.store import schema, statements
@@ -15,6 +15,8 @@ from evenhand.ledger.store.record import Ledger, chunks
 
 CHARGED = "charged_usd"
 """In a run's outcome: what its calls took off the budget."""
+_AT_ONCE = 5_000
+"""Judgements whose calls are held in memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,18 +100,20 @@ def without_a_call(ledger: Ledger, run: str) -> int:
     """Of the results of `results_in`, how many were read from calls that earlier runs made."""
     made = schema.judgements.c
     why = func.coalesce(made.reason, "")
+    results = select(made.seq, made.calls).where(made.run == run, why.not_in(CALL_FAILED)).order_by(made.seq)
+    own = select(schema.calls.c.key).where(schema.calls.c.run == run)
+    found = last = 0
     with ledger.reading() as connection:
-        rest = [
-            set(json.loads(calls))
-            for (calls,) in connection.execute(select(made.calls).where(made.run == run, why.not_in(CALL_FAILED)))
-        ]
-        own = select(schema.calls.c.key).where(schema.calls.c.run == run)
-        asked = {
-            key
-            for some in chunks(sorted(set[str]().union(*rest)))
-            for key in connection.execute(own.where(schema.calls.c.key.in_(some))).scalars()
-        }
-    return sum(asked.isdisjoint(calls) for calls in rest)
+        while some := connection.execute(results.where(made.seq > last).limit(_AT_ONCE)).all():
+            last = some[-1].seq
+            rest = [set[str](json.loads(row.calls)) for row in some]
+            asked = {
+                key
+                for part in chunks(sorted(set[str]().union(*rest)))
+                for key in connection.execute(own.where(schema.calls.c.key.in_(part))).scalars()
+            }
+            found += sum(asked.isdisjoint(calls) for calls in rest)
+    return found
 
 
 @until_made
@@ -134,10 +138,11 @@ def results_since(ledger: Ledger, since: int, trials: Collection[str]) -> dict[s
 def results_by_others(ledger: Ledger, study: str, run: str, *, after: int, until: int) -> Counter[str]:
     """How many results of the study's trials other runs have put on record between two numbers, by run."""
     made, linked = schema.judgements.c, schema.study_trials.c
+    # Not a join: SQLite would begin it with all links of the study.
+    wanted = exists().where(linked.study == study, linked.trial == made.trial)
     query = (
         select(made.run, func.count())
-        .join_from(schema.judgements, schema.study_trials, (linked.study == study) & (linked.trial == made.trial))
-        .where(made.seq > after, made.seq <= until, made.run != run)
+        .where(wanted, made.seq > after, made.seq <= until, made.run != run)
         .where(func.coalesce(made.reason, "").not_in(CALL_FAILED))
         .group_by(made.run)
     )

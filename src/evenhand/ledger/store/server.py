@@ -155,17 +155,18 @@ def _end(engine: Engine, opened_by: int) -> None:
 class Reaching:
     """Connections to a server that was there before: it is waited for while it starts again or has no connection free.
 
-    Who comes when somebody has just waited in vain tries once: else many who come at once would queue up.
+    Where it is `crowded`, who comes when somebody has just waited in vain tries once: else many would queue up.
     """
 
-    def __init__(self, engine: Engine, seconds: float) -> None:
-        self._engine, self._seconds = engine, seconds
+    def __init__(self, engine: Engine, seconds: float, *, crowded: bool) -> None:
+        self._engine, self._seconds, self._crowded = engine, seconds, crowded
         self._in_vain = float("-inf")
         """When it was tried last, and not reached."""
 
     def connected(self) -> Connection:
         begun = time.monotonic()
-        patience = 0.0 if begun - self._in_vain < _IN_VAIN_SECONDS else self._seconds
+        just_in_vain = self._crowded and begun - self._in_vain < _IN_VAIN_SECONDS
+        patience = 0.0 if just_in_vain else self._seconds
         while True:
             try:
                 return self._engine.connect()

@@ -328,7 +328,7 @@ class _Held:
         of_row = is_digest(self.ledger, record.get("row_sha256"), behind_row)
         now = marks(self.ledger, walk.hashes)
         changed = [number for number, mark in now.items() if mark != then.marks[number]]
-        if not self._is_sealed() and ((of_board and of_row) or len(changed) == len(now)):
+        if not self._is_sealed() and ((of_board and of_row) or 2 * len(changed) > len(now)):
             return gone  # another ledger's marks tell nothing, nor do its digests
         if of_board and of_row:
             return [*gone, *(_MOVED.format(number=number) for number in changed)]
