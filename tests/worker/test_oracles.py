@@ -199,7 +199,10 @@ async def test_files_whose_figures_would_tell_single_verdicts_are_stopped_before
         # The second is told by the first of them, which waits too and is yet nearer to it.
         assert told_of == [(0, 11, 1), (0, 9, 3), (11, 0, 0), (11, 0, 0), (0, 11, 1)]
         like = f"model-1 1 (Team) [{first}]"
-        assert {estimates[one]["like"] for one in (chosen[0], another_teams)} == {like}
+        assert estimates[chosen[0]]["like"] == like
+        # Of another team, and the very same as that one.
+        same = tuple(estimates[another_teams][name] for name in ("like", "same", "changed"))
+        assert same == (f"model-2 1 (Team) [{chosen[0]}]", 12, 0)
         tells(page, f"11 of its answers are those of {like}, and it differs in 1", "Your decision")
         tells(after, "figures of its answers would tell single verdicts", "without battles against the reference")
         await contest.worked(server.base_url)
