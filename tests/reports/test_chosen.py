@@ -50,7 +50,7 @@ def changed(before: Answers, items: set[int], text: str = "Here I say something 
 
 OWN = answers(lambda place, item: f"{THINGS[place].capitalize()}, as asked in {item.label}.")
 EARLIER = (
-    EarlierAnswers(name="founder", own=False, texts=answers(wordy)),
+    EarlierAnswers(name="founder", own=False, founding=True, texts=answers(wordy)),
     EarlierAnswers(name="our first", own=True, texts=OWN),
     EarlierAnswers(name="terse", own=False, texts=answers(lambda place, _: "BAC"[place % 3])),
 )
@@ -234,3 +234,49 @@ def test_answers_that_differ_in_vowels_alone_are_others_where_vowels_are_marks()
     earlier = EarlierAnswers(name="boys", own=True, texts=boys)
     assert chosen_answers(girls, ITEMS, [earlier], drawn=False) == ChosenAnswers()
     assert chosen_answers(boys, ITEMS, [earlier], drawn=False).same == len(ITEMS)
+
+
+def test_small_skills_are_released_together_so_they_are_a_part_together():
+    skills = [("big", 10), ("a", 2), ("b", 2), (None, 2)]
+    items = tuple(
+        Item(label=f"{skill} {n}", instruction=f"{skill} {n}?", reference="r", category=skill)
+        for skill, most in skills
+        for n in range(most)
+    )
+    first = {one.digest: f"Behind it stands {THINGS[n]}." for n, one in enumerate(items)}
+    nonsense = {item: text if n < 11 else NONSENSE for n, (item, text) in enumerate(first.items())}
+    found = chosen_answers(nonsense, items, [], drawn=False)
+    assert found == ChosenAnswers(repeated=5, within="a, b, no skill")
+    copied = {item: f"I see {THINGS[20 - n]}." if n < 11 else text for n, (item, text) in enumerate(first.items())}
+    earlier = EarlierAnswers(name="first", own=True, texts=first)
+    found = chosen_answers(copied, items, [earlier], drawn=False)
+    assert found == ChosenAnswers(like="first", same=5, changed=1, within="a, b, no skill")
+
+
+def test_items_of_one_benchmark_alone_are_a_part_where_another_holds_the_rest():
+    """As views of two benchmarks are cut."""
+    cells = {one.digest: (None, False, frozenset({"x"} if n < 6 else {"x", "y"})) for n, one in enumerate(ITEMS)}
+    texts = {one.digest: OWN[one.digest] if n in {0, 1} else answers(other)[one.digest] for n, one in enumerate(ITEMS)}
+    assert chosen_answers(texts, ITEMS, EARLIER, drawn=False) == ChosenAnswers()
+    found = chosen_answers(texts, ITEMS, EARLIER, drawn=False, cells=cells)
+    assert (found.like, found.same, found.changed) == ("our first", 2, 4)
+
+
+@pytest.mark.parametrize("founding", [False, True])
+def test_a_text_is_no_answer_because_another_file_or_every_answer_of_a_founding_model_begins_so(founding: bool):
+    texts = answers(lambda place, item: other(place, item) if place == 3 else "Sure")
+    begins = answers(lambda place, _: f"Sure! In the picture is {THINGS[place]}.")
+    if not founding:  # another team's, on half of the items
+        begins = {item: text for n, (item, text) in enumerate(begins.items()) if n % 2}
+        begins |= {item: text for item, text in OWN.items() if item not in begins}
+    earlier = EarlierAnswers(name="pal", own=False, founding=founding, texts=begins)
+    assert chosen_answers(texts, ITEMS, [earlier], drawn=False) == ChosenAnswers(repeated=23)
+
+
+def test_answers_in_a_script_without_spaces_are_copies_whatever_signs_part_them():
+    words = "猫狗鸟鱼马牛羊鸡鸭鹅虎龙猴兔鼠蛇鹰鹿熊狼狐象蛙蜂"
+    theirs = answers(lambda place, _: f"一只{words[place]}坐在窗台上晒太阳")
+    parted = {item: text.replace("坐在", "坐，在") for item, text in theirs.items()}
+    texts = {**parted, ITEMS[3].digest: "一辆红色的汽车停在路边"}
+    founder = EarlierAnswers(name="founder", own=False, founding=True, texts=theirs)
+    assert chosen_answers(texts, ITEMS, [founder], drawn=False) == ChosenAnswers(like="founder", same=23, changed=1)

@@ -10,17 +10,21 @@ told too: which of its items make up a batch may be others then, as it is judged
 """
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from evenhand.domain.item import Item
 from evenhand.format.look_alikes import words_alone
 from evenhand.format.words import counted
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.batches import FEWEST, Cells, apart
 
 SHORT = 20
-"""Characters: answers that are shorter are the same by themselves, as "yes" is."""
+"""Letters, wide ones twice: answers that are shorter are the same by themselves, as "yes" is."""
+NAMED = 3
+"""Skills of a batch of several."""
 
 _CLAUSE = re.compile(r"[.,;:!?\n。，；：！？]")
 
@@ -32,6 +36,8 @@ class EarlierAnswers:
     name: str
     own: bool
     """Whether of the same team."""
+    founding: bool = False
+    """Whether the owner's: what no team could have written so that it excuses another file."""
     texts: Mapping[str, str]
     """By item."""
     elsewhere: int = 0
@@ -60,16 +66,17 @@ def chosen_answers(
     *,
     drawn: bool,
     reserved: Collection[str] = (),
+    cells: Cells | None = None,
 ) -> ChosenAnswers:
     """`texts`: the file's answers by item. `drawn`: whether it meets the reference on some of its items only, drawn by
     lot: then what several files have together is another sum. `reserved`: items of which a ladder tells a sum of its
-    own."""
-    said = {item: words_alone(text) for item, text in texts.items()}
-    known = [(one, {item: words_alone(text) for item, text in one.texts.items()}) for one in earlier]
-    heard = {item: _beginnings(item, earlier) for item in said}
-    for within, part in _parts(items, {*reserved}):
+    own. `cells`: by what views of the items are told apart; by skill and number of images where it is not said."""
+    said = {item: _letters(text) for item, text in texts.items()}
+    known = [(one, {item: _letters(text) for item, text in one.texts.items()}) for one in earlier]
+    heard = _heard(earlier)
+    for within, part in _parts(items, {*reserved}, _batches(items, said, cells)):
         here = {item: text for item, text in said.items() if item in part}
-        repeated = _repeated({item: text for item, text in here.items() if text not in heard[item]})
+        repeated = _repeated({item: text for item, text in here.items() if text not in heard.get(item, ())})
         if len(here) >= FEWEST and 2 * len(repeated) > len(here):
             return ChosenAnswers(repeated=len(repeated), within=within)
         found = [
@@ -86,7 +93,19 @@ def chosen_answers(
     return ChosenAnswers()
 
 
-def _parts(items: Sequence[Item], reserved: set[str]) -> Iterator[tuple[str, set[str]]]:
+def _batches(items: Sequence[Item], said: Collection[str], cells: Cells | None) -> Iterator[tuple[str, set[str]]]:
+    """As the figures of those that are answered are released: of small skills together, too."""
+    skills = {one.digest: one.category or "no skill" for one in items}
+    cells = cells or {one.digest: (one.category, len(one.images) > 1, frozenset()) for one in items}
+    for batch in apart([one.digest for one in items if one.digest in said], cells):
+        of = sorted({skills[item] for item in batch})
+        rest = f" and {counted(len(of) - NAMED, 'more skill')}" if len(of) > NAMED else ""
+        yield f"{', '.join(of[:NAMED])}{rest}", {*batch}
+
+
+def _parts(
+    items: Sequence[Item], reserved: set[str], batches: Iterable[tuple[str, set[str]]]
+) -> Iterator[tuple[str, set[str]]]:
     """All, and then what is shown for itself."""
     every = {one.digest for one in items}
     yield "", every
@@ -99,23 +118,43 @@ def _parts(items: Sequence[Item], reserved: set[str]) -> Iterator[tuple[str, set
     if several:
         yield "several images", several
         yield "one image", {one.digest for one in items} - several
+    yield from batches
 
 
-def _beginnings(item: str, earlier: Sequence[EarlierAnswers]) -> frozenset[str]:
-    """What others answer to the item, and how they begin: who says "yes" where another says "Yes, it is" repeats
-    itself because the questions are alike."""
-    given = [one.texts[item] for one in earlier if not one.own and item in one.texts]
-    return frozenset(words_alone(words) for text in given for words in (text, _CLAUSE.split(text, maxsplit=1)[0])) - {
-        ""
-    }
+def _letters(text: str) -> str:
+    """Where a script has no spaces, signs would part its words."""
+    return words_alone(text).replace(" ", "")
+
+
+def _short(text: str) -> bool:
+    if not text.isascii():
+        return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text) < SHORT
+    return len(text) < SHORT
+
+
+def _heard(earlier: Sequence[EarlierAnswers]) -> dict[str, set[str]]:
+    """By item, what founding models answer, and how they begin: who says "yes" where another says "Yes, it is" repeats
+    itself because the questions are alike. Not what one of them says nearly always, as "Sure"."""
+    heard: dict[str, set[str]] = {}
+    for one in earlier:
+        if not one.founding:
+            continue
+        begins = {
+            item: {_letters(words) for words in (text, _CLAUSE.split(text, maxsplit=1)[0])} - {""}
+            for item, text in one.texts.items()
+        }
+        times = Counter(chain.from_iterable(begins.values()))
+        for item, some in begins.items():
+            heard.setdefault(item, set()).update(text for text in some if 2 * times[text] <= len(begins))
+    return heard
 
 
 def _repeated(here: Mapping[str, str]) -> set[str]:
     """The items of long ones that are there more than once, and of the most frequent short one where there are more
     than a few."""
     count = Counter(here.values())
-    texts = {text for text, times in count.items() if len(text) >= SHORT and times > 1}
-    shortest = max((text for text in count if len(text) < SHORT), key=lambda text: (count[text], text), default="")
+    texts = {text for text, times in count.items() if times > 1 and not _short(text)}
+    shortest = max((text for text in count if _short(text)), key=lambda text: (count[text], text), default="")
     if count[shortest] >= FEWEST:
         texts.add(shortest)
     return {item for item, text in here.items() if text in texts}
@@ -123,7 +162,7 @@ def _repeated(here: Mapping[str, str]) -> set[str]:
 
 def _copied(here: Mapping[str, str], theirs: Mapping[str, str], earlier: EarlierAnswers) -> set[str]:
     """The items to which the answer is the earlier file's."""
-    return {item for item, text in here.items() if theirs.get(item) == text and (earlier.own or len(text) >= SHORT)}
+    return {item for item, text in here.items() if theirs.get(item) == text and (earlier.own or not _short(text))}
 
 
 def _together(
