@@ -8,7 +8,7 @@ import httpx2 as httpx
 import pytest
 
 from evenhand.domain.item import Item
-from evenhand.domain.response import REFERENCE
+from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import Closed, Refused
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.event_log import TooLate
@@ -199,7 +199,10 @@ async def test_files_whose_figures_would_tell_single_verdicts_are_stopped_before
         # The second is told by the first of them, which waits too and is yet nearer to it.
         assert told_of == [(0, 11, 1), (0, 9, 3), (11, 0, 0), (11, 0, 0), (0, 11, 1)]
         like = f"model-1 1 (Team) [{first}]"
-        assert {estimates[one]["like"] for one in (chosen[0], another_teams)} == {like}
+        assert estimates[chosen[0]]["like"] == like
+        # Of another team, and the very same as that one.
+        same = tuple(estimates[another_teams][name] for name in ("like", "same", "changed"))
+        assert same == (f"model-2 1 (Team) [{chosen[0]}]", 12, 0)
         tells(page, f"11 of its answers are those of {like}, and it differs in 1", "Your decision")
         tells(after, "figures of its answers would tell single verdicts", "without battles against the reference")
         await contest.worked(server.base_url)
@@ -240,3 +243,41 @@ async def test_what_is_open_or_meets_the_reference_on_too_few_items_is_not_looke
     assert held[0] == [False, False]
     assert held[1] == [False, True]
     assert held[2][2] is False
+
+
+async def test_items_whose_verdicts_everybody_may_know_are_not_among_the_five_new_ones(ledger: Ledger):
+    """Half of them a model of the owner answers as the reference does, so the others are five of an earlier file and
+    one more."""
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        told = contest.items[:6]
+        contest.submitted(ours, team="birds")
+        second = contest.submitted(but({one.label for one in contest.items[:7]}), team="birds")
+        found: list[tuple[int, int]] = []
+        for _ in range(2):
+            await contest.worked(server.base_url)
+            estimated = contest.stands(second).estimated
+            assert estimated is not None
+            found.append((estimated.same, estimated.changed))
+            ledger.add_responses([Response(item=one.digest, model="zoe", text=str(one.reference)) for one in told])
+            set_terms(ledger, contest.id, replace(ALL, seed=ALL.seed + 1), by="owner")
+    assert found == [(0, 0), (5, 1)]
+
+
+@pytest.mark.parametrize("variant", ["", "spoken"])
+async def test_answers_of_a_founding_model_are_known_in_every_variant_and_when_they_were_replaced(
+    ledger: Ledger, variant: str
+):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        before = ledger.responses_to([one.digest for one in contest.items])
+        ledger.add_responses(
+            [Response(item=one.digest, model="ann", text=ours(one), variant=variant) for one in contest.items],
+            replace=True,
+        )
+        ledger.add_responses([one for one in before if one.model == "ann"], replace=True)
+        made = contest.submitted(but({"3"}), team="bees")
+        await contest.worked(server.base_url)
+    estimated = contest.stands(made).estimated
+    assert estimated is not None
+    assert (estimated.like, estimated.same, estimated.changed) == ("ann", 11, 1)

@@ -10,7 +10,8 @@ _MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0
 _ALIKE = str.maketrans("i1|0", "lllo")
 _DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 _SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
-_WORDS = re.compile(r"[^\W_]+")
+_WORDS = r"[\p{L}\p{N}\p{M}]+"
+"""With marks: in many scripts vowels are marks that combine with a letter."""
 _BLANK = "\u2800"
 """Of Braille: a letter without a dot."""
 
@@ -25,11 +26,13 @@ def words_alone(text: str) -> str:
     composed, and characters that are not seen."""
     if text.isascii():  # as most are, and of many it is asked
         return " ".join(text.lower().translate(_SIGNS).split())
-    return " ".join(_WORDS.findall(_seen(text).casefold()))
+    import regex  # knows Unicode's properties, which the standard library does not
+
+    return " ".join(regex.findall(_WORDS, _seen(text).casefold()))
 
 
 def _seen(text: str) -> str:
-    import regex  # knows Unicode's properties, which the standard library does not
+    import regex
 
     text = unicodedata.normalize("NFKC", _MARKS.sub("", text))
     return regex.sub(r"\p{Default_Ignorable_Code_Point}+", "", text)

@@ -3,15 +3,16 @@ and answers by which figures against the reference would tell single verdicts.""
 
 import re
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import count
 from typing import TypedDict
 
-from evenhand.domain.item import Benchmark
+from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import SubmissionState, labelled
 from evenhand.domain.trial import Condition
 from evenhand.engine.tasks.joining import JoinedBoard, protocol_of, submitted_texts
 from evenhand.ledger.read.projection import items_of
-from evenhand.ledger.read.same_replies import asked_alike, questions_on_record
+from evenhand.ledger.read.same_replies import answered_as_the_reference, answers_ever, asked_alike, questions_on_record
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake, intakes_on_record
 from evenhand.ledger.submissions.placements import judge_of
@@ -21,7 +22,7 @@ from evenhand.protocols.plain import plain
 from evenhand.protocols.protocol import Protocol, ProtocolError
 from evenhand.protocols.skeleton import decoded
 from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.released import FEWEST, cells_of, once_open, open_items
 from evenhand.site.http.visibility import everybody_sees
 
 SAMPLES = 5
@@ -84,11 +85,31 @@ def _chosen(
 ) -> ChosenAnswers:
     if met < FEWEST or everybody_sees(ledger, board.intake.board.data):
         return ChosenAnswers()  # no figure rests on it, or all of it is public
-    asked = {item.digest for item in board.items}
+    items = _hiding(ledger, board)
+    asked = {item.digest for item in items}
     texts = {one.item: one.text for one in answers if one.item in asked}
     earlier = [*_founding(ledger, board), *_submitted(ledger, board, submission)]
-    reserved = board.intake.terms.reserved
-    return chosen_answers(texts, board.items, earlier, drawn=met < len(texts), reserved=reserved)
+    return chosen_answers(
+        texts,
+        items,
+        earlier,
+        drawn=met < len(texts),
+        reserved=asked & {*board.intake.terms.reserved},
+        cells=cells_of(ledger, board.intake.board.data),
+    )
+
+
+def _hiding(ledger: Ledger, board: JoinedBoard) -> list[Item]:
+    """Those on which the reference plays and a verdict against it is withheld: no other helps to hide one."""
+    own = board.intake.board
+    given = ledger.responses_to([one.digest for one in board.items], variant=own.variant, plain=board.plain)
+    played = {one.item for one in given if one.model == REFERENCE}
+    told = {
+        *open_items(ledger, own.data),
+        *once_open(ledger, board.items),
+        *answered_as_the_reference(ledger, board.items),
+    }
+    return [one for one in board.items if one.digest in played and one.digest not in told]
 
 
 def _asked_here(ledger: Ledger, board: JoinedBoard) -> dict[str, list[str]]:
@@ -101,13 +122,24 @@ def _asked_here(ledger: Ledger, board: JoinedBoard) -> dict[str, list[str]]:
 
 def _founding(ledger: Ledger, board: JoinedBoard) -> list[EarlierAnswers]:
     """Their answers are public, so anybody can submit them with one changed; also of those that play on another board
-    alone, which may share items, or ask the same under another skill."""
+    alone, which may share items, or ask the same under another skill. In every variant, and those that were replaced
+    since: all of them may have been seen."""
     own, asked = {item.digest for item in board.items}, _asked_here(ledger, board)
-    texts: dict[tuple[str, bool], dict[str, str]] = {}
-    for one in ledger.responses_to(asked, variant=board.intake.board.variant, plain=board.plain):
-        if one.model != REFERENCE and labelled(one.model) is None:
-            texts.setdefault((one.model, one.item in own), {}).update(dict.fromkeys(asked[one.item], one.text))
-    return [EarlierAnswers(name=model, own=False, texts=given) for (model, _), given in sorted(texts.items())]
+    standing = ledger.responses_to(asked, variant=None)
+    stand = {one.digest for one in standing}
+    replaced = [one for one in answers_ever(ledger, asked) if one.digest not in stand]
+    texts: dict[tuple[str, str, bool, int], dict[str, str]] = {}
+    for one in (*standing, *replaced):
+        if one.model == REFERENCE or labelled(one.model) is not None:
+            continue
+        for item in asked[one.item]:
+            keys = ((one.model, one.variant, one.item in own, n) for n in count())
+            given = next(some for key in keys if item not in (some := texts.setdefault(key, {})))
+            given[item] = one.text
+    return [
+        EarlierAnswers(name=model, own=False, founding=True, texts=given)
+        for (model, *_), given in sorted(texts.items())
+    ]
 
 
 def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator[EarlierAnswers]:

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 from sqlalchemy import select
 
 from evenhand.domain.item import Item
-from evenhand.domain.response import REFERENCE
+from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import labelled
 from evenhand.format.look_alikes import words_alone
-from evenhand.ledger.store import schema
+from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.record import Ledger, chunks
 
 
@@ -94,3 +94,15 @@ def answered_as_the_reference(ledger: Ledger, items: Iterable[Item]) -> set[str]
                 elif model == REFERENCE and item in asked:
                     references.setdefault(said, set()).add(item)
     return {item for said, those in references.items() if said in others for item in those}
+
+
+def answers_ever(ledger: Ledger, items: Iterable[str]) -> list[Response]:
+    """All that models answered to these items, in every variant, also what was replaced; not what an audit altered."""
+    table = schema.responses
+    query = select(table).where(table.c.alteration.is_(None)).order_by(table.c.digest)
+    with ledger.reading() as connection:
+        return [
+            rows.response_from(row)
+            for some in chunks(sorted(items))
+            for row in connection.execute(query.where(table.c.item.in_(some)))
+        ]

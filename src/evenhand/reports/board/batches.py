@@ -260,6 +260,12 @@ def _by_pair(
     }
 
 
+def apart(items: Iterable[str], cells: Cells) -> list[list[str]]:
+    """The batches that verdicts on all of these items would make up."""
+    found = _apart([_Unreleased(item=one, rows=(), hides=True) for one in items], cells)
+    return [[one.item for one in some] for some in found]
+
+
 def _apart(found: Sequence[_Unreleased], cells: Cells) -> list[list[_Unreleased]]:
     """Batches, of one cell where there are enough items in it, else of one skill, else of what remains together."""
     batches, left = _grouped(found, lambda one: cells[one.item])

@@ -114,6 +114,13 @@ def steering_told(said: Estimated) -> str:
 def chosen_told(said: Estimated) -> str:
     """By what its figures would tell single verdicts; empty where nothing was found."""
     where = f" to the items of '{said.within}'" if said.within else ""
+    if said.repeated and said.like:
+        new = "1 answer is" if said.changed == 1 else f"{said.changed or 'no'} answers are"
+        return (
+            f"{said.same:,} of its answers{where} are those of {said.like}, {said.repeated:,} more say the same as "
+            f"others of them, and {new} new: the figures of these files against the reference, taken from each other, "
+            "tell how the judge decided there."
+        )
     if said.repeated:
         return (
             f"{said.repeated:,} of its answers{where} say the same as others of them, so they are sure to lose: what "
@@ -121,7 +128,8 @@ def chosen_told(said: Estimated) -> str:
         )
     if not said.like:
         return ""
-    changed = f"it differs in {said.changed:,}" if said.changed else "it differs in none, and meets it on other items"
+    none = "it differs in none, and may be counted in other batches or meet it on other items"
+    changed = f"it differs in {said.changed:,}" if said.changed else none
     return (
         f"{said.same:,} of its answers{where} are those of {said.like}, and {changed}: the figures of these files "
         "against the reference, taken from each other, tell how the judge decided there."
