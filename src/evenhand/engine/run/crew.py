@@ -42,7 +42,7 @@ class Standing:
     decided: int | None = None
     """Of all that was planned, how much has a result, whosever it is; None: by what who leads has come to."""
     of_everyone: bool = False
-    """`results` and `reread` hold what other runs asked meanwhile too: what is no trial tells not who put it there."""
+    """`results` and `reread` hold what other runs asked meanwhile too: nothing says who wrote an answer down."""
 
 
 OnRecord: TypeAlias = Callable[[bool], Standing]
