@@ -244,3 +244,18 @@ async def test_what_ends_a_helper_ends_all_but_for_its_own_bad_luck() -> None:
         error = together.stop.error
         assert isinstance(error, Misuse)
         assert (str(error), error.code) == ("The key is wrong.", "EH-KEY-REFUSED")
+
+
+@skipping
+async def test_each_helper_begins_at_another_part_of_the_plan() -> None:
+    together = Together(Pacing())
+    await together.leader.run_of("job", lambda: "run 1")
+    async with together.leader.beside("job", Tally(), together.stop):
+        helpers = [together.join() for _ in range(3)]
+        together.leader.lost(helpers[1][1])
+        helpers.append(together.join())  # in its place
+        for number, (helper, _) in enumerate(helpers):
+            if number != 1:
+                await helper.run_of("job", lambda: "never")
+    begins = [together.leader.begins, *(helper.begins for helper, _ in helpers)]
+    assert begins == [0, 1 / 2, 0, 3 / 4, 1 / 8]

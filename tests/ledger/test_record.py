@@ -20,7 +20,7 @@ from evenhand.ledger.store import statements
 from evenhand.ledger.store.kept import noted
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import CHUNK, Entries, Ledger
-from evenhand.ledger.store.runs import find_run, runs
+from evenhand.ledger.store.runs import find_run, results_by_others, runs
 from evenhand.ledger.upkeep import chain
 from evenhand.ledger.upkeep import check as upkeep
 from evenhand.site.living.public_export import on_record
@@ -453,3 +453,14 @@ def test_what_is_asked_for_many_keys_is_found_by_an_index_and_not_by_going_throu
             plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", given)]
             assert not [step for step in plan if step.startswith("SCAN") and "json_each" not in step], query
     assert len(asked) == 2 * len(by_keys)
+
+
+def test_what_other_runs_have_judged_is_looked_for_among_the_newest_judgements_alone(tmp_path: Path):
+    with Ledger(f"sqlite:///{tmp_path}/ledger.db") as ledger, ledger.reading() as connection:
+        asked: list[tuple[str, tuple[object, ...]]] = []
+        event.listen(ledger.engine, "before_cursor_execute", lambda *told: asked.append((told[2], told[3])))
+        results_by_others(ledger, "study", "run", after=5, until=9)
+        ((query, given),) = asked
+        plan = [row[3] for row in connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {query}", given)]
+    assert plan[0] == "SEARCH judgements USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)"
+    assert not [step for step in plan if step.startswith("SCAN")]

@@ -87,7 +87,7 @@ async def run_study(
     if run is None:
         await context.close()
         return left_to_others(prepared.wanted, interrupted=stop.interrupted)
-    chunks = prepared.plan(ledger, retrying=retrying)
+    chunks = prepared.plan(ledger, retrying=retrying, begins=crew.begins, at_once=crew.planned)
 
     def recount() -> int | None:
         if retrying and retrying.reasons:

@@ -148,10 +148,10 @@ class AnswerOrder:
         if run is None:
             await context.close()
             return left_to_others(len(self.items), interrupted=watch.stop.interrupted)
-        known = self._known()
+        known, before = self._known(), int(crew.begins * len(self.items))
         return await run_task(
             self.task,
-            self.task.plan(self.items, known, self.ledger),
+            self.task.plan((*self.items[before:], *self.items[:before]), known, self.ledger, at_once=crew.planned),
             planned=len(self.items),
             run=run,
             ledger=self.ledger,

@@ -18,12 +18,15 @@ from evenhand.engine.run.retry import LongPause
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.ledger.store.opening import LedgerError
+from evenhand.ledger.store.record import CHUNK
 
 Message: TypeAlias = dict[str, Any]
 Say: TypeAlias = Callable[[Message], None]
 
 CLAIMED_AT_ONCE = 50
 """Fewer than a run alone claims: of a small plan each process gets a part."""
+PLANNED_AT_ONCE = 2 * CLAIMED_AT_ONCE
+"""Fewer than a run alone plans: what another asks before it is claimed here was planned in vain."""
 ERRORS: dict[str, type[EvenhandError]] = {"misuse": Misuse, "ledger": LedgerError, "pause": LongPause}
 """That end a run, by what they are called in a message."""
 
@@ -60,6 +63,17 @@ class Crew(Protocol):
         """How much each claims at once."""
         ...
 
+    @property
+    def planned(self) -> int:
+        """How much each plans at once."""
+        ...
+
+    @property
+    def begins(self) -> float:
+        """Behind which share of the plan it begins, to come to what is before that last: so that each is at another
+        part, and finds what others had asked when it comes there."""
+        ...
+
     def limited(self, context: CallContext) -> CallContext:
         """With the limits that all share."""
         ...
@@ -90,6 +104,8 @@ class _Alone:
 
     leads = True
     claims = CLAIM_BATCH
+    planned = CHUNK
+    begins = 0.0
 
     def limited(self, context: CallContext) -> CallContext:
         return context

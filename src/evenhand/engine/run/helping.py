@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from evenhand.domain.errors import code_of
 from evenhand.engine.run.calling import CallContext
-from evenhand.engine.run.crew import CLAIMED_AT_ONCE, ERRORS, Message, OnRecord, Say, told
+from evenhand.engine.run.crew import CLAIMED_AT_ONCE, ERRORS, PLANNED_AT_ONCE, Message, OnRecord, Say, told
 from evenhand.engine.run.limits import Limits
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
@@ -93,9 +93,12 @@ class Helper:
 
     leads = False
     claims = CLAIMED_AT_ONCE
+    planned = PLANNED_AT_ONCE
 
     def __init__(self, say: Say) -> None:
         self._say = say
+        self.begins = 0.0
+        """As who leads says."""
         self._places: dict[str, _FarPlaces] = {}
         self._starts: dict[int, asyncio.Future[None]] = {}
         self._asked: dict[str, asyncio.Future[str | None]] = {}
@@ -115,6 +118,7 @@ class Helper:
                 if message["role"] in self._places:
                     self._places[message["role"]].hold(message["seconds"])
             case "run":
+                self.begins = message.get("begins", 0.0)
                 self._tell_run(message["job"], message["run"])
             case "stop":
                 self.told_to_stop()

@@ -13,6 +13,7 @@ from evenhand.engine.run.counting import counted_up, seen_so_far
 from evenhand.engine.run.crew import (
     CLAIMED_AT_ONCE,
     ERRORS,
+    PLANNED_AT_ONCE,
     Message,
     OnRecord,
     Say,
@@ -78,9 +79,11 @@ class _OwnPlaces:
 class Member:
     """A helper as who leads knows it."""
 
-    def __init__(self, leader: "Leader", say: Say) -> None:
+    def __init__(self, leader: "Leader", say: Say, number: int) -> None:
+        """`number`: it is the first, second, ... that joined."""
         self._leader = leader
         self.say = say
+        self._number = number
         self.heard = False
         """Whether it has ever said anything."""
         self.looked = 0
@@ -101,6 +104,16 @@ class Member:
     def silent(self) -> bool:
         """Whether it has stopped telling what it has done, which one that runs does several times a second."""
         return self.job is not None and self.looked * _LOOK_SECONDS > LEASE_SECONDS
+
+    @property
+    def begins(self) -> float:
+        """In the midst of the longest part that nobody has begun before: 1/2, 1/4, 3/4, 1/8, 5/8, ..."""
+        share, number, found = 1.0, self._number, 0.0
+        while number:
+            share /= 2
+            found += share * (number % 2)
+            number //= 2
+        return found
 
     def hears(self, message: Message) -> None:
         if self not in self._leader.members:
@@ -173,6 +186,8 @@ class Leader:
 
     leads = True
     claims = CLAIMED_AT_ONCE
+    planned = PLANNED_AT_ONCE
+    begins = 0.0
 
     def __init__(
         self,
@@ -199,7 +214,7 @@ class Leader:
         self._budget: Budget | None = None
 
     def joined(self, say: Say) -> Member:
-        member = Member(self, say)
+        member = Member(self, say, len(self.members) + len(self.left) + 1)
         self.members.add(member)
         return member
 
@@ -262,7 +277,7 @@ class Leader:
         elif job in self._runs and self._stop is not None:
             member.job = job
             member.begun.add(job)
-            member.say({"kind": "run", "job": job, "run": self._runs[job]})
+            member.say({"kind": "run", "job": job, "run": self._runs[job], "begins": member.begins})
         else:
             self._asking.append((member, job))
 

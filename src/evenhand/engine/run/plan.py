@@ -26,10 +26,15 @@ class Retrying:
 
 
 def plan(
-    trials: Iterable[Trial], *, asking: "Asking", ledger: Ledger, retrying: Retrying | None = None
+    trials: Iterable[Trial],
+    *,
+    asking: "Asking",
+    ledger: Ledger,
+    retrying: Retrying | None = None,
+    at_once: int = CHUNK,
 ) -> Iterator[PlannedChunk[Trial]]:
-    """In chunks, so that a million trials do not sit in memory."""
-    for unasked in sorted_out(trials, asking=asking, ledger=ledger, retrying=retrying):
+    """In chunks of so many, so that a million trials do not sit in memory."""
+    for unasked in sorted_out(trials, asking=asking, ledger=ledger, retrying=retrying, at_once=at_once):
         due = _due(unasked.unknown, asking, ledger)
         later = _due(_later_attempts(due, asking, ledger), asking, ledger)
         yield PlannedChunk(
@@ -50,12 +55,17 @@ class SortedOut:
 
 
 def sorted_out(
-    trials: Iterable[Trial], *, asking: "Asking", ledger: Ledger, retrying: Retrying | None = None
+    trials: Iterable[Trial],
+    *,
+    asking: "Asking",
+    ledger: Ledger,
+    retrying: Retrying | None = None,
+    at_once: int = CHUNK,
 ) -> Iterator[SortedOut]:
     """In chunks. No prompt is written for it."""
     retrying = retrying or Retrying()
     stream = iter(trials)
-    while chunk := list(itertools.islice(stream, CHUNK)):
+    while chunk := list(itertools.islice(stream, at_once)):
         decided = ledger.decided((trial.key for trial in chunk), reader=asking.protocol.reader)
         unknown = [trial for trial in chunk if trial.key not in decided]
         if retrying.only_failed:

@@ -169,11 +169,11 @@ class ItemTask(ABC):
         return result if isinstance(result, NoVerdict) else None
 
     def plan(
-        self, items: Sequence[Item], known: Mapping[str, Response], ledger: Ledger
+        self, items: Sequence[Item], known: Mapping[str, Response], ledger: Ledger, *, at_once: int = CHUNK
     ) -> Iterator[PlannedChunk[Item]]:
-        """`known`: what the model has said on record, by the item's digest."""
-        for start in range(0, len(items), CHUNK):
-            chunk = items[start : start + CHUNK]
+        """In chunks of so many. `known`: what the model has said on record, by the item's digest."""
+        for start in range(0, len(items), at_once):
+            chunk = items[start : start + at_once]
             requests = {item.digest: self.request(item) for item in chunk if item.digest not in known}
             stored = ledger.find_calls(request.key for request in requests.values())
             yield PlannedChunk(

@@ -22,7 +22,7 @@ from evenhand.engine.tasks.extraction import Extraction, Extractor
 from evenhand.engine.tasks.pictures import refuse_addresses
 from evenhand.format.near_names import hint
 from evenhand.format.words import counted
-from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.record import CHUNK, Ledger
 from evenhand.protocols.closing import token_hash
 from evenhand.protocols.fence import fence_hash
 from evenhand.protocols.protocol import KNOWN_SLOTS, Protocol
@@ -152,8 +152,13 @@ class PreparedStudy:
     def trials(self) -> Iterator[Trial]:
         return wanted(self.study, self.answers)
 
-    def plan(self, ledger: Ledger, *, retrying: Retrying | None = None) -> Iterator[PlannedChunk[Trial]]:
-        return plan(self.trials(), asking=self.asking, ledger=ledger, retrying=retrying)
+    def plan(
+        self, ledger: Ledger, *, retrying: Retrying | None = None, begins: float = 0.0, at_once: int = CHUNK
+    ) -> Iterator[PlannedChunk[Trial]]:
+        """`begins`: behind which share of the trials; what is before that comes last. `at_once`: so many."""
+        behind = int(begins * self.wanted) // self.study.replicates
+        trials = wanted(self.study, self.answers, behind=behind)
+        return plan(trials, asking=self.asking, ledger=ledger, retrying=retrying, at_once=at_once)
 
     def dry_run(
         self, ledger: Ledger, quote: Quote, *, second: SecondCalls | None, retrying: Retrying | None = None
