@@ -289,3 +289,16 @@ def test_a_ledger_that_refuses_a_commit_leaves_the_purse_as_it_was(ledger: Ledge
     with ledger.writing() as connection:
         connection.execute(text("ALTER TABLE elsewhere RENAME TO budgets"))
     assert (process.purse.held, process.purse.bound, taken(ledger)) == before
+
+
+@pytest.mark.parametrize(("most", "ahead"), [(1000.0, 15), (100.0, 8), (1.0, 0)])
+def test_whoever_has_one_call_in_flight_sets_some_aside_for_the_next_where_much_is_left(
+    ledger: Ledger, most: float, ahead: int
+) -> None:
+    """And nearly nothing where little is: a kill would cut it off, and others may want it."""
+    one = joined(ledger, most)
+    assert one.send(DOLLAR // 100, 0)
+    assert one.purse.free // (DOLLAR // 100) == ahead
+    assert taken(ledger) == one.purse.held
+    one.end()
+    assert taken(ledger) == 0

@@ -37,8 +37,8 @@ class Commits:
 
 
 @asynccontextmanager
-async def writing(ledger: Ledger, in_flight: Callable[[], int]) -> AsyncGenerator[Writer]:
-    writer = Writer(ledger, study=STUDY.key, holder="", in_flight=in_flight)
+async def writing(ledger: Ledger, in_flight: Callable[[], int], *, shared: bool = False) -> AsyncGenerator[Writer]:
+    writer = Writer(ledger, study=STUDY.key, holder="", in_flight=in_flight, shared=shared)
     try:
         yield writer
     finally:
@@ -98,6 +98,24 @@ async def test_a_commit_begins_as_soon_as_all_in_flight_wait_for_it(ledger: Ledg
         assert writer._committing == 3
         await asyncio.gather(*waiting)
     assert stored(ledger) == 3
+
+
+async def test_one_of_several_processes_with_a_call_or_two_in_flight_does_not_commit_each_alone(ledger: Ledger):
+    """The next call may be as quick. Whatever waits is committed all the same, at the end of a pause at the latest."""
+    commits = Commits(ledger)
+    async with writing(ledger, lambda: 1, shared=True) as writer:
+        waiting = [asyncio.create_task(writer.put(entries(number))) for number in range(3)]
+        await asyncio.sleep(0)
+        assert writer._committing == 0
+        await asyncio.wait_for(asyncio.gather(*waiting), SECONDS)
+        assert (commits.count, stored(ledger)) == (1, 3)
+        with ledger.writing():  # which takes long
+            waiting = [asyncio.create_task(writer.put(entries(3)))]
+            await asyncio.wait(waiting, timeout=4 * PAUSE_SECONDS)
+        await asyncio.wait_for(waiting[0], SECONDS)
+        assert writer._took > PAUSE_SECONDS
+        await asyncio.wait_for(writer.put(entries(4)), SECONDS)
+    assert stored(ledger) == 5
 
 
 async def test_what_comes_while_a_commit_is_under_way_goes_into_one_next_to_it(ledger: Ledger):

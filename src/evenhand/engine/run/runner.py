@@ -106,6 +106,7 @@ class Runner(Generic[S, R]):
             study=task.study,
             holder=self._holder,
             in_flight=lambda: self.concurrency.in_flight,
+            shared=shared,
             purse=context.budget.on_disk,
             batches=self._desks,
         )

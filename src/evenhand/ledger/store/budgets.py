@@ -28,6 +28,8 @@ BATCH_HOLDER = "batch "
 """How the holders of what batches hold begin; their own mark follows."""
 BY_BATCH = "by batch "
 """How the run begins that a process holds for which sends in batches only: none of it is for a call on its way."""
+_LEFT_AHEAD = 1024
+"""One part of what is left, in so many, is set aside by a process with hardly a call in flight: a kill cuts it off."""
 _NOISE = 1e-3
 """Of a billionth: what the arithmetic of floats may add to a sum of dollars."""
 
@@ -129,13 +131,15 @@ class BudgetAccountOnDisk(BudgetAccount):
 
     @until_made
     def take(self, need: int) -> bool:
-        """With some more than needed, for the calls to come."""
+        """With some more than needed, for the calls to come: of much that is left more, or a process that has few calls
+        in flight would have a transaction for each."""
         if self.free >= need:
             return True
         with self._ledger.writing() as connection:
             left = self.most - self._taken(connection)
             need -= self.free
-            more = min(max(need, min(self.bound, 8 * need), self.bound // 4), left)
+            ahead = max(min(self.bound, 8 * need), self.bound // 4, min(16 * need, left // _LEFT_AHEAD))
+            more = min(max(need, ahead), left)
             if more < need:
                 return False
             mark(connection)

@@ -60,7 +60,8 @@ class Writer:
     """Commits at 100 records, after 50 ms, or as soon as every call in flight waits for it; in a thread of its own.
 
     What comes while one commit is under way goes into the next: where a commit takes long, each of them alone would
-    queue up behind it.
+    queue up behind it. Where several processes share a run, each has few calls in flight, and the next is about to
+    begin: then it waits for more as long as the commit before took.
     """
 
     def __init__(
@@ -70,11 +71,12 @@ class Writer:
         study: str | None,
         holder: str,
         in_flight: Callable[[], int],
+        shared: bool = False,
         purse: Settling | None = None,
         batches: SettlingBatches | None = None,
     ) -> None:
-        """`study`: links every trial committed to it. `holder`: whose claims the commits end. `purse`: what is charged
-        comes out of it. `batches`: what calls came through is settled there."""
+        """`study`: links every trial committed to it. `holder`: whose claims the commits end. `shared`: by several
+        processes. `purse`: what is charged comes out of it. `batches`: what calls came through is settled there."""
         self._ledger = ledger
         self._study = study
         self._holder = holder
@@ -85,6 +87,10 @@ class Writer:
         self._timer: asyncio.TimerHandle | None = None
         self._due = False
         """What is pending has waited long enough."""
+        self._shared, self._last = shared, False
+        """Of what is pending the last that is waited for has come."""
+        self._took = 0.0
+        """Seconds of the last commit."""
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="ledger")
         self._commits: set[asyncio.Task[None]] = set()
         self._committing = 0
@@ -96,7 +102,7 @@ class Writer:
         done: asyncio.Future[set[str]] = loop.create_future()
         self._pending.append((entries, done))
         if self._timer is None:
-            self._timer = loop.call_later(PAUSE_SECONDS, self._waited)
+            self._wait(PAUSE_SECONDS)
         if not self._committing:
             self._flush_if_ready()
         return await done
@@ -125,14 +131,22 @@ class Writer:
     def _flush_if_ready(self, acknowledged: int = 0) -> None:
         """`acknowledged`: so many of the calls in flight are on record and on their way out."""
         nobody_else = len(self._pending) + acknowledged >= self._in_flight()
-        if self._due or nobody_else or len(self._pending) >= BATCH:
+        if self._due or len(self._pending) >= BATCH or (nobody_else and not self._shared):
             self._flush()
+        elif nobody_else and not self._last:
+            self._last = True
+            self._wait(min(self._took, PAUSE_SECONDS))
+
+    def _wait(self, seconds: float) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(seconds, self._waited)
 
     def _flush(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._due = False
+        self._due = self._last = False
         if not self._pending:
             return
         batch, self._pending = self._pending, []
@@ -147,10 +161,12 @@ class Writer:
             together.extend(entries)
         fault: Exception | None = None
         lost: set[str] = set()
+        begun = asyncio.get_running_loop().time()
         try:
             lost = await self.run(self._ledger.commit, together)
         except Exception as error:  # noqa: BLE001  every waiter must learn of it, whatever it was
             fault = error
+        self._took = asyncio.get_running_loop().time() - begun
         self._committing -= len(batch)
         if self._pending and not self._committing:
             self._flush_if_ready(acknowledged=len(batch))
