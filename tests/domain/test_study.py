@@ -121,13 +121,6 @@ def test_no_trial_is_wanted_twice_and_none_with_an_answer_that_is_missing(study:
         assert (trial.rater, trial.condition, trial.attempt) == ("r", "c", 0)
 
 
-@given(studies, partial_answers, st.integers(0, 40))
-def test_whoever_begins_behind_some_showings_comes_to_them_last(study: Study, answers: Answers, behind: int):
-    every, turned = list(wanted(study, answers)), list(wanted(study, answers, behind=behind))
-    place = study.replicates * behind
-    assert turned == every[place:] + every[:place]
-
-
 @given(studies)
 def test_replicates_are_the_same_showings_again(study: Study):
     times = Counter((t.item, t.responses) for t in wanted(study, ALL))

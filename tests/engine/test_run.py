@@ -62,6 +62,15 @@ async def test_every_trial_is_asked_once_and_a_second_run_asks_nothing(tmp_path:
         assert len(recorded(it)) == 10
 
 
+async def test_a_plan_may_begin_in_its_midst_and_comes_to_what_is_before_that_last(tmp_path: Path) -> None:
+    async with bench(tmp_path) as it:
+        study = it.study(items=5)
+        every = [trial.key for trial in study.trials()]
+        chunks = list(study.plan(it.ledger, begins=0.3, at_once=4))
+    assert [due.key for chunk in chunks for due in chunk.due] == every[3:] + every[:3]
+    assert [len(chunk.due) for chunk in chunks] == [4, 4, 2]
+
+
 async def test_a_model_that_comes_later_is_judged_in_its_new_pairs_only(tmp_path: Path) -> None:
     async with bench(tmp_path) as it:
         await it.run(it.study(items=2, models=("ann", "ben")))

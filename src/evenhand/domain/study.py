@@ -3,7 +3,7 @@
 import heapq
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, get_args
 
@@ -95,16 +95,12 @@ Answers: TypeAlias = Mapping[str, Mapping[str, str]]
 """Digest of each response, by item digest and then by model."""
 
 
-def wanted(study: Study, answers: Answers, *, behind: int = 0) -> Iterator[Trial]:
-    """The study's trials, item by item; a pair is asked only where both models answered.
-
-    `behind`: so many showings, which come last.
-    """
-    showings: Callable[[Study, Answers], Iterator[tuple[str, ...]]] = wanted_showings
+def wanted(study: Study, answers: Answers) -> Iterator[Trial]:
+    """The study's trials, item by item; a pair is asked only where both models answered."""
+    shown: Iterable[tuple[str, ...]] = wanted_showings(study, answers)
     if study.pairing == "single":
-        showings = wanted_answers
-    later = itertools.islice(showings(study, answers), behind, None)
-    for item, *models in itertools.chain(later, itertools.islice(showings(study, answers), behind)):
+        shown = wanted_answers(study, answers)
+    for item, *models in shown:
         responses = tuple(answers[item][model] for model in models)
         for replicate in range(study.first_replicate, study.first_replicate + study.replicates):
             yield Trial(

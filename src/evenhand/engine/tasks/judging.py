@@ -1,5 +1,6 @@
 """From a benchmark, answers and a judge to a study that can be planned, run and resumed."""
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -156,8 +157,8 @@ class PreparedStudy:
         self, ledger: Ledger, *, retrying: Retrying | None = None, begins: float = 0.0, at_once: int = CHUNK
     ) -> Iterator[PlannedChunk[Trial]]:
         """`begins`: behind which share of the trials; what is before that comes last. `at_once`: so many."""
-        behind = int(begins * self.wanted) // self.study.replicates
-        trials = wanted(self.study, self.answers, behind=behind)
+        before = int(begins * self.wanted)
+        trials = itertools.chain(itertools.islice(self.trials(), before, None), itertools.islice(self.trials(), before))
         return plan(trials, asking=self.asking, ledger=ledger, retrying=retrying, at_once=at_once)
 
     def dry_run(
