@@ -3,10 +3,11 @@
     python -m bench.judging [--rounds 5] [--items 250] [--items-with-images 100] [--max-cost]
 
 The command reads its items, images and answers from files into a new ledger, and asks a scripted server in another
-process; answers and replies have 1,000 characters. A bare client, in a process of its own too, sends the very bodies
-that the command sent and reads the replies: an aiohttp loop, 64 at a time. They are measured by turns, so that a noisy
-machine disturbs them alike, and the ratio is what counts. Two are told: of a long run less a short one, so that the
-start is not in it, and of the whole long run.
+process; answers and replies are English sentences of 1,000 characters. A bare client, in a process of its own too,
+sends the very bodies that the command sent and reads the replies: aiohttp on the loop that the command runs on, 64 at
+a time. In each round the bare client goes first, then the command with one item, then the command with all of them;
+CPU is that of the process alone, user and system. Two ratios are told: of the command less its start, which is the
+command with one item (the interpreter, imports, a new ledger), and of the whole command.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import asyncio
 import gc
 import json
 import os
+import re
 import resource
 import subprocess
 import sys
@@ -23,7 +25,6 @@ import urllib.request
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,8 @@ import orjson
 from sqlalchemy import select
 
 from bench.figures import Figure, median_figure, print_table
-from bench.generated import PICTURES_EACH, Words, endpoint_at, picture
+from bench.generated import PICTURES_EACH, Prose, endpoint_at, picture
+from evenhand.api import running
 from evenhand.domain.call import Message, Part, Picture, Request
 from evenhand.domain.rater import Settings
 from evenhand.ledger.store import schema
@@ -48,39 +50,52 @@ MODELS = 4  # six pairs in two orders: twelve judgements an item
 LENGTH = 1000
 """Characters of an answer, and of a reply."""
 AT_MOST = 2.5
-_BLOCK = 192
+_EVENHAND = Path(sys.executable).with_name("evenhand")
+"""As it is installed."""
+_BLOCK_BYTES = 80 * 2**20
 """Prepared bodies held in memory at once: with images they are 0.4 MB each."""
+_ANSWERS = re.compile(r"Response A: (.*?)\n\nResponse B: (.*?)(?:\n\nThink step-by-step|\Z)", re.DOTALL)
 
 
 def write_study(folder: Path, *, items: int, pictures: bool) -> None:
-    """Instructions of 30 words; captions of 40, or three images of 100 KB each; four models' answers."""
-    words = Words(1)
+    """Instructions of 150 characters; captions of 250, or three images of 100 KB each; four models' answers."""
+    prose = Prose(1)
     asked: list[dict[str, Any]] = []
     answers: list[dict[str, Any]] = []
     for number in range(items):
-        row: dict[str, Any] = {"item": str(number), "instruction": words.text(30)}
+        row: dict[str, Any] = {"item": str(number), "instruction": prose.about_a_picture(150)}
         if pictures:
             names = [f"{number}-{place}.{'png' if place % 2 else 'jpg'}" for place in range(PICTURES_EACH)]
             for place, name in enumerate(names):
-                (folder / name).write_bytes(picture(words.draw, as_jpeg=place % 2 == 0))
+                (folder / name).write_bytes(picture(prose.draw, as_jpeg=place % 2 == 0))
             row["images"] = names
         else:
-            row["caption"] = words.text(40)
+            row["caption"] = prose.about_a_picture(250)
         asked.append(row)
         answers += [
-            {"item": str(number), "model": f"model-{model}", "response": words.up_to(LENGTH)} for model in range(MODELS)
+            {"item": str(number), "model": f"model-{model}", "response": prose.about_a_picture(LENGTH)}
+            for model in range(MODELS)
         ]
     for name, rows in (("items", asked), ("answers", answers)):
-        (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        _write_rows(folder / f"{name}.jsonl", rows)
+        _write_rows(folder / f"{name}-of-one.jsonl", [row for row in rows if row["item"] == "0"])
+
+
+def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
 
 
 def serve() -> None:
-    """The judge: other words about each case, and a decision."""
-    words = Words(2)
+    """The judge: other sentences about each case, words of both answers among them, and a decision."""
+    prose = Prose(2)
 
-    def reply(_: Body) -> str:
-        decision = f"\n\nOverall, Response {words.draw.choice('AB')} is better."
-        return words.up_to(LENGTH - len(decision)) + decision
+    def reply(body: Body) -> str:
+        asked = body["messages"][-1]["content"]
+        text = asked if isinstance(asked, str) else "".join(part.get("text", "") for part in asked)
+        found = _ANSWERS.search(text)
+        assert found is not None
+        decision = f"\n\nOverall, Response {prose.draw.choice('AB')} is better."
+        return prose.of_a_judge(found[1], found[2], LENGTH, ending=decision)
 
     async def served() -> None:
         async with ScriptedServer(Script(judge=reply, keep=False)) as server:
@@ -96,29 +111,30 @@ class Spent:
 
     calls: int
     cpu: float
-    """Seconds, of all that it did."""
+    """Seconds, user and system, of all that it did."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    short: Spent
-    long: Spent
     bare: Spent
     """Of its calls alone."""
+    start: Spent
+    """Of the command with one item."""
+    command: Spent
 
     @property
-    def more(self) -> float:
-        """Seconds of CPU for each judgement that the long run has more than the short."""
-        return (self.long.cpu - self.short.cpu) / (self.long.calls - self.short.calls)
+    def net(self) -> float:
+        """Seconds of CPU of a judgement, without the start."""
+        return (self.command.cpu - self.start.cpu) / (self.command.calls - self.start.calls)
 
     @property
     def whole(self) -> float:
-        """Seconds of CPU for each judgement of the long run, its start included."""
-        return self.long.cpu / self.long.calls
+        """Seconds of CPU of a judgement, with its share of the start."""
+        return self.command.cpu / self.command.calls
 
     @property
     def call(self) -> float:
-        """Seconds of CPU for each bare call."""
+        """Seconds of CPU of a bare call."""
         return self.bare.cpu / self.bare.calls
 
 
@@ -127,20 +143,19 @@ class Case:
     name: str
     room: Path
     """With the study's files."""
-    items: int
     url: str
     more: tuple[str, ...] = ()
     """Flags."""
 
-    def judged(self, *, limit: int | None = None, store: str | None = None) -> Spent:
-        """By the command, into a new ledger."""
+    def judged(self, *, one: bool = False, store: str | None = None) -> Spent:
+        """By the command, into a new ledger. `one`: of the items the first alone."""
+        of = "-of-one" if one else ""
         with tempfile.TemporaryDirectory(prefix="ledger-", dir=self.room) as made:
-            files = ("judge", "items.jsonl", "--responses", "answers.jsonl", "--protocol", "visit_pairwise")
+            files = ("judge", f"items{of}.jsonl", "--responses", f"answers{of}.jsonl", "--protocol", "visit_pairwise")
             judge = ("--judge", "openai/scripted", "--judge-base-url", self.url, "--endpoint-name", "bench")
-            some = () if limit is None else ("--limit", str(limit))
             kept = ("--store", store or f"sqlite:///{made}/ledger.db", "--json")
             used = _cpu_of_children()
-            outcome = self._run("-m", "evenhand", *files, *judge, *some, *self.more, *kept)
+            outcome = self._run(str(_EVENHAND), *files, *judge, *self.more, *kept)
             cpu = _cpu_of_children() - used
         if not outcome["verdicts"] == outcome["planned"] == outcome["called"] == outcome["requests"]:
             raise SystemExit(f"The run did not do what is measured: {outcome}")
@@ -148,48 +163,48 @@ class Case:
 
     def bare(self, store: str) -> Spent:
         """By a bare client, of the calls on record in a ledger."""
-        sent = self._run("-m", "bench.judging", "--bare", store, "--url", self.url)
+        sent = self._run(sys.executable, "-m", "bench.judging", "--bare", store, "--url", self.url)
         return Spent(calls=sent["calls"], cpu=sent["cpu"])
 
-    def rounds(self, number: int) -> list[Round]:
+    def rounds(self, number: int) -> Iterator[Round]:
         store = f"sqlite:///{self.room}/sent.db"
-        self.judged(store=store)  # the server's own first steps, and the files into the machine's memory
-        found: list[Round] = []
-        for one in range(number):
-            steps = {
-                "short": lambda: self.judged(limit=max(1, self.items // 10)),
-                "long": self.judged,
-                "bare": lambda: self.bare(store),
-            }
-            found.append(Round(**{name: steps[name]() for name in sorted(steps, reverse=bool(one % 2))}))
+        # The server's own first steps, and the files into the machine's memory.
+        calls = self.judged(store=store).calls
+        for _ in range(number):
+            yield Round(bare=self.bare(store), start=self.judged(one=True), command=self.judged())
         seen = self._seen()
-        if seen["distinct"] != found[0].long.calls:
+        if seen["distinct"] != calls:
             raise SystemExit(f"The bare client sent other bytes than the command: {seen}")
-        return found
 
     def figures(self, rounds: int) -> list[Figure]:
-        found = self.rounds(rounds)
-        judged = found[0].long.calls
-        more = [one.more / one.call for one in found]
+        found: list[Round] = []
+        for one in self.rounds(rounds):
+            found.append(one)
+            print(
+                f"{self.name}, round {len(found)}: bare {1e3 * one.call:.3f} ms, less its start {1e3 * one.net:.3f} ms "
+                f"({one.net / one.call:.2f}), whole {1e3 * one.whole:.3f} ms ({one.whole / one.call:.2f}), start "
+                f"{one.start.cpu:.2f} s, load {os.getloadavg()[0]:.1f}",
+                file=sys.stderr,
+            )
+        net = [one.net / one.call for one in found]
         whole = [one.whole / one.call for one in found]
-        more_ms = [1e3 * one.more for one in found]
+        name, judged = self.name, found[0].command.calls
         return [
-            median_figure(f"{self.name}: a judgement / a bare call, long run less short", more, at_most=AT_MOST),
-            median_figure(f"{self.name}: a judgement / a bare call, whole run of {judged:,}", whole),
-            median_figure(f"{self.name}: CPU of a judgement, long run less short", more_ms, unit="ms"),
-            median_figure(f"{self.name}: CPU of a judgement, whole run", [1e3 * one.whole for one in found], unit="ms"),
-            median_figure(f"{self.name}: CPU of a bare call", [1e3 * one.call for one in found], unit="ms"),
+            median_figure(f"{name}: a judgement / a bare call, less the start", net, at_most=AT_MOST),
+            median_figure(f"{name}: a judgement / a bare call, whole command of {judged:,}", whole),
+            median_figure(f"{name}: CPU of a judgement, less the start", [1e3 * one.net for one in found], unit="ms"),
+            median_figure(f"{name}: CPU of a judgement, whole command", [1e3 * one.whole for one in found], unit="ms"),
+            median_figure(f"{name}: CPU of a bare call", [1e3 * one.call for one in found], unit="ms"),
+            median_figure(f"{name}: CPU of the command with one item", [one.start.cpu for one in found], unit="s"),
         ]
 
     def _run(self, *words: str) -> dict[str, Any]:
         """What a Python process printed."""
-        done = subprocess.run(
-            [sys.executable, *words],
-            cwd=self.room,
-            env={**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path))},
-            capture_output=True,
-            text=True,
-        )
+        here = os.pathsep.join(map(os.path.abspath, sys.path))
+        environment = {**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": here}
+        # Else each start compiles all of our own modules, which takes longer than all else that it does.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        done = subprocess.run(words, cwd=self.room, env=environment, capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(f"{' '.join(words)} ended with {done.returncode}: {done.stderr}")
         return json.loads(done.stdout)
@@ -209,7 +224,7 @@ def bare(store: str, url: str) -> dict[str, float]:
     endpoint = endpoint_at(url)
     with closing(Ledger(store, create=False)) as ledger:
         asked = requests_on_record(ledger)
-        cpu = asyncio.run(send_all(bodies(asked, endpoint=endpoint, ledger=ledger), endpoint))
+        cpu = running.run(send_all(bodies(asked, endpoint=endpoint, ledger=ledger), endpoint))
     return {"calls": len(asked), "cpu": cpu}
 
 
@@ -256,15 +271,26 @@ def bodies(requests: Iterable[Request], *, endpoint: Endpoint, ledger: Ledger) -
 async def send_all(prepared_bodies: Iterable[bytes], endpoint: Endpoint) -> float:
     """Seconds of CPU to send the bodies and to read and parse the replies; making the bodies is not counted."""
     spent = 0.0
-    stream = iter(prepared_bodies)
     headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), headers=headers) as session:
-        while block := list(islice(stream, _BLOCK)):
+        for block in _blocks(prepared_bodies):
             gc.collect()
             begun = time.process_time()
             await _send_block(session, endpoint.chat_url, block)
             spent += time.process_time() - begun
     return spent
+
+
+def _blocks(prepared: Iterable[bytes]) -> Iterator[list[bytes]]:
+    block: list[bytes] = []
+    size = 0
+    for body in prepared:
+        block.append(body)
+        size += len(body)
+        if size >= _BLOCK_BYTES:
+            yield block
+            block, size = [], 0
+    yield block
 
 
 async def _send_block(session: aiohttp.ClientSession, url: str, block: Sequence[bytes]) -> None:
@@ -303,7 +329,7 @@ def main() -> None:
                 warm.heard("bench.judging:serve") as url,
             ):
                 write_study(Path(made), items=items, pictures=bool(flags))
-                case = Case(name=name, room=Path(made), items=items, url=url, more=(*flags, *money))
+                case = Case(name=name, room=Path(made), url=url, more=(*flags, *money))
                 figures += case.figures(chosen.rounds)
     print_table(figures)
 

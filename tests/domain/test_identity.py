@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evenhand.domain.call import Message, Offer, Picture, Request
-from evenhand.domain.identity import Json, bytes_hash, canonical_json, content_hash, draw
+from evenhand.domain.identity import (
+    Json,
+    bytes_hash,
+    canonical_hash,
+    canonical_hash_after,
+    canonical_json,
+    content_hash,
+    draw,
+)
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.trial import Condition, Trial
@@ -126,6 +134,21 @@ def test_every_field_of_a_request_is_a_cause():
     causes = {"endpoint", "model", "messages", "settings", "offer", "replicate", "attempt"}
     assert {f.name for f in fields(Request) if f.init} == causes == set(fixed.REQUEST.content())
     assert set(fixed.SETTINGS.as_json()) == {f.name for f in fields(Settings)} == set(setting_values)
+
+
+LETTERS = 'ab "\\/<\n\t\x00\x1f\x7f\u00e9\u2028\U0001f600'
+
+
+@given(st.text(st.sampled_from(LETTERS[:7]) | st.sampled_from(LETTERS), min_size=190, max_size=300))
+def test_a_long_text_is_written_as_a_short_one_is(text: str):
+    assert canonical_json(text) == json.dumps(text)
+
+
+@given(words, words)
+def test_a_content_whose_beginning_was_hashed_before_has_the_same_name(first: str, rest: str):
+    named = canonical_hash_after("call", canonical_json(first))
+    for more in (canonical_json(rest), "", canonical_json(rest)):
+        assert named(more) == canonical_hash("call", canonical_json(first) + more)
 
 
 @given(requests)

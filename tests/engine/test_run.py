@@ -5,6 +5,7 @@ import os
 import shutil
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from evenhand.domain.verdict import Preference
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import FIRST_CALLS, Pacing
 from evenhand.engine.run.plan import Retrying
+from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended
@@ -519,6 +521,38 @@ async def test_a_second_interrupt_gives_up_what_is_in_flight_and_it_is_asked_aga
         assert [outcome for _, outcome in recorded(it)] == ["interrupted"] * in_flight
     async with bench(tmp_path) as it:
         assert accounts(await it.run(it.study(items=items))) == (0, 2 * items, 0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interrupting:
+    """Prices; whoever asks what a reply cost is given up in that moment."""
+
+    quote: Quote
+
+    def cost(self, usage: Usage) -> float | None:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return self.quote.cost(usage)
+
+    def most(self, request: Request) -> float | None:
+        return self.quote.most(request)
+
+    def shown(self, request: Request, reply: Reply) -> Usage:
+        return self.quote.shown(request, reply)
+
+    def learn(self, request: Request, usage: Usage) -> bool:
+        return self.quote.learn(request, usage)
+
+    def tokens(self, request: Request) -> int:
+        return self.quote.tokens(request)
+
+
+async def test_a_reply_that_came_is_read_also_where_its_call_is_given_up_in_that_moment(tmp_path: Path) -> None:
+    async with bench(tmp_path, Script(judge="always-first")) as it:
+        ended = await it.run(it.study(items=5), pricing=Interrupting(quote=it.quote(None)))
+        assert [verdict for _, verdict in recorded(it)] == ['{"kind":"preference","levels":2,"value":1}'] * 10
+        assert ended.tally.verdicts == ended.tally.called == 10
 
 
 @pytest.mark.parametrize("items", [20, 2], ids=["in the middle", "when all is sent"])

@@ -1,5 +1,7 @@
 """Readers are total, take what their protocol says, and accept only what was offered."""
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ from hypothesis import strategies as st
 
 from evenhand.domain.verdict import Choice, Grades, NoVerdict, Preference
 from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.patterns import Wrapped, compile_pattern
 from evenhand.protocols.protocol import Protocol
 from tests.protocols.folders import ARENA_HARD, reading_only, write_folder
 from tests.refusals import refused
@@ -189,3 +192,15 @@ def test_the_readers_version_changes_with_the_table_and_not_with_the_prompt(tmp_
     reread = load_protocol(write_folder(tmp_path / "c", toml.replace("[reading]\n", "[reading]\ntake = 'last'\n")))
     assert (reworded.reader == base.reader, reworded.prompt_hash == base.prompt_hash) == (True, False)
     assert (reread.reader == base.reader, reread.prompt_hash == base.prompt_hash) == (False, True)
+
+
+@pytest.mark.parametrize("wrapped", [False, True])
+@pytest.mark.parametrize("text", ["", "A", "so A, then B", "Ä: B! “A” — and é B", "no decision", "BA"])
+def test_matches_are_found_where_pythons_own_finds_them(text: str, wrapped: bool) -> None:
+    source = r"\b(?:(A)|(?:then\s)?(B))"
+    pattern = compile_pattern(source)
+    if wrapped:  # a later version of the package may hide what it wraps
+        pattern = replace(pattern, engine=Wrapped(pattern.regexp))
+    expected = [(one.start(), one.end(), one.groups()) for one in re.finditer(source, text)]
+    assert [tuple(one) for one in pattern.found_in(text)] == expected
+    assert pattern.finds(text) == bool(expected)

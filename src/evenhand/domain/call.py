@@ -1,10 +1,11 @@
 """One request to a model and its reply, as content: what is asked, of whom, under which settings."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
-from evenhand.domain.identity import Json, canonical_hash, canonical_json
+from evenhand.domain.identity import Json, canonical_hash_after, canonical_json
 from evenhand.domain.rater import Settings
 
 Role: TypeAlias = Literal["system", "user", "assistant"]
@@ -59,8 +60,12 @@ class Request:
     def __post_init__(self) -> None:
         pictures = tuple([part for message in self.messages for part in message.parts if isinstance(part, Picture)])
         object.__setattr__(self, "pictures", pictures)
-        object.__setattr__(self, "canonical", self._canonical())
-        object.__setattr__(self, "key", canonical_hash("call", self.canonical))
+        # Put together, as canonical_json(self.content()) writes it: turns sent every time are written and hashed once.
+        begun = _begun(self.attempt, self.endpoint, self.messages[:-1])
+        last = ",".join([_turn(message) for message in self.messages[-1:]])
+        rest = f"{last}{_ended(self.model, self.offer, self.replicate, self.settings.canonical)}"
+        object.__setattr__(self, "canonical", begun.text + rest)
+        object.__setattr__(self, "key", begun.key(rest))
 
     def content(self) -> dict[str, Json]:
         return {
@@ -73,26 +78,37 @@ class Request:
             "attempt": self.attempt,
         }
 
-    def _canonical(self) -> str:
-        """As canonical_json(self.content()) writes it: put together, so that words sent every time are written once."""
-        messages = ",".join([f'["{m.role}",[{",".join(map(_canonical_part, m.parts))}]]' for m in self.messages])
-        offer = canonical_json([self.offer.begin, list(self.offer.answers)]) if self.offer else "null"
-        return (
-            f'{{"attempt":{self.attempt},"endpoint":{canonical_json(self.endpoint)},"messages":[{messages}],'
-            f'"model":{canonical_json(self.model)},"offer":{offer},"replicate":{self.replicate},'
-            f'"settings":{self.settings.canonical}}}'
-        )
+
+class _Begun(NamedTuple):
+    """How the canonical JSON of requests begins."""
+
+    text: str
+    key: Callable[[str], str]
+    """Of the request that goes on so."""
+
+
+@lru_cache(maxsize=64)  # most turns of a protocol are the same for every trial
+def _begun(attempt: int, endpoint: str, messages: tuple[Message, ...]) -> _Begun:
+    turns = "".join([f"{_turn(message)}," for message in messages])
+    text = f'{{"attempt":{attempt},"endpoint":{canonical_json(endpoint)},"messages":[{turns}'
+    return _Begun(text, canonical_hash_after("call", text))
+
+
+@lru_cache(maxsize=64)
+def _ended(model: str, offer: Offer | None, replicate: int, settings: str) -> str:
+    offered = canonical_json([offer.begin, list(offer.answers)]) if offer else "null"
+    return f'],"model":{canonical_json(model)},"offer":{offered},"replicate":{replicate},"settings":{settings}}}'
+
+
+def _turn(message: Message) -> str:
+    parts = ",".join([canonical_json(_part_content(part)) for part in message.parts])
+    return f'["{message.role}",[{parts}]]'
 
 
 def _part_content(part: Part) -> Json:
     if isinstance(part, str):
         return part
     return {"image": part.digest, "detail": part.detail, "max_edge": part.max_edge}
-
-
-@lru_cache(maxsize=64)  # most turns of a protocol are the same for every trial
-def _canonical_part(part: Part) -> str:
-    return canonical_json(_part_content(part))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

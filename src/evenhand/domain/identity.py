@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from json.encoder import encode_basestring_ascii
 from typing import TypeAlias
 
@@ -12,9 +12,19 @@ Json: TypeAlias = "bool | int | float | str | Sequence[Json] | Mapping[str, Json
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode
 
 
+_LONG = 200
+_PLAIN = b"\n" + bytes(range(0x20, 0x7F))
+
+
 def canonical_json(value: Json) -> str:
     """ASCII JSON with sorted keys and no spaces; raises ValueError on NaN and infinities."""
-    return encode_basestring_ascii(value) if isinstance(value, str) else _encode(value)
+    if not isinstance(value, str):
+        return _encode(value)
+    if len(value) > _LONG and value.isascii() and not value.encode("ascii").translate(None, _PLAIN):
+        # As the encoder does, which looks at every letter for itself and takes three times as long.
+        escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+        return f'"{escaped}"'
+    return encode_basestring_ascii(value)
 
 
 def content_hash(kind: str, value: Json) -> str:
@@ -25,6 +35,18 @@ def content_hash(kind: str, value: Json) -> str:
 def canonical_hash(kind: str, canonical: str) -> str:
     """The content_hash of a content whose canonical JSON is at hand."""
     return hashlib.sha256(f"{kind}\n{canonical}".encode("ascii")).hexdigest()
+
+
+def canonical_hash_after(kind: str, beginning: str) -> Callable[[str], str]:
+    """The canonical_hash of `beginning` and the rest that it is given: what many contents begin with is hashed once."""
+    begun = hashlib.sha256(f"{kind}\n{beginning}".encode("ascii"))
+
+    def of(rest: str) -> str:
+        whole = begun.copy()
+        whole.update(rest.encode("ascii"))
+        return whole.hexdigest()
+
+    return of
 
 
 def bytes_hash(data: bytes) -> str:

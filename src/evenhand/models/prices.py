@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Protocol, TypeAlias
 
 from evenhand.domain.call import Message, Usage
@@ -222,6 +223,7 @@ class TokenCounter(Protocol):
     def count(self, messages: Iterable[Message]) -> int: ...
 
 
+@lru_cache(maxsize=64)  # most turns of a protocol are the same for every trial
 def estimate_tokens(text: str) -> int:
     """About how many tokens a text is, for dry runs: a quarter of its UTF-8 bytes, and no fewer than its words."""
     return max(-(-len(text.encode()) // 4), len(text.split()))

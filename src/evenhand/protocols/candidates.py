@@ -254,8 +254,12 @@ def meant_for_judge(answer: str) -> Meant:
     order = any(_ORDER_SIGN.finds(text) and _ORDER.finds(text) for text in low)
     return Meant(
         verdict=verdict or any(map(_VERDICT_SKELETON.finds, forms(unlisted))),
-        order=order or _HIDDEN.search(answer) is not None or conditional_order(low, forms(answer)),
+        order=order or _has_hidden(answer) or conditional_order(low, forms(answer)),
     )
+
+
+def _has_hidden(answer: str) -> bool:
+    return not answer.isascii() and _HIDDEN.search(answer) is not None
 
 
 class Candidates:

@@ -1,6 +1,6 @@
 """Regular expressions in linear time whatever the text (RE2): a protocol given by path cannot hang a reader."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast
 
@@ -25,25 +25,58 @@ class _Match(Protocol):
     def span(self, group: int = 0) -> tuple[int, int]: ...
 
 
-class _Regexp(Protocol):
+class Regexp(Protocol):
+    """Of the package, in the way of Python's own."""
+
     groups: int
 
-    def finditer(self, text: bytes) -> Iterator[_Match]: ...
-    def search(self, text: bytes) -> _Match | None: ...
+    def search(self, text: bytes, start: int, end: int) -> _Match | None: ...
+
+
+class _Engine(Protocol):
+    """RE2 itself."""
+
+    def Match(self, anchor: object, text: bytes, start: int, end: int) -> Sequence[tuple[int, int]]:  # noqa: N802
+        """Where the first match is and each of its groups; (-1, -1) for none."""
+        ...
+
+
+class Wrapped:
+    """RE2 as its package shows it."""
+
+    def __init__(self, regexp: Regexp) -> None:
+        self._regexp = regexp
+
+    def Match(self, _: object, text: bytes, start: int, end: int) -> Sequence[tuple[int, int]]:  # noqa: N802
+        found = self._regexp.search(text, start, end)
+        groups = range(self._regexp.groups + 1)
+        return [(-1, -1) for _ in groups] if found is None else [found.span(group) for group in groups]
 
 
 # re2 carries no types of its own.
-_compile = cast("Callable[[str, re2.Options], _Regexp]", re2.compile)
+_compile = cast("Callable[[str, re2.Options], Regexp]", re2.compile)
 _Refusal = cast("type[Exception]", re2.error)
+_ANYWHERE: object = getattr(getattr(re2, "_Anchor", None), "UNANCHORED", None)
+
+
+def _engine(regexp: Regexp) -> _Engine:
+    # The package's own wrapper takes as long to tell where groups are as RE2 to find them. What it wraps has no name
+    # that is promised to stay.
+    inner: _Engine | None = getattr(regexp, "_regexp", None)
+    return Wrapped(regexp) if inner is None or _ANYWHERE is None else inner
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    regexp: _Regexp
+    regexp: Regexp
     groups: int
+    engine: _Engine
 
     def finds(self, text: str) -> bool:
-        return self.regexp.search(text.encode("utf-8", "replace")) is not None
+        return self.finds_in(text.encode("utf-8", "replace"))
+
+    def finds_in(self, data: bytes) -> bool:
+        return self.engine.Match(_ANYWHERE, data, 0, len(data))[0][0] >= 0
 
     def found_in(self, text: str) -> Iterator[FoundDecision]:
         """Every match from left to right, but for an empty one right after another at the text's end.
@@ -53,11 +86,11 @@ class Pattern:
         # Bytes, because re2 would count the characters before every position anew.
         data = text.encode()
         ascii_only = len(data) == len(text)
-        byte = place = 0
-        for match in self.regexp.finditer(data):
-            start, end = match.span()
-            # re2 takes twice as long for groups().
-            spans = map(match.span, range(1, self.groups + 1))
+        at = byte = place = 0
+        while True:
+            (start, end), *spans = self.engine.Match(_ANYWHERE, data, at, len(data))
+            if start < 0:
+                return
             groups = tuple([data[left:right].decode() if left >= 0 else None for left, right in spans])
             if ascii_only:
                 yield FoundDecision(start, end, groups)
@@ -67,6 +100,7 @@ class Pattern:
                 yield FoundDecision(first, place, groups)
             if end == len(data):
                 return  # most replies end with their decision: RE2 need not be started again for nothing
+            at = end if end > at else at + 1  # past an empty match
 
 
 def compile_pattern(source: str, *, ignore_case: bool = False, groupless: bool = False) -> Pattern:
@@ -84,4 +118,4 @@ def compile_pattern(source: str, *, ignore_case: bool = False, groupless: bool =
         raise PatternError(
             f"RE2 refuses it ({said}); look-around and back-references do not exist there, and \\Z is \\z."
         ) from None
-    return Pattern(regexp, regexp.groups)
+    return Pattern(regexp, regexp.groups, _engine(regexp))

@@ -77,7 +77,7 @@ def _is_suspicious(text: str) -> bool:
 @lru_cache(maxsize=256)  # one answer is asked for its skeleton, its letters unmasked, and these in lower case
 def _has_a_suspicious(text: str) -> bool:
     try:
-        return _SUSPICIOUS.regexp.search(text.encode()) is not None
+        return _SUSPICIOUS.finds_in(text.encode())
     except UnicodeEncodeError:  # a lone surrogate
         return True
 

@@ -234,7 +234,8 @@ class Caller:
         try:
             reply = await self._in_turn(request)
             paid = self.paid_for(request, reply, reserved.estimate)
-            self._hold_against(reserved, paid, request, self._context.pricing.shown(request, reply))
+            if reserved.estimate is not None:
+                self._hold_against(reserved, paid, request, self._context.pricing.shown(request, reply))
             self.heard = came = True
         except (CallFailure, Misuse) as failure:
             paid = self._paid_in_vain(failure, reserved.estimate)

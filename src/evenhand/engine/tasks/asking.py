@@ -115,15 +115,20 @@ class Asking:
 
     def _candidates_wrote(self, trial: Trial) -> dict[str, Json]:
         """The places of the answers that hold a verdict, or an order to the judge, as shown from 0 on."""
-        for digest in trial.responses:
-            if digest not in self.meant:
-                self.meant[digest] = self.protocol.meant(self.responses[digest].text)
-        meant = [self.meant[digest] for digest in trial.responses]
+        meant = [self._meant(digest) for digest in trial.responses]
+        if not any(meant):
+            return {}
         found: dict[str, Json] = {
             "verdict": [place for place, one in enumerate(meant) if one.verdict],
             "order": [place for place, one in enumerate(meant) if one.order],
         }
         return {name: places for name, places in found.items() if places}
+
+    def _meant(self, digest: str) -> Meant:
+        meant = self.meant.get(digest)
+        if meant is None:
+            meant = self.meant[digest] = self.protocol.meant(self.responses[digest].text)
+        return meant
 
     def _read(self, trial: Trial, reply: Reply) -> ReplyReading:
         if reply.finish == "refused":

@@ -5,6 +5,7 @@ import time
 import uuid
 from collections.abc import Mapping
 from functools import lru_cache
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 from sqlalchemy import Row
@@ -135,12 +136,17 @@ def trial_row(trial: Trial) -> Fields:
     return {
         "key": trial.key,
         "item": trial.item,
-        "responses": json.dumps(trial.responses),
+        "responses": _list_of(trial.responses),
         "rater": trial.rater,
         "condition": trial.condition,
         "replicate": trial.replicate,
         "attempt": trial.attempt,
     }
+
+
+def _list_of(keys: tuple[str, ...]) -> str:
+    """As json.dumps writes it, which takes several times as long."""
+    return f"[{', '.join(map(encode_basestring_ascii, keys))}]"
 
 
 def trial_from(row: Row[Any]) -> Trial:
@@ -208,7 +214,7 @@ def judgement_row(judgement: Judgement) -> Fields:
         "verdict": None if none else verdict_text(verdict),
         "reason": verdict.reason if none else None,
         "detail": verdict.detail if none else "",
-        "calls": json.dumps(judgement.calls),
+        "calls": _list_of(judgement.calls),
         "notes": canonical_json(judgement.notes) if judgement.notes else "{}",
         "cost_usd": judgement.cost_usd,
         "run": judgement.run,

@@ -160,19 +160,21 @@ class _Insert:
         self._text = str(self._statement.compile(dialect=dialect, column_keys=columns))
         # The table's order, which is the compiler's, not the rows' own.
         given = [column for column in table.columns if column.name in columns]
-        self._columns = [(str(column.name), _bound(column, dialect)) for column in given]
+        self._names = [str(column.name) for column in given]
+        self._given = _of_names(self._names)
+        self._bounds = [
+            (place, bound) for place, column in enumerate(given) if (bound := _bound(column, dialect)) is not None
+        ]
         self._as_json = None
         if dialect.name == "postgresql" and not any(isinstance(column.type, LargeBinary) for column in given):
             self._as_json = _from_json(table, given, dialect, new=new)
         self._table = table
         self._shape = links.SHAPES.get(table)
-        self._places = None if self._shape is None else _getter(self._shape, [name for name, _ in self._columns])
+        self._places = None if self._shape is None else _getter(self._shape, self._names)
 
     def run(self, connection: Connection, rows: Sequence[Mapping[str, Any]]) -> int:
         """Returns how many were put in."""
-        values = [
-            tuple([row[name] if bound is None else bound(row[name]) for name, bound in self._columns]) for row in rows
-        ]
+        values = [self._values(row) for row in rows] if self._bounds else [self._given(row) for row in rows]
         if (driver := links.driver_of(connection)) is not None:
             new = driver.executemany(self._text, values).rowcount
         elif self._as_json is not None:
@@ -183,9 +185,14 @@ class _Insert:
             links.cover(connection, self._table, map(self._places, values), new=new)
         return new
 
+    def _values(self, row: Mapping[str, Any]) -> tuple[Any, ...]:
+        values = list(self._given(row))
+        for place, bound in self._bounds:
+            values[place] = bound(values[place])
+        return tuple(values)
+
     def _put(self, connection: Connection, statement: str, values: Sequence[tuple[Any, ...]]) -> int:
-        names = [name for name, _ in self._columns]
-        given = orjson.dumps([dict(zip(names, one, strict=True)) for one in values]).decode()
+        given = orjson.dumps([dict(zip(self._names, one, strict=True)) for one in values]).decode()
         return connection.exec_driver_sql(statement, {"rows": given}).rowcount
 
 
@@ -207,6 +214,13 @@ def _from_json(table: Table, columns: Sequence[Column[Any]], dialect: Dialect, *
 
 def _parts(values: Sequence[tuple[Any, ...]]) -> Iterator[Sequence[tuple[Any, ...]]]:
     return (values[start : start + _TOGETHER] for start in range(0, len(values), _TOGETHER))
+
+
+def _of_names(names: Sequence[str]) -> Callable[[Mapping[str, Any]], tuple[Any, ...]]:
+    if len(names) == 1:
+        (name,) = names
+        return lambda row: (row[name],)
+    return itemgetter(*names)
 
 
 def _getter(shape: links.RowShape, names: Sequence[str]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
