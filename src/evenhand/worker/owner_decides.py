@@ -2,10 +2,11 @@
 and answers by which figures against the reference would tell single verdicts."""
 
 import re
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from itertools import count
 from typing import TypedDict
 
+from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import SubmissionState, labelled
@@ -22,7 +23,7 @@ from evenhand.protocols.plain import plain
 from evenhand.protocols.protocol import Protocol, ProtocolError
 from evenhand.protocols.skeleton import decoded
 from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
-from evenhand.reports.board.released import FEWEST, cells_of, once_open, open_items
+from evenhand.reports.board.released import FEWEST, cells_of, open_items
 from evenhand.site.http.visibility import everybody_sees
 
 SAMPLES = 5
@@ -50,12 +51,12 @@ def found_in(
     submission: Submission,
     answers: Sequence[Response],
     *,
-    against_reference: int,
+    met: Collection[str],
 ) -> Found:
-    """`against_reference`: how many of its battles are."""
+    """`met`: the items on which it meets the reference."""
     protocol, labels = protocol_of(board), {item.digest: item.label for item in board.items}
     speaking = [(one, meant) for one in answers if (meant := protocol.meant(one.text))]
-    chosen = _chosen(ledger, board, submission, answers, met=against_reference)
+    chosen = _chosen(ledger, board, submission, answers, met)
     return {
         "orders": sum(meant.order for _, meant in speaking),
         "verdicts": sum(meant.verdict for _, meant in speaking),
@@ -81,10 +82,11 @@ def _spoken(protocol: Protocol, answer: str) -> str:
 
 
 def _chosen(
-    ledger: Ledger, board: JoinedBoard, submission: Submission, answers: Sequence[Response], *, met: int
+    ledger: Ledger, board: JoinedBoard, submission: Submission, answers: Sequence[Response], met: Collection[str]
 ) -> ChosenAnswers:
-    if met < FEWEST or everybody_sees(ledger, board.intake.board.data):
-        return ChosenAnswers()  # no figure rests on it, or all of it is public
+    own, terms = board.intake.board, board.intake.terms
+    if everybody_sees(ledger, own.data) or (len(met) < FEWEST and not terms.ladder):
+        return ChosenAnswers()  # all of it is public, or no figure rests on it
     items = _hiding(ledger, board)
     asked = {item.digest for item in items}
     texts = {one.item: one.text for one in answers if one.item in asked}
@@ -93,22 +95,21 @@ def _chosen(
         texts,
         items,
         earlier,
-        drawn=met < len(texts),
-        reserved=asked & {*board.intake.terms.reserved},
-        cells=cells_of(ledger, board.intake.board.data),
+        met=None if terms.ladder else met,
+        reserved=asked & {*terms.reserved},
+        cells=cells_of(ledger, own.data),
     )
 
 
-def _hiding(ledger: Ledger, board: JoinedBoard) -> list[Item]:
-    """Those on which the reference plays and a verdict against it is withheld: no other helps to hide one."""
+def _hiding(ledger: Ledger, board: JoinedBoard) -> Sequence[Item]:
+    """Those on which the reference plays and a verdict against it is withheld: no other helps to hide one. Of what was
+    open and is closed again new verdicts are withheld. A ladder tells no verdict by item, whoever is met."""
     own = board.intake.board
+    if board.intake.terms.ladder:
+        return board.items
     given = ledger.responses_to([one.digest for one in board.items], variant=own.variant, plain=board.plain)
     played = {one.item for one in given if one.model == REFERENCE}
-    told = {
-        *open_items(ledger, own.data),
-        *once_open(ledger, board.items),
-        *answered_as_the_reference(ledger, board.items),
-    }
+    told = open_items(ledger, own.data) | answered_as_the_reference(ledger, board.items)
     return [one for one in board.items if one.digest in played and one.digest not in told]
 
 
@@ -146,17 +147,19 @@ def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
     this judge is asked in the same words: two may share items, or ask the same under other labels, and replies are not
     asked for twice, whichever words go to an extractor."""
+    alike = [*_judged_alike(ledger, board)]
+    ladders = {one.id for one in alike if one.terms.ladder}
     judged_alike = {
         one.id: Benchmark(
             name=one.benchmark, items=tuple(items_of(ledger, one.board.data)), licence="", citation="", protocols=()
         )
-        for one in _judged_alike(ledger, board)
+        for one in alike
     }
     asked = _asked_here(ledger, board)
     for one in submissions_on_record(ledger):
-        if one.intake not in judged_alike or not _came_before(one, this):
+        if one.intake not in judged_alike or not _came_before(one, this, ladders):
             continue
-        answers = submitted_texts(ledger, judged_alike[one.intake], one)
+        answers = _answers_of(ledger, judged_alike[one.intake], one)
         texts = {item: text for said_of, text in answers.items() for item in asked.get(said_of, ())}
         upload = one.standing.upload
         if texts and upload is not None:
@@ -166,6 +169,24 @@ def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator
                 texts=texts,
                 elsewhere=max(0, upload.answered - len(texts)),
             )
+
+
+def _answers_of(ledger: Ledger, benchmark: Benchmark, one: Submission) -> dict[str, str]:
+    """By item, from its file, or where that is gone as they were put on record when it was judged. Raises Misuse where
+    neither is there and it may be judged yet: nobody could say then what is like it."""
+    if answers := submitted_texts(ledger, benchmark, one):
+        return answers
+    items = [item.digest for item in benchmark.items]
+    found = {given.item: given.text for given in answers_ever(ledger, items) if given.model == one.label}
+    if not found and one.standing.stage not in ("judged", "refused", "withdrawn"):
+        upload = one.standing.upload
+        raise Misuse(
+            f"What it says cannot be held against submission {one.id}, which came before it: that one's file "
+            f"{'' if upload is None else upload.file} is not in {ledger.submitted.where}, or was altered; copy it from "
+            "a backup, or refuse that one.",
+            code="EH-FILE-MISSING",
+        )
+    return found
 
 
 def _judged_alike(ledger: Ledger, board: JoinedBoard) -> Iterator[Intake]:
@@ -189,16 +210,20 @@ def asks_the_same(here: Condition, there: Condition) -> bool:
     return ours == theirs
 
 
-def _came_before(one: Submission, this: Submission) -> bool:
+def _came_before(one: Submission, this: Submission, ladders: Collection[str]) -> bool:
     """Of two that wait the one that was confirmed first is judged as it is, and the owner asked about the other."""
     stands = one.standing
-    if stands.confirmed is None or not _gets_figures(stands):
+    if stands.confirmed is None or not _gets_figures(stands, ladder=one.intake in ladders):
         return False
-    return (stands.confirmed, one.id) < (this.standing.confirmed or 0.0, this.id)
+    return stands.confirmed_seq < this.standing.confirmed_seq
 
 
-def _gets_figures(stands: SubmissionState) -> bool:
-    """Against the reference, now or when it is approved."""
-    if stands.approved is None:
-        return stands.stage == "confirmed"
-    return stands.approved.reference_battles >= FEWEST
+def _gets_figures(stands: SubmissionState, *, ladder: bool) -> bool:
+    """That single verdicts could be told by, now or when it is approved, perhaps anew. On a ladder they rest on
+    whatever it meets."""
+    approved, judged = stands.approved, stands.judged
+    if stands.against_reference >= FEWEST or (ladder and approved is not None):
+        return True
+    if stands.stage in ("refused", "withdrawn") or (stands.stage == "judged" and not (judged and judged.partial)):
+        return False
+    return approved is None or not (approved.nearest or approved.despite == "without_reference")
