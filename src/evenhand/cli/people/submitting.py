@@ -274,10 +274,10 @@ async def _fetched(server: SubmissionServer, submission: str, document: Document
 
 def _not_in(document: Document) -> str:
     """Of the battles, those against models that are off the board since."""
-    ways = {"opponents_gone": "left the board since", "opponents_away": "off the board while judged on"}
+    ways = {"opponents_gone": "left since", "opponents_away": "judged on meanwhile"}
     numbers = {why: document.get(field) for field, why in ways.items()}
     found = [f"{number} {why}" for why, number in numbers.items() if number]
-    return f" Those against opponents off the board are not in it: {', '.join(found)}." if found else ""
+    return f" Not in it are those against opponents off the board: {', '.join(found)}." if found else ""
 
 
 def _exit_code(document: Document) -> int:
