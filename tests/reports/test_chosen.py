@@ -319,7 +319,7 @@ def test_long_answers_that_are_there_once_in_each_skill_are_none_of_its_five_new
     )
     nothing = [f"Nothing can be said here, as {THINGS[n]} would say." for n in range(4)]
     texts = {
-        one.digest: nothing[n % 5] if one.category in "ab" and n % 5 < 4 else f"Behind it stands {THINGS[n]}."
+        one.digest: nothing[n % 5] if one.category in ("a", "b") and n % 5 < 4 else f"Behind it stands {THINGS[n]}."
         for n, one in enumerate(items)
     }
     found = chosen_answers(texts, items, [])

@@ -47,7 +47,7 @@ def team(desk: Desk) -> Team:
 
 
 @contextmanager
-def once_read(ledger: Ledger, table: str, then: Callable[[], None]) -> Generator[list[str]]:
+def once_read(ledger: Ledger, table: str, then: Callable[[], object]) -> Generator[list[str]]:
     """When somebody has read that table. Holds its name until then."""
     waiting = [table]
 
