@@ -282,10 +282,11 @@ async def test_on_a_ladder_files_are_held_against_each_other_however_few_meet_th
         if decided:
             contest.approve(first, despite=decided, battles=12, reference_battles=0, opponents=("ann", "ben"))
             await contest.worked(server.base_url)
+        climbs = contest.submitted(but({"5"}), team="birds")
         second, third = (contest.submitted(say, team="bees") for say in (but({"3"}), lambda item: ours(item, 9)))
         await contest.worked(server.base_url)
     assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
-    assert found_in(contest, third) == ("", 0, 0)
+    assert found_in(contest, third) == found_in(contest, climbs) == ("", 0, 0)
 
 
 async def test_where_several_items_ask_the_same_each_answer_is_held_against_the_earlier_one_to_its_item(
