@@ -318,6 +318,12 @@ def test_it_is_waited_for_and_its_files_are_fetched(shell: Shell, office: Office
     assert "The battles are in b.jsonl." in told
 
 
+def test_what_battles_its_file_lacks_is_told_beside_it(shell: Shell, office: Office) -> None:
+    submitted(office, stage="judged", judged_at=1.0, row=ROW, opponents_gone=1, opponents_away=2)
+    told = shell.run("submit", office.url, "--status", "5ab1", "--battles", "b.jsonl")[1]
+    assert "Not in it are those against opponents off the board: 1 left since, 2 judged on meanwhile." in told
+
+
 def test_while_it_is_waited_for_only_news_are_told(shell: Shell, office: Office) -> None:
     same = {"stage": "approved", "wanted": 4, "done": 1}
     submitted(office).stages = [dict(same), dict(same), dict(same), {"done": 3}, {"stage": "judged", "row": ROW}]

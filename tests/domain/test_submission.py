@@ -1,6 +1,7 @@
 """Claims about a submission: where it stands follows from what was said, in its turn and by whom it may be said."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -194,3 +195,34 @@ def test_its_name_is_shown_once_it_is_published():
 @pytest.mark.parametrize(("version", "shown"), [("", "Parrot (Birds)"), ("1.5", "Parrot 1.5 (Birds)")])
 def test_a_model_without_a_version_is_named_without_one(version: str, shown: str):
     assert replace(ENTERED, version=version).shown == shown
+
+
+SPEAKS, CHOSEN = {"orders": 1}, {"like": "a", "same": 9}
+
+
+@pytest.mark.parametrize("known", [{}, SPEAKS, CHOSEN, {**SPEAKS, **CHOSEN}])
+@pytest.mark.parametrize("found", [{}, SPEAKS, CHOSEN, {**SPEAKS, **CHOSEN}])
+def test_a_word_of_the_owner_holds_for_what_was_known_then_and_for_nothing_else(
+    known: dict[str, Any], found: dict[str, Any]
+):
+    """Of two kinds of things that are found each is decided about for itself."""
+    approved = replace(APPROVAL, despite="with_reference" if known else "")
+    stands = told(*CONFIRMED, replace(ESTIMATE, **known), approved, replace(ESTIMATE, **found))
+    new = found.keys() - known.keys()
+    assert (stands.stage, stands.taken_back) == (("confirmed", True) if new else ("approved", False))
+
+
+def test_without_the_reference_no_order_asks_about_it_but_a_figure_may_tell_more():
+    approved = replace(APPROVAL, despite="without_reference", reference_battles=0)
+    speaks = (*CONFIRMED, replace(ESTIMATE, **SPEAKS), approved)
+    assert told(*speaks, replace(ESTIMATE, **SPEAKS)).stage == "approved"
+    likened = (*CONFIRMED, replace(ESTIMATE, **CHOSEN), approved)
+    assert told(*likened, replace(ESTIMATE, **SPEAKS, **CHOSEN)).stage == "approved"
+    assert told(*speaks, replace(ESTIMATE, **SPEAKS, **CHOSEN)).taken_back  # a ladder's row, which rests on all battles
+
+
+def test_what_was_approved_with_the_reference_may_have_met_it_whatever_is_approved_after_that():
+    anew = replace(APPROVAL, despite="without_reference", reference_battles=0)
+    stands = told(*APPROVED, replace(ESTIMATE, **CHOSEN), anew)
+    assert stands.approved == anew
+    assert stands.against_reference == APPROVAL.reference_battles

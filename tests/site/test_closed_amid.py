@@ -5,21 +5,28 @@ import json
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import pytest
 from sqlalchemy import event, select
 
+from evenhand.cli.server.submission_work import receipt_of
+from evenhand.domain.identity import Json
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.submission import Approved, Published, Withdrawn
+from evenhand.domain.submission import Approved, Published, Raised, Withdrawn, label, labelled
 from evenhand.domain.verdict import Preference
+from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
+from evenhand.ledger.submissions.intakes import find_intake
 from evenhand.ledger.submissions.store import tell
+from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.site.accounts.requests import ask_for_data
 from evenhand.site.accounts.requests import decide as decide_request
+from evenhand.site.boards.listing import boards_listed
 from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.quality import decide
@@ -40,7 +47,7 @@ def team(desk: Desk) -> Team:
 
 
 @contextmanager
-def once_read(ledger: Ledger, table: str, then: Callable[[], None]) -> Generator[list[str]]:
+def once_read(ledger: Ledger, table: str, then: Callable[[], object]) -> Generator[list[str]]:
     """When somebody has read that table. Holds its name until then."""
     waiting = [table]
 
@@ -115,6 +122,66 @@ def test_a_battle_file_asked_for_before_an_opponent_was_withdrawn_has_no_battle_
     assert waiting == []
     assert amid == battles(team, submission) != []
     assert not any("Fish" in one or met in one for one in models_in(amid))
+
+
+def test_a_board_read_while_a_submission_goes_on_being_judged_or_leaves_counts_nothing_of_it(desk: Desk, team: Team):
+    """A reader that knew it as judged would count what was said since."""
+    judged = [team.confirmed(version=str(number)) for number in range(2)]
+    for one in judged:
+        desk.approve(one)
+        desk.judge(one, partial=True)
+    goes_on, leaves = judged
+
+    def counted() -> tuple[set[str], int]:
+        found = counted_battles(desk.ledger, studies(desk.ledger)).results
+        played = {found.models[code] for code in (*found.first_model.tolist(), *found.second_model.tolist())}
+        return {model for model in played if labelled(model)}, len(found)
+
+    before = counted()
+    assert before[0] == {label(one) for one in judged}
+    for one, said, by in ((goes_on, Raised(budget=None), "owner"), (leaves, Withdrawn(), team.id)):
+        with once_read(desk.ledger, "submission_events", partial(tell, desk.ledger, one, said, person=by)) as waiting:
+            amid = counted()
+        assert waiting == []
+        assert amid == counted()
+        assert label(one) not in amid[0]
+
+
+def test_a_receipt_made_while_another_submission_goes_on_being_judged_counts_nothing_of_it(desk: Desk, team: Team):
+    goes_on, made = (team.confirmed(version=str(number)) for number in range(2))
+    desk.approve(goes_on)
+    desk.judge(goes_on, partial=True)
+    desk.approve(made)
+    study = desk.judge(made, said=False)
+    intake = find_intake(desk.ledger, desk.intake)
+    assert intake is not None
+
+    def counted() -> Json:
+        return receipt_of(desk.ledger, desk.the(made), intake, study.key)["counted"]
+
+    assert counted() == [label(goes_on)]
+    said = partial(tell, desk.ledger, goes_on, Raised(budget=None), person="owner")
+    one = desk.the(made)
+    with once_read(desk.ledger, "submission_events", said) as waiting:
+        amid = receipt_of(desk.ledger, one, intake, study.key)["counted"]
+    assert waiting == []
+    assert amid == counted() == []
+
+
+def test_how_many_trials_a_board_has_tells_not_how_far_a_submission_is_that_goes_on_meanwhile(desk: Desk, team: Team):
+    one = team.confirmed()
+    desk.approve(one)
+    desk.judge(one, partial=True)
+
+    def listed() -> list[int]:
+        return [board["trials"] for board in boards_listed(desk.ledger)]
+
+    before = listed()
+    said = partial(tell, desk.ledger, one, Raised(budget=None), person="owner")
+    with once_read(desk.ledger, "submission_events", said) as waiting:
+        amid = listed()
+    assert waiting == []
+    assert amid == listed() != before
 
 
 def withdrawn(desk: Desk, submission: str, team: Team) -> None:

@@ -5,7 +5,7 @@ import json
 import httpx2 as httpx
 import pytest
 
-from evenhand.domain.submission import Approved, Published, Refused, Withdrawn, label
+from evenhand.domain.submission import Approved, Published, Raised, Refused, Withdrawn, label
 from evenhand.ledger.submissions.store import tell
 from tests.site.desk import Desk, Team, opened, placed, words_of
 from tests.site.house import MODELS, House, refusal_of
@@ -95,6 +95,40 @@ def test_opponents_that_left_since_are_told_beside_the_battle_file(desk: Desk, t
     assert told not in words_of(team.page(one))
     tell(desk.ledger, met, Withdrawn(), person=other.id)
     assert told in words_of(team.page(one))
+
+
+def test_opponents_that_are_judged_on_are_told_beside_the_battle_file_that_lacks_them(desk: Desk, team: Team):
+    other = desk.team("Fish")
+    met = other.confirmed()
+    desk.approve(met)
+    desk.judge(met, partial=True)
+    tell(desk.ledger, met, Published(), person=other.id)
+    one = team.confirmed()
+    drawn = Approved(budget=None, opponents=(*MODELS, label(met)), battles=12, reference_battles=3, seed=0)
+    tell(desk.ledger, one, drawn, person="owner")
+    desk.judge(one, opponents=drawn.opponents)
+    told = (
+        "Off the board while judging goes on there: 1 opponent, whose battles count in the row, and are in the file "
+        "again when that has ended."
+    )
+
+    def looked() -> tuple[bool, int, int, int]:
+        document = team.script.get(f"/api/submissions/{one}").json()
+        lines = team.script.get(f"/api/submissions/{one}/battles").text.splitlines()
+        theirs = sum("Fish" in line for line in lines)
+        return told in words_of(team.page(one)), document["opponents_gone"], document["opponents_away"], theirs
+
+    before = looked()
+    tell(desk.ledger, met, Raised(budget=None), person="owner")
+    meanwhile = looked()
+    desk.judge(met)
+    assert before == looked() == (False, 0, 0, before[-1])
+    assert before[-1]
+    assert meanwhile == (True, 0, 1, 0)
+    of_all = desk.house.signed_in("owner").get(f"/api/submissions/{one}").json()
+    assert (of_all["opponents_gone"], of_all["opponents_away"]) == (0, 0)
+    tell(desk.ledger, met, Withdrawn(), person=other.id)
+    assert looked() == (False, 1, 0, 0)
 
 
 def test_where_nobody_has_rated_the_empty_file_of_ratings_is_explained(desk: Desk, team: Team):

@@ -1,21 +1,26 @@
 """Claims about submissions that ask the judge about the reference: nothing is asked before the owner has decided."""
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import httpx2 as httpx
 import pytest
+from sqlalchemy import update
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import Closed, Refused
-from evenhand.ledger.read.public_benchmarks import open_benchmark
+from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.submission_schema import submission_events
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.placements import studies_of
 from evenhand.reports.board.released import FEWEST
+from evenhand.worker.loop import Stopping
+from evenhand.worker.submission_turn import SubmissionJob
 from tests.database import ledger_in
 from tests.engine.contest import TERMS, Contest, at_work, founded
 from tests.protocols.test_meant import CONDITIONAL
@@ -224,6 +229,146 @@ async def test_of_two_that_are_alike_and_both_wait_the_owner_is_asked_about_the_
     estimated = contest.stands(second).estimated
     assert estimated is not None
     assert not estimated.held  # nothing of the first will ever be shown
+
+
+def found_in(contest: Contest, submission: str) -> tuple[str, int, int] | None:
+    """Whose answers its own are like, how many of them, and how many are not; None before it is estimated."""
+    said = contest.stands(submission).estimated
+    return None if said is None else (said.like, said.same, said.changed)
+
+
+async def test_one_approved_anew_without_the_reference_may_have_met_it_before(ledger: Ledger):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        first = contest.submitted(ours, team="birds")
+        await contest.worked(server.base_url)
+        contest.approve(first)
+        estimated = contest.stands(first).estimated
+        assert estimated is not None
+        contest.say(first, replace(estimated, orders=1), person=None)  # as a newer version says, amid its judging
+        contest.approve(first, despite="without_reference", battles=12, reference_battles=0, opponents=("ann", "ben"))
+        second = contest.submitted(but({"3"}), team="bees")
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+async def test_a_word_on_orders_is_none_on_answers_that_are_found_to_be_chosen_later(ledger: Ledger):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        made = contest.submitted(lambda item: ORACLES[0] if item.label == "3" else ours(item))
+        await contest.worked(server.base_url)
+        contest.approve(made, despite="with_reference")
+        ledger.add_responses([Response(item=one.digest, model="zoe", text=ours(one)) for one in contest.items])
+        before = server.stats()["requests"]
+        await contest.worked(server.base_url)
+        assert server.stats()["requests"] == before
+        assert contest.stands(made).taken_back
+        assert found_in(contest, made) == ("zoe", 11, 1)
+        contest.approve(made, despite="with_reference")
+        await contest.worked(server.base_url)
+    assert contest.stands(made).stage == "judged"
+
+
+@pytest.mark.parametrize("decided", ["", "without_reference"])
+async def test_on_a_ladder_files_are_held_against_each_other_however_few_meet_the_reference(
+    ledger: Ledger, decided: str
+):
+    """Each team's row is of all battles, and told of none."""
+    terms = replace(ALL, feedback="ladder", battles=16, reference_battles=FEWEST - 1)
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=terms)
+        first = contest.submitted(ours, team="birds")
+        await contest.worked(server.base_url)
+        if decided:
+            contest.approve(first, despite=decided, battles=12, reference_battles=0, opponents=("ann", "ben"))
+            await contest.worked(server.base_url)
+        climbs = contest.submitted(but({"5"}), team="birds")
+        second, third = (contest.submitted(say, team="bees") for say in (but({"3"}), lambda item: ours(item, 9)))
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+    assert found_in(contest, third) == found_in(contest, climbs) == ("", 0, 0)
+
+
+async def test_where_several_items_ask_the_same_each_answer_is_held_against_the_earlier_one_to_its_item(
+    ledger: Ledger,
+):
+    """And against those to the others too: a judge that sees no picture is asked in the same words."""
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL, alike=True)
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        third = contest.submitted(lambda item: turned(but({"3"})(item)), team="bees")
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+    assert found_in(contest, third) is not None
+    assert contest.stands(third).held
+
+
+def turned(answer: str) -> str:
+    """As of the next item but one."""
+    return re.sub(r"\d+ stands", lambda found: f"{(int(found[0].split()[0]) + 2) % 12} stands", answer)
+
+
+async def test_what_was_open_and_is_closed_again_is_looked_at(ledger: Ledger):
+    """Of new answers its verdicts are withheld as ever."""
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        open_benchmark(ledger, contest.intake.board.data, by="owner")
+        close_benchmark(ledger, contest.intake.board.data)
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+async def test_of_two_the_one_that_the_record_has_first_came_first_whatever_a_clock_says(ledger: Ledger):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        table = submission_events.c
+        with ledger.writing() as connection:  # as by a server whose clock is an hour behind
+            late = update(submission_events).where(table.submission == second)
+            connection.execute(late.values(at=table.at - 3600.0))
+        await contest.worked(server.base_url)
+    assert found_in(contest, first) == ("", 0, 0)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+async def test_a_file_is_held_against_what_the_record_has_of_an_earlier_one_that_is_gone(ledger: Ledger):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        first = contest.submitted(ours, team="birds")
+        await contest.worked(server.base_url)
+        contest.approve(first)
+        await contest.worked(server.base_url)
+        second = contest.submitted(but({"3"}), team="bees")
+        lose(contest, first)
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+async def test_nothing_is_estimated_of_a_file_while_the_one_before_it_cannot_be_read(ledger: Ledger):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        lose(contest, first)
+        (sentence,) = (
+            one for one in [await contest.kind(server.base_url).act([job_of(contest, second)], Stopping())] if one
+        )
+        assert isinstance(sentence, str)
+        tells(sentence, first, "copy it from a backup, or refuse that one")
+        assert found_in(contest, second) is None
+        contest.say(first, Refused(reason="It is lost."))
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == ("", 0, 0)
+
+
+def lose(contest: Contest, submission: str) -> None:
+    upload = contest.stands(submission).upload
+    assert upload is not None
+    contest.ledger.submitted.remove(upload.file)
+
+
+def job_of(contest: Contest, submission: str) -> SubmissionJob:
+    return SubmissionJob(intake=contest.intake, submission=contest.submission(submission))
 
 
 async def test_what_is_open_or_meets_the_reference_on_too_few_items_is_not_looked_at(ledger: Ledger):

@@ -247,10 +247,15 @@ class SubmissionState:
     upload_seq: int = 0
     confirmed: float | None = None
     """When."""
+    confirmed_seq: int = 0
+    """Of two the one with the smaller number came first, whatever the clocks say of the machines that wrote it."""
     estimated: Estimated | None = None
     estimated_seq: int = 0
     approved: Approved | None = None
     """With the budget as it was last raised."""
+    against_reference: int = 0
+    """The most battles against the reference that any approval was for: a part of them may have been judged before it
+    was taken back."""
     approval_seq: int = 0
     """Of the approval, or of the owner's last word since."""
     under_way: bool = False
@@ -275,6 +280,13 @@ class SubmissionState:
     def held(self) -> bool:
         """Whether the owner has to decide about its battles against the reference, as far as was looked."""
         return self.estimated is not None and self.estimated.held
+
+    def leaves_open(self, found: Estimated) -> bool:
+        """Whether something is found in its answers about which the approval did not decide: a word on orders is none
+        on figures that would tell single verdicts, nor the other way. Without the reference no order asks about it."""
+        known, asks = self.estimated, self.approved is None or self.approved.despite != "without_reference"
+        orders = found.steers and asks and not (known and known.steers)
+        return orders or (found.chosen and not (known and known.chosen))
 
     @property
     def taken_back(self) -> bool:
@@ -314,7 +326,7 @@ def _by_team(before: SubmissionState, event: SubmissionEvent) -> SubmissionState
         case Uploaded() as said if before.stage == "draft":
             return replace(before, upload=said, upload_seq=event.seq)
         case Confirmed() as said if _confirms(before, said):
-            return replace(before, stage="confirmed", confirmed=event.at)
+            return replace(before, stage="confirmed", confirmed=event.at, confirmed_seq=event.seq)
         case Published() if before.stage == "judged":
             return replace(before, published=True)
         case Withdrawn() if before.stage not in ("withdrawn", "refused"):
@@ -332,7 +344,15 @@ def _confirms(before: SubmissionState, said: Confirmed) -> bool:
 def _by_owner(before: SubmissionState, event: SubmissionEvent) -> SubmissionState:
     match event.said:
         case Approved() as said if before.stage == "confirmed" and (said.despite or not before.held):
-            return replace(before, stage="approved", approved=said, approval_seq=event.seq, under_way=True)
+            most = max(before.against_reference, said.reference_battles)
+            return replace(
+                before,
+                stage="approved",
+                approved=said,
+                against_reference=most,
+                approval_seq=event.seq,
+                under_way=True,
+            )
         case Refused(reason=reason) if before.stage not in ("draft", "refused", "withdrawn"):
             return replace(before, stage="refused", reason=reason, published=False)
         case Raised(budget=budget) if before.approved is not None and _may_go_on(before):
@@ -357,8 +377,8 @@ def _may_go_on(before: SubmissionState) -> bool:
 
 def _is_estimated(before: SubmissionState, said: Estimated) -> bool:
     """Whether that is news. An approval is taken back where something was found that it did not decide about."""
-    if before.stage == "approved" and before.approved is not None:
-        return said.held and not before.approved.despite and not before.closing
+    if before.stage == "approved":
+        return before.leaves_open(said) and not before.closing
     return before.stage == "confirmed" and said != before.estimated
 
 

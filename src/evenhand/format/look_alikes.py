@@ -31,6 +31,18 @@ def words_alone(text: str) -> str:
     return " ".join(regex.findall(_WORDS, _seen(text).casefold()))
 
 
+def words_to_the_eye(text: str) -> str:
+    """`words_alone`, the same too where letters of Latin, Greek and Cyrillic are changed for others that look alike, or
+    carry other accents. Vowels that are marks stay, as in Hindi."""
+    words = words_alone(text)
+    if words.isascii():
+        return words
+    import regex
+
+    bare = regex.sub(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+", "", unicodedata.normalize("NFD", words))
+    return unicodedata.normalize("NFC", bare.translate(_TWINS)).casefold()
+
+
 def _seen(text: str) -> str:
     import regex
 
@@ -65,6 +77,17 @@ class _Plain(dict[int, str]):
 
 
 _PLAIN = _Plain()
+
+
+class _Twins(dict[int, str]):
+    """For str.translate: a letter's plain Latin twin; marks as they are."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = twin = _twins().get(chr(code), chr(code))
+        return twin
+
+
+_TWINS = _Twins()
 
 
 @cache

@@ -48,7 +48,7 @@ _TURNED = compile_pattern(
     "esnopser|tnatsissa|noitpo|rewsna|tcidrev|retteb|noitceles|erocs|renniw"
     "|erfcbafr|nffvfgnag|bcgvba|nafjre|ireqvpg|orggre|fryrpgvba|fpber|jvaare"
     "|r3sp|r35p|re5p|resp0|respon5|b3tt|b3t7|b37|be7|bet7|v3rd|verd1|s3l3|5el3|5elec|0pt1|0ption|op7|opt10|4ss1"
-    "|a551|as51|455|sc0r|5c0r|5cor"
+    "|a551|as51|455|sc0r|5c0r|5cor|4nsw|an5w|answ3|0th3|oth3r|ch00s|cho0s|ch0os|pr3f"
     "|(?:better|best)(?:the)?(?:is|was)?[ab12](?:response|assistant|option)|[ab12](?:response|assistant|option)overall",
     groupless=True,
 )

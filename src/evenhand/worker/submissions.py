@@ -119,11 +119,12 @@ class Submissions:
         if terms.nearest:
             wish = terms.newcomer(job.submission.label)
             placement = placement_of(self.ledger, board, answers, wish, spoken=judges.spoken)
-            said = estimated_among_nearest(self.ledger, placement, judges)
+            said, met = estimated_among_nearest(self.ledger, placement, judges), frozenset[str]()
         else:
-            said = self._at_random(job, board, answers, judges)
+            prepared = self._at_random(job, board, answers, judges)
+            said, met = self._estimated(prepared, judges, rated=not terms.ladder), prepared.against_reference
         if found is None:
-            found = found_in(self.ledger, board, job.submission, answers, against_reference=said.reference_battles)
+            found = found_in(self.ledger, board, job.submission, answers, met=met)
         said = replace(said, terms=job.intake.terms.drawn, **found)
         with suppress(TooLate):  # withdrawn, or decided about, in this moment; or it says nothing new
 
@@ -137,7 +138,7 @@ class Submissions:
 
     def _at_random(
         self, job: SubmissionJob, board: JoinedBoard, answers: tuple[Response, ...], judges: Seated
-    ) -> Estimated:
+    ) -> PreparedStudy:
         terms = job.intake.terms
         draw = Draw(
             new=job.submission.label,
@@ -147,8 +148,7 @@ class Submissions:
             reference_battles=terms.reference_battles,
             seed=terms.seed,
         )
-        prepared = placing(self.ledger, board, answers, draw, spoken=judges.spoken)
-        return self._estimated(prepared, judges, rated=not terms.ladder)
+        return placing(self.ledger, board, answers, draw, spoken=judges.spoken)
 
     def _estimated(self, prepared: PreparedStudy, judges: Seated, *, rated: bool) -> Estimated:
         """`rated`: whether it is to stand on a board of ratings, and so has an interval there."""
@@ -208,10 +208,10 @@ class Submissions:
         judges = None if standing.closing else seated(board, self.judge, self.extractor)
         answers = submitted_answers(self.ledger, board, job.submission)
         judging, met = self._judging(job, board, answers, judges.spoken if judges else None)
-        if judges is not None and not job.approved.despite:
-            found = found_in(self.ledger, board, job.submission, answers, against_reference=met)
+        if judges is not None:
+            found = found_in(self.ledger, board, job.submission, answers, met=met)
             assert standing.estimated is not None, "nothing else is approved"
-            if replace(standing.estimated, **found).held:
+            if standing.leaves_open(replace(standing.estimated, **found)):
                 self._estimate(job, found)
                 return None, None
         self.ledger.add_responses(answers)
@@ -220,15 +220,15 @@ class Submissions:
 
     def _judging(
         self, job: SubmissionJob, board: JoinedBoard, answers: tuple[Response, ...], spoken: Spoken | None
-    ) -> tuple[Judging, int]:
-        """As the owner approved it, and how many of its battles are against the reference."""
+    ) -> tuple[Judging, frozenset[str]]:
+        """As the owner approved it, and the items on which it meets the reference."""
         approved = job.approved
         if approved.nearest:
             wish = as_approved(approved, job.submission.label)
             placement = placement_of(self.ledger, board, answers, wish, among=approved.opponents, spoken=spoken)
-            return AmongNearest(self.ledger, board, placement), 0
+            return AmongNearest(self.ledger, board, placement), frozenset()
         prepared = placing(self.ledger, board, answers, self._approved(job, board), spoken=spoken)
-        return AtRandom(self.ledger, prepared), 0 if prepared.placing is None else prepared.placing.against_reference
+        return AtRandom(self.ledger, prepared), prepared.against_reference
 
     def _approved(self, job: SubmissionJob, board: JoinedBoard) -> Draw:
         """As the owner approved it, but without opponents that were withdrawn since."""

@@ -269,7 +269,15 @@ async def _fetched(server: SubmissionServer, submission: str, document: Document
             await server.download(submission, what, path)
         except OSError as error:
             raise click.ClickException(f"{path} cannot be written: {error.strerror or error}.") from None
-        say(f"The {what} {'are' if what == 'battles' else 'is'} in {path}.")
+        say(f"The receipt is in {path}." if what == "receipt" else f"The battles are in {path}.{_not_in(document)}")
+
+
+def _not_in(document: Document) -> str:
+    """Of the battles, those against models that are off the board since."""
+    ways = {"opponents_gone": "left since", "opponents_away": "judged on meanwhile"}
+    numbers = {why: document.get(field) for field, why in ways.items()}
+    found = [f"{number} {why}" for why, number in numbers.items() if number]
+    return f" Not in it are those against opponents off the board: {', '.join(found)}." if found else ""
 
 
 def _exit_code(document: Document) -> int:

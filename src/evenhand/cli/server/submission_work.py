@@ -13,10 +13,12 @@ from evenhand.domain.identity import Json
 from evenhand.domain.rater import Settings
 from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
+from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.newest import newest
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
-from evenhand.ledger.submissions.store import Submission, submitted_models
-from evenhand.ledger.submissions.submitted_models import set_aside
+from evenhand.ledger.submissions.store import Submission
+from evenhand.ledger.submissions.submitted_models import read_as_they_count, set_aside
 from evenhand.reports.receipts.ladder import place_of
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
 from evenhand.worker.board_judge import ModelReady
@@ -86,7 +88,7 @@ def receipt_of(ledger: Ledger, submission: Submission, intake: Intake, study: st
     standing = submission.standing
     assert standing.upload is not None, "nothing else is judged"
     assert standing.approved is not None, "nothing else is judged"
-    found = submitted_models(ledger)
+    found, moment = read_as_they_count(ledger, lambda found: (found, newest(ledger)))
     subject = ReceiptSubject(
         submission=submission.id,
         label=submission.label,
@@ -98,4 +100,4 @@ def receipt_of(ledger: Ledger, submission: Submission, intake: Intake, study: st
         counted=tuple(sorted(found.keys() - set_aside(found) - {submission.label})),
         ladder=place_of(ledger, intake, submission),
     )
-    return make_receipt(ledger, subject)
+    return make_receipt(ledger, subject, AsOf(judgement=moment.judgement, answer=moment.answer))

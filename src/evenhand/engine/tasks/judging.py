@@ -150,6 +150,13 @@ class PreparedStudy:
         """None where nobody joins."""
         return _placing(self.study, self.answers)
 
+    @property
+    def against_reference(self) -> frozenset[str]:
+        """The items on which whoever joins meets the reference."""
+        if self.study.new is None:
+            return frozenset()
+        return frozenset(item for item, *models in meetings(self.study, self.answers) if REFERENCE in models)
+
     def trials(self) -> Iterator[Trial]:
         return wanted(self.study, self.answers)
 

@@ -2,8 +2,9 @@
 
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from sqlalchemy import select
 
@@ -15,17 +16,40 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
 
+T = TypeVar("T")
+
 
 def counted_battles(
     ledger: Ledger, chosen: Sequence[StudyOnRecord], *, items: Collection[str] | None = None, soft: bool = False
 ) -> JudgedBattles:
     """What makes a board: without submissions that are still being judged, or were withdrawn. `soft`: with how likely
     the judge was to prefer each side."""
+
+    def read(found: Mapping[str, SubmittedModel]) -> JudgedBattles:
+        judged = judged_battles(ledger, chosen, items=items, without=set_aside(found), soft=soft)
+        names = board_names(ledger, found)
+        playing = [label for label in names if found[label].in_sight and label in judged.results.models]
+        return replace(judged, names={label: names[label] for label in playing})
+
+    return read_as_they_count(ledger, read)
+
+
+def read_as_they_count(ledger: Ledger, read: Callable[[Mapping[str, SubmittedModel]], T]) -> T:
+    """What is read by which submitted models count, where the same ones count once it was read: of one that is judged
+    on since, verdicts would be in it that nobody may count yet, and of one withdrawn all."""
     found = submitted_models(ledger)
-    judged = judged_battles(ledger, chosen, items=items, without=set_aside(found), soft=soft)
-    names = board_names(ledger, found)
-    playing = [label for label in names if found[label].in_sight and label in judged.results.models]
-    return replace(judged, names={label: names[label] for label in playing})
+    while True:
+        made, now = read(found), submitted_models(ledger)
+        if _counting(now) == _counting(found):
+            return made
+        found = now
+
+
+def _counting(found: Mapping[str, SubmittedModel]) -> dict[str, tuple[bool, int]]:
+    """By label whether it is set aside, with the number of the last word on its judging: it may have gone on and ended
+    meanwhile."""
+    aside = set_aside(found)
+    return {label: (label in aside, one.standing.approval_seq) for label, one in found.items()}
 
 
 def may_be_shown(ledger: Ledger, models: Iterable[str], *, but_of: str | None = None) -> frozenset[str]:

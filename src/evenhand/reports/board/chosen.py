@@ -13,11 +13,12 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache
 from itertools import chain
 
 from evenhand.domain.item import Item
-from evenhand.format.look_alikes import words_alone
+from evenhand.format.look_alikes import words_to_the_eye
 from evenhand.format.words import counted
 from evenhand.reports.board.batches import FEWEST, Cells, apart
 
@@ -26,7 +27,17 @@ SHORT = 20
 NAMED = 3
 """Skills of a batch of several."""
 
+DRAWN = "battles against the reference"
+"""Where lots say on which items."""
+
 _CLAUSE = re.compile(r"[.,;:!?\n。，；：！？]")
+_DECISIONS = (
+    "yes no true false right wrong correct incorrect both neither none a b c d e f ja nein oui non vrai faux si sim não"
+    " vero falso verdadero verdadeiro да нет так ні tak nie ano ne igen nem kyllä ei nej ναι όχι evet hayır doğru"
+    " yanlış ya tidak benar salah có không đúng sai"
+    " はい いいえ 是 不是 否 对 對 不对 不對 错 錯 예 네 아니요 아니오 نعم لا"
+    " हाँ नहीं כן לא بله خیر ใช่ ไม่ใช่ হ্যাঁ না ndiyo hapana"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +51,8 @@ class EarlierAnswers:
     """Whether the owner's: what no team could have written so that it excuses another file."""
     texts: Mapping[str, str]
     """By item."""
+    also: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """By item, all that is answered to any that asks the same: one set for all of these."""
     elsewhere: int = 0
     """Answers to items that are not asked here."""
 
@@ -64,49 +77,40 @@ def chosen_answers(
     items: Sequence[Item],
     earlier: Sequence[EarlierAnswers],
     *,
-    drawn: bool,
+    met: Collection[str] | None = None,
     reserved: Collection[str] = (),
     cells: Cells | None = None,
 ) -> ChosenAnswers:
-    """`texts`: the file's answers by item. `drawn`: whether it meets the reference on some of its items only, drawn by
-    lot: then what several files have together is another sum. `reserved`: items of which a ladder tells a sum of its
-    own. `cells`: by what views of the items are told apart; by skill and number of images where it is not said."""
+    """`texts`: the file's answers by item. `met`: the items on which it meets the reference; None for all. Where lots
+    drew some of them, what several files have together is another sum. `reserved`: items of which a ladder tells a sum
+    of its own. `cells`: by what views of the items are told apart; by skill and number of images where it is not said.
+    """
     said = {item: _letters(text) for item, text in texts.items()}
-    known = [(one, {item: _letters(text) for item, text in one.texts.items()}) for one in earlier]
-    heard = _heard(earlier)
-    for within, part in _parts(items, {*reserved}, _batches(items, said, cells)):
+    known, heard = _by_name(earlier), _heard(earlier)
+    new = {item: text for item, text in said.items() if text not in heard.get(item, ())}
+    long_ones = _repeated(new, short=False)
+    asked = said.keys() if met is None else said.keys() & met
+    for within, part in _parts(items, said, {*reserved}, {*asked}, cells):
         here = {item: text for item, text in said.items() if item in part}
-        repeated = _repeated({item: text for item, text in here.items() if text not in heard.get(item, ())})
+        repeated = _repeated({item: new[item] for item in here if item in new}) | (long_ones & here.keys())
         if len(here) >= FEWEST and 2 * len(repeated) > len(here):
             return ChosenAnswers(repeated=len(repeated), within=within)
-        found = [
-            _likeness(here, {item: text for item, text in theirs.items() if item in part}, one, within)
-            for one, theirs in known
-        ]
+        found = [_likeness(here, one, part, within) for one in known]
         telling = [one for one in found if _tells(one, len(here))]
         if telling:
             return min(telling, key=lambda one: (one.changed, one.like))
         together = replace(_together(here, repeated, known, found), within=within)
         few = together.changed < FEWEST and (together.same or together.repeated)
+        drawn = len(asked) < len(said)
         if len(here) >= FEWEST and (few or (drawn and 2 * together.same > len(here))):
             return together
     return ChosenAnswers()
 
 
-def _batches(items: Sequence[Item], said: Collection[str], cells: Cells | None) -> Iterator[tuple[str, set[str]]]:
-    """As the figures of those that are answered are released: of small skills together, too."""
-    skills = {one.digest: one.category or "no skill" for one in items}
-    cells = cells or {one.digest: (one.category, len(one.images) > 1, frozenset()) for one in items}
-    for batch in apart([one.digest for one in items if one.digest in said], cells):
-        of = sorted({skills[item] for item in batch})
-        rest = f" and {counted(len(of) - NAMED, 'more skill')}" if len(of) > NAMED else ""
-        yield f"{', '.join(of[:NAMED])}{rest}", {*batch}
-
-
 def _parts(
-    items: Sequence[Item], reserved: set[str], batches: Iterable[tuple[str, set[str]]]
+    items: Sequence[Item], said: Collection[str], reserved: set[str], asked: set[str], cells: Cells | None
 ) -> Iterator[tuple[str, set[str]]]:
-    """All, and then what is shown for itself."""
+    """All, and then what is shown for itself, or released together."""
     every = {one.digest for one in items}
     yield "", every
     if reserved:
@@ -117,13 +121,26 @@ def _parts(
     several = {one.digest for one in items if len(one.images) > 1}
     if several:
         yield "several images", several
-        yield "one image", {one.digest for one in items} - several
-    yield from batches
+        yield "one image", every - several
+    yield from _batches(items, said, cells)
+    if len(asked) < len(said):
+        yield DRAWN, asked
+        yield from _batches(items, asked, cells)
+
+
+def _batches(items: Sequence[Item], of: Collection[str], cells: Cells | None) -> Iterator[tuple[str, set[str]]]:
+    """As the figures of these are released: of small skills together, too."""
+    skills = {one.digest: one.category or "no skill" for one in items}
+    cells = cells or {one.digest: (one.category, len(one.images) > 1, frozenset()) for one in items}
+    for batch in apart([one.digest for one in items if one.digest in of], cells):
+        named = sorted({skills[item] for item in batch})
+        rest = f" and {counted(len(named) - NAMED, 'more skill')}" if len(named) > NAMED else ""
+        yield f"{', '.join(named[:NAMED])}{rest}", {*batch}
 
 
 def _letters(text: str) -> str:
-    """Where a script has no spaces, signs would part its words."""
-    return words_alone(text).replace(" ", "")
+    """Where a script has no spaces, signs would part its words. Letters that look alike make no other answer."""
+    return words_to_the_eye(text).replace(" ", "")
 
 
 def _short(text: str) -> bool:
@@ -132,50 +149,96 @@ def _short(text: str) -> bool:
     return len(text) < SHORT
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What an earlier model says, in letters alone: in several variants, or before it was replaced, together, as a file
+    may have some of each."""
+
+    one: EarlierAnswers
+    said: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    also: dict[str, list[frozenset[str]]] = field(default_factory=dict[str, list[frozenset[str]]])
+
+    def add(self, more: EarlierAnswers) -> None:
+        for item, text in more.texts.items():
+            self.said.setdefault(item, set()).add(_letters(text))
+        sets = {texts: frozenset(map(_letters, texts)) for texts in {*more.also.values()}}
+        for item, texts in more.also.items():
+            self.also.setdefault(item, []).append(sets[texts])
+
+    def says(self, item: str, text: str) -> bool:
+        """Also to another item that asks the same; there a short answer is the same by itself, as it is another
+        team's."""
+        if text in self.said.get(item, ()):
+            return self.one.own or not _short(text)
+        return not _short(text) and any(text in some for some in self.also.get(item, ()))
+
+
+def _by_name(earlier: Iterable[EarlierAnswers]) -> list[_Known]:
+    found: dict[tuple[str, bool], _Known] = {}
+    for one in earlier:
+        found.setdefault((one.name, one.founding), _Known(one)).add(one)
+    return [*found.values()]
+
+
 def _heard(earlier: Sequence[EarlierAnswers]) -> dict[str, set[str]]:
-    """By item, what founding models answer, and how they begin: who says "yes" where another says "Yes, it is" repeats
-    itself because the questions are alike. Not what one of them says nearly always, as "Sure"."""
+    """By item, what founding models answer, and what they decide at once: who says "yes" where another says "Yes, it
+    is" repeats itself because the questions are alike. Not how else an answer begins, as with "Sure", nor what one of
+    them says nearly always."""
     heard: dict[str, set[str]] = {}
     for one in earlier:
         if not one.founding:
             continue
-        begins = {
-            item: {_letters(words) for words in (text, _CLAUSE.split(text, maxsplit=1)[0])} - {""}
-            for item, text in one.texts.items()
-        }
+        begins = {item: {*_decided(text), _letters(text)} - {""} for item, text in one.texts.items()}
         times = Counter(chain.from_iterable(begins.values()))
         for item, some in begins.items():
-            heard.setdefault(item, set()).update(text for text in some if 2 * times[text] <= len(begins))
+            heard.setdefault(item, set()).update(text for text in some if times[text] <= _most(text) * len(begins))
     return heard
 
 
-def _repeated(here: Mapping[str, str]) -> set[str]:
+def _most(text: str) -> float:
+    """The share of its answers that one model may give so: of a benchmark's questions most may be for a yes."""
+    return 0.9 if text in _decisions() else 0.5
+
+
+def _decided(text: str) -> set[str]:
+    """Its first clause, where that answers a question for a yes or no, or for one of a few letters."""
+    return {_letters(_CLAUSE.split(text, maxsplit=1)[0])} & _decisions()
+
+
+@cache
+def _decisions() -> frozenset[str]:
+    return frozenset(map(_letters, _DECISIONS.split()))
+
+
+def _repeated(here: Mapping[str, str], *, short: bool = True) -> set[str]:
     """The items of long ones that are there more than once, and of the most frequent short one where there are more
-    than a few."""
+    than a few, if these are asked for."""
     count = Counter(here.values())
     texts = {text for text, times in count.items() if times > 1 and not _short(text)}
     shortest = max((text for text in count if _short(text)), key=lambda text: (count[text], text), default="")
-    if count[shortest] >= FEWEST:
+    if short and count[shortest] >= FEWEST:
         texts.add(shortest)
     return {item for item, text in here.items() if text in texts}
 
 
-def _copied(here: Mapping[str, str], theirs: Mapping[str, str], earlier: EarlierAnswers) -> set[str]:
+def _copied(here: Mapping[str, str], known: _Known) -> set[str]:
     """The items to which the answer is the earlier file's."""
-    return {item for item, text in here.items() if theirs.get(item) == text and (earlier.own or not _short(text))}
+    return {item for item, text in here.items() if known.says(item, text)}
 
 
 def _together(
     here: Mapping[str, str],
     repeated: set[str],
-    known: Sequence[tuple[EarlierAnswers, Mapping[str, str]]],
+    known: Sequence[_Known],
     each: Sequence[ChosenAnswers],
 ) -> ChosenAnswers:
     """All earlier files as one: what the answers are that any of them has, and that are neither among these nor
     `repeated`. `each`: of `known` one by one."""
-    shared = [(one, likeness) for one, likeness in zip(known, each, strict=True) if likeness.same]
-    copied = set[str]().union(*(_copied(here, theirs, one) for (one, theirs), _ in shared))
-    most = max((likeness for _, likeness in shared), key=lambda one: (one.same, one.like), default=ChosenAnswers())
+    shared = [one for one, likeness in zip(known, each, strict=True) if likeness.same]
+    copied = set[str]().union(*(_copied(here, one) for one in shared))
+    most = max(
+        (likeness for likeness in each if likeness.same), key=lambda one: (one.same, one.like), default=ChosenAnswers()
+    )
     more = f" and {counted(len(shared) - 1, 'more file')}" if len(shared) > 1 else ""
     return replace(
         most,
@@ -186,15 +249,12 @@ def _together(
     )
 
 
-def _likeness(
-    here: Mapping[str, str], theirs: Mapping[str, str], earlier: EarlierAnswers, within: str
-) -> ChosenAnswers:
-    same = len(_copied(here, theirs, earlier))
-    changed = len(here.keys() | theirs.keys()) - same + (0 if within else earlier.elsewhere)
-    return ChosenAnswers(like=earlier.name, same=same, changed=changed, within=within)
+def _likeness(here: Mapping[str, str], known: _Known, part: set[str], within: str) -> ChosenAnswers:
+    same = len(_copied(here, known))
+    changed = len(here.keys() | (known.said.keys() & part)) - same + (0 if within else known.one.elsewhere)
+    return ChosenAnswers(like=known.one.name, same=same, changed=changed, within=within)
 
 
 def _tells(one: ChosenAnswers, answers: int) -> bool:
-    if answers < FEWEST or not one.same:
-        return False
-    return 2 * one.same > answers or (not one.within and one.changed < FEWEST)
+    """Where fewer than five are new, all earlier files together tell it."""
+    return answers >= FEWEST and 2 * one.same > answers

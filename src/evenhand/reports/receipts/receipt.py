@@ -66,10 +66,11 @@ class ReceiptSubject:
     """Where the row is a ladder's; None where it is the board's."""
 
 
-def make_receipt(ledger: Ledger, subject: ReceiptSubject) -> dict[str, Json]:
-    """As the record stands now. Raises LedgerError where the study is not on record."""
-    found = newest(ledger)
-    as_of = AsOf(judgement=found.judgement, answer=found.answer)
+def make_receipt(ledger: Ledger, subject: ReceiptSubject, as_of: AsOf | None = None) -> dict[str, Json]:
+    """As the record stood then, or stands now. Raises LedgerError where the study is not on record."""
+    if as_of is None:
+        found = newest(ledger)
+        as_of = AsOf(judgement=found.judgement, answer=found.answer)
     chosen = [one for one in studies(ledger) if _belongs(one, subject)]
     document: dict[str, Json] = {
         "schema": SCHEMA,

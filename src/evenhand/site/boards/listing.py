@@ -15,6 +15,7 @@ from evenhand.ledger.read.people_boards import PeoplePart, given_back, people_pa
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, reached_together, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
+from evenhand.ledger.submissions.submitted_models import read_as_they_count
 from evenhand.reports.board.released import ReleasedBoard
 from evenhand.site.documents import BoardListed
 from evenhand.site.http.visibility import bare_items
@@ -173,6 +174,10 @@ def boards_on_record(ledger: Ledger, *, running: bool = False) -> tuple[BoardOnR
 
 def boards_listed(ledger: Ledger, *, running: bool = False) -> list[BoardListed]:
     """Those on which something counts, as the API lists them."""
+    return read_as_they_count(ledger, lambda _: _listed(ledger, running=running))
+
+
+def _listed(ledger: Ledger, *, running: bool) -> list[BoardListed]:
     return [
         {
             "board": one.id,

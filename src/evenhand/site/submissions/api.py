@@ -141,6 +141,10 @@ class SubmissionShown(SubmissionListed):
     """Of the receipt; null before it is judged."""
     moved: Any
     """Likewise."""
+    opponents_gone: int
+    """Submitted models whose battles are not in its file, as they left the board since."""
+    opponents_away: int
+    """Those whose battles are not in it while they are judged on."""
 
 
 class SubmissionDocument(Versioned, SubmissionShown):
@@ -309,6 +313,8 @@ def _document(seen: Followed) -> SubmissionShown:
         "partial": None if judged is None else judged.partial,
         "row": None if judged is None else judged.receipt.get("row"),
         "moved": None if judged is None else judged.receipt.get("moved"),
+        "opponents_gone": seen.gone,
+        "opponents_away": seen.away,
     }
 
 

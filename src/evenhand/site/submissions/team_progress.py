@@ -23,7 +23,7 @@ from evenhand.ledger.submissions.store import (
     submissions_on_record,
     submitted_models,
 )
-from evenhand.ledger.submissions.submitted_models import board_names, may_be_shown
+from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
 from evenhand.site.http.visibility import Sight, progress_in_sight, read_in_sight, sight
@@ -42,6 +42,8 @@ class Followed:
     """Whether it may be told how much of that is done."""
     gone: int = 0
     """Submitted models that it was to meet and that nobody may see any more: their battles are not in its file."""
+    away: int = 0
+    """Those that are judged on: their battles are in the file again when that has ended."""
 
     @property
     def done(self) -> int | None:
@@ -61,12 +63,14 @@ def followed(ledger: Ledger, visitor: Visitor, one: Submission) -> Followed:
     intake = find_intake(ledger, one.intake)
     assert intake is not None
     waits = one.standing.stage in ("confirmed", "approved")
+    gone, away = (0, 0) if visitor.is_owner else _missing(ledger, one)
     return Followed(
         submission=one,
         place=place_in_line(submissions_on_record(ledger), one.id) if waits else None,
         progress=None if one.standing.approved is None else _progress(ledger, intake, one),
         counted=progress_in_sight(visitor, one.standing),
-        gone=_gone(ledger, one),
+        gone=gone,
+        away=away,
     )
 
 
@@ -77,10 +81,15 @@ def _progress(ledger: Ledger, intake: Intake, one: Submission) -> PlacementProgr
     return replace(found, wanted=found.decided + found.no_verdict)  # it has ended, and nothing more is wanted
 
 
-def _gone(ledger: Ledger, one: Submission) -> int:
+def _missing(ledger: Ledger, one: Submission) -> tuple[int, int]:
+    """How many it was to meet that left the board, and how many are off it only while they are judged on."""
     met = () if one.standing.approved is None else one.standing.approved.opponents
     submitted = {model for model in met if labelled(model) is not None}
-    return len(submitted - may_be_shown(ledger, submitted)) if submitted else 0
+    if not submitted:
+        return 0, 0
+    found = submitted_models(ledger)
+    shown = [found[model] for model in submitted if model in found and found[model].in_sight]
+    return len(submitted) - len(shown), sum(model.standing.under_way for model in shown)
 
 
 def place_in_line(found: Sequence[Submission], submission: str) -> int | None:
