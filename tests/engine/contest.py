@@ -193,13 +193,14 @@ async def founded(
     strengths: Mapping[str, float] | None = None,
     references: bool = True,
     skill: str = "",
+    asked: tuple[Item, ...] = (),
 ) -> Contest:
     """A board on which ann, ben and the reference, if there is one, have met, which takes submissions.
 
     `left_out`: so many of the items are not asked about. `strengths`: of other founding models, for a judge by those.
-    `skill`: under which the questions stand.
+    `skill`: under which the questions stand. `asked`: questions instead of made ones.
     """
-    asked = questions(items, references=references, skill=skill)
+    asked = asked or questions(items, references=references, skill=skill)
     name = f"houses {skill}".strip()
     benchmark = Benchmark(name=name, items=asked, licence="CC0-1.0", citation="", protocols=())
     answers = [

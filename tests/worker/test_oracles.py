@@ -21,7 +21,7 @@ from evenhand.reports.board.released import FEWEST
 from evenhand.worker.loop import Stopping
 from evenhand.worker.submission_turn import SubmissionJob
 from tests.database import ledger_in
-from tests.engine.contest import TERMS, Contest, at_work, founded
+from tests.engine.contest import TERMS, Contest, at_work, founded, questions
 from tests.protocols.test_meant import CONDITIONAL
 from tests.refusals import tells
 from tests.scripted_server import ScriptedServer
@@ -338,6 +338,16 @@ async def test_nothing_is_estimated_of_a_file_while_the_one_before_it_cannot_be_
         contest.say(first, Refused(reason="It is lost."))
         await contest.worked(server.base_url)
     assert found_in(contest, second) == ("", 0, 0)
+
+
+async def test_of_two_items_that_ask_the_same_an_earlier_file_says_both_answers(ledger: Ledger):
+    """Under two skills, and another answer to each."""
+    async with ScriptedServer() as server:
+        twins = (*questions(6), *questions(6, skill="b"))
+        contest = await founded(ledger, server.base_url, asked=twins, terms=ALL)
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
 
 
 def lose(contest: Contest, submission: str) -> None:

@@ -2,7 +2,7 @@
 and answers by which figures against the reference would tell single verdicts."""
 
 import re
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
 from itertools import count
 from typing import TypedDict
 
@@ -160,15 +160,25 @@ def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator
         if one.intake not in judged_alike or not _came_before(one, this, ladders):
             continue
         answers = _answers_of(ledger, judged_alike[one.intake], one)
-        texts = {item: text for said_of, text in answers.items() for item in asked.get(said_of, ())}
-        upload = one.standing.upload
-        if texts and upload is not None:
+        for texts in _once_each((item, text) for of, text in answers.items() for item in asked.get(of, ())):
             yield EarlierAnswers(
                 name=f"{one.entered.shown} [{one.id}]",
                 own=one.person == this.person,
                 texts=texts,
-                elsewhere=max(0, upload.answered - len(texts)),
+                elsewhere=sum(of not in asked for of in answers),
             )
+
+
+def _once_each(answers: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    """Answers by item; more than one, where items ask the same and were not answered the same."""
+    found: list[dict[str, str]] = []
+    for item, text in answers:
+        free = next((some for some in found if item not in some), None)
+        if free is None:
+            found.append({item: text})
+        else:
+            free[item] = text
+    return found
 
 
 def _answers_of(ledger: Ledger, benchmark: Benchmark, one: Submission) -> dict[str, str]:
