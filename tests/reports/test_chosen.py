@@ -334,6 +334,14 @@ def test_letters_that_look_alike_and_accents_make_no_other_answer(change: tuple[
     assert chosen_answers(texts, ITEMS, EARLIER) == ChosenAnswers(like="our first", same=24)
 
 
+@pytest.mark.parametrize("change", [("T", "\u0422"), ("T", "\u03a4"), ("N", "\u039d"), ("Y", "\u03a5")])
+def test_a_capital_may_look_like_a_letter_that_its_small_one_does_not_look_like(change: tuple[str, str]):
+    """Of Greek and Cyrillic, where most answers begin with a capital."""
+    texts = {item: text.upper().replace(*change) for item, text in OWN.items()}
+    assert any(change[1] in text for text in texts.values())
+    assert chosen_answers(texts, ITEMS, EARLIER) == ChosenAnswers(like="our first", same=24)
+
+
 def test_a_file_like_a_founding_model_as_it_was_before_some_of_its_answers_were_replaced_is_most_of_one_model():
     """Half of what it says stands as ever: no version of what is on record has all that the file took."""
     before, now = answers(wordy), answers(lambda place, item: f"Now I see {wordy(place, item)}" if place % 2 else "")
