@@ -164,15 +164,16 @@ async def at_work(kind: Submissions) -> None:
     await work([kind], ledger=kind.ledger, stopping=Stopping(), rhythm=Rhythm(once=True))
 
 
-def questions(count: int, *, references: bool = True, skill: str = "") -> tuple[Item, ...]:
-    """`skill`: under which they stand, and what their labels begin with."""
+def questions(count: int, *, references: bool = True, skill: str = "", alike: bool = False) -> tuple[Item, ...]:
+    """`skill`: under which they stand, and what their labels begin with. `alike`: all ask the same of their pictures,
+    and have the same reference."""
     return tuple(
         Item(
             label=f"{skill}{number}",
             category=skill or None,
-            instruction=f"What is in picture {number}?",
+            instruction="What is in the picture?" if alike else f"What is in picture {number}?",
             caption=f"Picture {number}: a house.",
-            reference=f"House {number}." if references else None,
+            reference=("A house." if alike else f"House {number}.") if references else None,
         )
         for number in range(count)
     )
@@ -193,14 +194,14 @@ async def founded(
     strengths: Mapping[str, float] | None = None,
     references: bool = True,
     skill: str = "",
-    asked: tuple[Item, ...] = (),
+    alike: bool = False,
 ) -> Contest:
     """A board on which ann, ben and the reference, if there is one, have met, which takes submissions.
 
     `left_out`: so many of the items are not asked about. `strengths`: of other founding models, for a judge by those.
-    `skill`: under which the questions stand. `asked`: questions instead of made ones.
+    `skill`: under which the questions stand, and `alike`: whether they all ask the same.
     """
-    asked = asked or questions(items, references=references, skill=skill)
+    asked = questions(items, references=references, skill=skill, alike=alike)
     name = f"houses {skill}".strip()
     benchmark = Benchmark(name=name, items=asked, licence="CC0-1.0", citation="", protocols=())
     answers = [

@@ -1,6 +1,7 @@
 """Claims about files whose figures against the reference would tell single verdicts, and about those that would not."""
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 
 import pytest
 
@@ -362,3 +363,14 @@ def test_of_the_items_on_which_a_file_meets_the_reference_five_are_new_in_each_b
     assert (found.like, found.same, found.changed, found.within) == ("our first", 2, 3, "counting")
     drawn = {one.digest for one in (*ITEMS[2:7], *ITEMS[8:])}
     assert chosen_answers(texts, ITEMS, EARLIER, met=drawn) == ChosenAnswers()
+
+
+def test_what_is_answered_to_another_item_that_asks_the_same_is_a_copy_unless_it_is_short():
+    letters, others = (answers(lambda place, _, of=of: of[place % 3]) for of in ("BAC", "ACB"))
+    alike = dict.fromkeys(letters, frozenset("ABC"))
+    earlier = EarlierAnswers(name="our letters", own=True, texts=letters, also=alike)
+    assert chosen_answers(others, ITEMS, [earlier]) == ChosenAnswers()
+    turned = dict(zip(OWN, [*list(OWN.values())[1:], OWN[ITEMS[0].digest]], strict=True))
+    long = replace(EARLIER[1], also=dict.fromkeys(OWN, frozenset(OWN.values())))
+    assert chosen_answers(turned, ITEMS, EARLIER) == ChosenAnswers()
+    assert chosen_answers(turned, ITEMS, [long]) == ChosenAnswers(like="our first", same=24)

@@ -1,5 +1,6 @@
 """Claims about submissions that ask the judge about the reference: nothing is asked before the owner has decided."""
 
+import re
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +22,7 @@ from evenhand.reports.board.released import FEWEST
 from evenhand.worker.loop import Stopping
 from evenhand.worker.submission_turn import SubmissionJob
 from tests.database import ledger_in
-from tests.engine.contest import TERMS, Contest, at_work, founded, questions
+from tests.engine.contest import TERMS, Contest, at_work, founded
 from tests.protocols.test_meant import CONDITIONAL
 from tests.refusals import tells
 from tests.scripted_server import ScriptedServer
@@ -287,6 +288,25 @@ async def test_on_a_ladder_files_are_held_against_each_other_however_few_meet_th
     assert found_in(contest, third) == ("", 0, 0)
 
 
+async def test_where_several_items_ask_the_same_each_answer_is_held_against_the_earlier_one_to_its_item(
+    ledger: Ledger,
+):
+    """And against those to the others too: a judge that sees no picture is asked in the same words."""
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL, alike=True)
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        third = contest.submitted(lambda item: turned(but({"3"})(item)), team="bees")
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+    assert found_in(contest, third) is not None
+    assert contest.stands(third).held
+
+
+def turned(answer: str) -> str:
+    """As of the next item but one."""
+    return re.sub(r"\d+ stands", lambda found: f"{(int(found[0].split()[0]) + 2) % 12} stands", answer)
+
+
 async def test_what_was_open_and_is_closed_again_is_looked_at(ledger: Ledger):
     """Of new answers its verdicts are withheld as ever."""
     async with ScriptedServer() as server:
@@ -338,16 +358,6 @@ async def test_nothing_is_estimated_of_a_file_while_the_one_before_it_cannot_be_
         contest.say(first, Refused(reason="It is lost."))
         await contest.worked(server.base_url)
     assert found_in(contest, second) == ("", 0, 0)
-
-
-async def test_of_two_items_that_ask_the_same_an_earlier_file_says_both_answers(ledger: Ledger):
-    """Under two skills, and another answer to each."""
-    async with ScriptedServer() as server:
-        twins = (*questions(6), *questions(6, skill="b"))
-        contest = await founded(ledger, server.base_url, asked=twins, terms=ALL)
-        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
-        await contest.worked(server.base_url)
-    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
 
 
 def lose(contest: Contest, submission: str) -> None:

@@ -2,7 +2,8 @@
 and answers by which figures against the reference would tell single verdicts."""
 
 import re
-from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count
 from typing import TypedDict
 
@@ -90,7 +91,8 @@ def _chosen(
     items = _hiding(ledger, board)
     asked = {item.digest for item in items}
     texts = {one.item: one.text for one in answers if one.item in asked}
-    earlier = [*_founding(ledger, board), *_submitted(ledger, board, submission)]
+    known = _Asked.on(ledger, board)
+    earlier = [*_founding(ledger, known), *_submitted(ledger, board, submission, known)]
     return chosen_answers(
         texts,
         items,
@@ -113,37 +115,61 @@ def _hiding(ledger: Ledger, board: JoinedBoard) -> Sequence[Item]:
     return [one for one in board.items if one.digest in played and one.digest not in told]
 
 
-def _asked_here(ledger: Ledger, board: JoinedBoard) -> dict[str, list[str]]:
-    """By each item on record, those of the board that ask the same, under whichever label or skill."""
-    every, here = questions_on_record(ledger), dict[Hashable, list[str]]()
-    for item in board.items:
-        here.setdefault(every[item.digest], []).append(item.digest)
-    return {item: here[question] for item, question in every.items() if question in here}
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What a board asks, and where the same is asked, under whichever label or skill."""
+
+    here: frozenset[str]
+    alike: Mapping[str, tuple[str, ...]]
+    """By each item on record, those of the board that ask the same; one and the same tuple for all of one question."""
+
+    @classmethod
+    def on(cls, ledger: Ledger, board: JoinedBoard) -> "_Asked":
+        every, here = questions_on_record(ledger), dict[Hashable, list[str]]()
+        for item in board.items:
+            here.setdefault(every[item.digest], []).append(item.digest)
+        asking = {question: tuple(items) for question, items in here.items()}
+        return cls(
+            here=frozenset(item.digest for item in board.items),
+            alike={item: asking[question] for item, question in every.items() if question in asking},
+        )
+
+    def held(self, answers: Mapping[str, str]) -> tuple[dict[str, str], dict[str, frozenset[str]]]:
+        """By item of the board what is answered to it, or else to one that asks the same; and all that is answered to
+        any that asks the same, where there are several."""
+        texts = {item: text for item, text in answers.items() if item in self.here}
+        said: dict[tuple[str, ...], dict[str, None]] = {}
+        for item, text in answers.items():
+            if item in self.alike:
+                said.setdefault(self.alike[item], {})[text] = None
+        also: dict[str, frozenset[str]] = {}
+        for items, given in said.items():
+            every, first = frozenset(given), next(iter(given))
+            for item in items:
+                texts.setdefault(item, first)
+            if len(every) > 1:
+                also |= dict.fromkeys(items, every)
+        return texts, also
 
 
-def _founding(ledger: Ledger, board: JoinedBoard) -> list[EarlierAnswers]:
+def _founding(ledger: Ledger, asked: _Asked) -> list[EarlierAnswers]:
     """Their answers are public, so anybody can submit them with one changed; also of those that play on another board
     alone, which may share items, or ask the same under another skill. In every variant, and those that were replaced
     since: all of them may have been seen."""
-    own, asked = {item.digest for item in board.items}, _asked_here(ledger, board)
-    standing = ledger.responses_to(asked, variant=None)
+    standing = ledger.responses_to(asked.alike, variant=None)
     stand = {one.digest for one in standing}
-    replaced = [one for one in answers_ever(ledger, asked) if one.digest not in stand]
-    texts: dict[tuple[str, str, bool, int], dict[str, str]] = {}
+    replaced = [one for one in answers_ever(ledger, asked.alike) if one.digest not in stand]
+    given: dict[tuple[str, str, int], dict[str, str]] = {}
     for one in (*standing, *replaced):
         if one.model == REFERENCE or labelled(one.model) is not None:
             continue
-        for item in asked[one.item]:
-            keys = ((one.model, one.variant, one.item in own, n) for n in count())
-            given = next(some for key in keys if item not in (some := texts.setdefault(key, {})))
-            given[item] = one.text
-    return [
-        EarlierAnswers(name=model, own=False, founding=True, texts=given)
-        for (model, *_), given in sorted(texts.items())
-    ]
+        keys = ((one.model, one.variant, n) for n in count())
+        next(some for key in keys if one.item not in (some := given.setdefault(key, {})))[one.item] = one.text
+    held = [(model, *asked.held(answers)) for (model, *_), answers in sorted(given.items())]
+    return [EarlierAnswers(name=name, own=False, founding=True, texts=texts, also=also) for name, texts, also in held]
 
 
-def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator[EarlierAnswers]:
+def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission, asked: _Asked) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
     this judge is asked in the same words: two may share items, or ask the same under other labels, and replies are not
     asked for twice, whichever words go to an extractor."""
@@ -155,30 +181,20 @@ def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission) -> Iterator
         )
         for one in alike
     }
-    asked = _asked_here(ledger, board)
     for one in submissions_on_record(ledger):
         if one.intake not in judged_alike or not _came_before(one, this, ladders):
             continue
         answers = _answers_of(ledger, judged_alike[one.intake], one)
-        for texts in _once_each((item, text) for of, text in answers.items() for item in asked.get(of, ())):
+        texts, also = asked.held(answers)
+        upload = one.standing.upload
+        if texts and upload is not None:
             yield EarlierAnswers(
                 name=f"{one.entered.shown} [{one.id}]",
                 own=one.person == this.person,
                 texts=texts,
-                elsewhere=sum(of not in asked for of in answers),
+                also=also,
+                elsewhere=max(0, upload.answered - sum(item in asked.alike for item in answers)),
             )
-
-
-def _once_each(answers: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
-    """Answers by item; more than one, where items ask the same and were not answered the same."""
-    found: list[dict[str, str]] = []
-    for item, text in answers:
-        free = next((some for some in found if item not in some), None)
-        if free is None:
-            found.append({item: text})
-        else:
-            free[item] = text
-    return found
 
 
 def _answers_of(ledger: Ledger, benchmark: Benchmark, one: Submission) -> dict[str, str]:

@@ -13,10 +13,9 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import chain
-from typing import TypeAlias
 
 from evenhand.domain.item import Item
 from evenhand.format.look_alikes import words_to_the_eye
@@ -30,9 +29,6 @@ NAMED = 3
 
 DRAWN = "battles against the reference"
 """Where lots say on which items."""
-
-Said: TypeAlias = Mapping[str, Collection[str]]
-"""By item, all that a model answers there."""
 
 _CLAUSE = re.compile(r"[.,;:!?\n。，；：！？]")
 _DECISIONS = (
@@ -55,6 +51,8 @@ class EarlierAnswers:
     """Whether the owner's: what no team could have written so that it excuses another file."""
     texts: Mapping[str, str]
     """By item."""
+    also: Mapping[str, frozenset[str]] = field(default_factory=dict[str, frozenset[str]])
+    """By item, all that is answered to any that asks the same: one set for all of these."""
     elsewhere: int = 0
     """Answers to items that are not asked here."""
 
@@ -97,7 +95,7 @@ def chosen_answers(
         repeated = _repeated({item: new[item] for item in here if item in new}) | (long_ones & here.keys())
         if len(here) >= FEWEST and 2 * len(repeated) > len(here):
             return ChosenAnswers(repeated=len(repeated), within=within)
-        found = [_likeness(here, theirs, one, part, within) for one, theirs in known]
+        found = [_likeness(here, one, part, within) for one in known]
         telling = [one for one in found if _tells(one, len(here))]
         if telling:
             return min(telling, key=lambda one: (one.changed, one.like))
@@ -151,13 +149,34 @@ def _short(text: str) -> bool:
     return len(text) < SHORT
 
 
-def _by_name(earlier: Iterable[EarlierAnswers]) -> list[tuple[EarlierAnswers, Said]]:
-    """What a model says in several variants, or said before it was replaced, together: a file may have some of each."""
-    found: dict[tuple[str, bool], tuple[EarlierAnswers, dict[str, set[str]]]] = {}
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What an earlier model says, in letters alone: in several variants, or before it was replaced, together, as a file
+    may have some of each."""
+
+    one: EarlierAnswers
+    said: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    also: dict[str, list[frozenset[str]]] = field(default_factory=dict[str, list[frozenset[str]]])
+
+    def add(self, more: EarlierAnswers) -> None:
+        for item, text in more.texts.items():
+            self.said.setdefault(item, set()).add(_letters(text))
+        sets = {texts: frozenset(map(_letters, texts)) for texts in {*more.also.values()}}
+        for item, texts in more.also.items():
+            self.also.setdefault(item, []).append(sets[texts])
+
+    def says(self, item: str, text: str) -> bool:
+        """Also to another item that asks the same; there a short answer is the same by itself, as it is another
+        team's."""
+        if text in self.said.get(item, ()):
+            return self.one.own or not _short(text)
+        return not _short(text) and any(text in some for some in self.also.get(item, ()))
+
+
+def _by_name(earlier: Iterable[EarlierAnswers]) -> list[_Known]:
+    found: dict[tuple[str, bool], _Known] = {}
     for one in earlier:
-        _, said = found.setdefault((one.name, one.founding), (one, {}))
-        for item, text in one.texts.items():
-            said.setdefault(item, set()).add(_letters(text))
+        found.setdefault((one.name, one.founding), _Known(one)).add(one)
     return [*found.values()]
 
 
@@ -202,22 +221,24 @@ def _repeated(here: Mapping[str, str], *, short: bool = True) -> set[str]:
     return {item for item, text in here.items() if text in texts}
 
 
-def _copied(here: Mapping[str, str], theirs: Said, earlier: EarlierAnswers) -> set[str]:
+def _copied(here: Mapping[str, str], known: _Known) -> set[str]:
     """The items to which the answer is the earlier file's."""
-    return {item for item, text in here.items() if text in theirs.get(item, ()) and (earlier.own or not _short(text))}
+    return {item for item, text in here.items() if known.says(item, text)}
 
 
 def _together(
     here: Mapping[str, str],
     repeated: set[str],
-    known: Sequence[tuple[EarlierAnswers, Said]],
+    known: Sequence[_Known],
     each: Sequence[ChosenAnswers],
 ) -> ChosenAnswers:
     """All earlier files as one: what the answers are that any of them has, and that are neither among these nor
     `repeated`. `each`: of `known` one by one."""
-    shared = [(one, likeness) for one, likeness in zip(known, each, strict=True) if likeness.same]
-    copied = set[str]().union(*(_copied(here, theirs, one) for (one, theirs), _ in shared))
-    most = max((likeness for _, likeness in shared), key=lambda one: (one.same, one.like), default=ChosenAnswers())
+    shared = [one for one, likeness in zip(known, each, strict=True) if likeness.same]
+    copied = set[str]().union(*(_copied(here, one) for one in shared))
+    most = max(
+        (likeness for likeness in each if likeness.same), key=lambda one: (one.same, one.like), default=ChosenAnswers()
+    )
     more = f" and {counted(len(shared) - 1, 'more file')}" if len(shared) > 1 else ""
     return replace(
         most,
@@ -228,12 +249,10 @@ def _together(
     )
 
 
-def _likeness(
-    here: Mapping[str, str], theirs: Said, earlier: EarlierAnswers, part: set[str], within: str
-) -> ChosenAnswers:
-    same = len(_copied(here, theirs, earlier))
-    changed = len(here.keys() | (theirs.keys() & part)) - same + (0 if within else earlier.elsewhere)
-    return ChosenAnswers(like=earlier.name, same=same, changed=changed, within=within)
+def _likeness(here: Mapping[str, str], known: _Known, part: set[str], within: str) -> ChosenAnswers:
+    same = len(_copied(here, known))
+    changed = len(here.keys() | (known.said.keys() & part)) - same + (0 if within else known.one.elsewhere)
+    return ChosenAnswers(like=known.one.name, same=same, changed=changed, within=within)
 
 
 def _tells(one: ChosenAnswers, answers: int) -> bool:
