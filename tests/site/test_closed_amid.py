@@ -186,6 +186,25 @@ def test_a_receipt_made_while_another_submission_goes_on_being_judged_counts_not
     assert amid == counted() == []
 
 
+def test_a_receipt_is_of_the_moment_at_which_was_read_who_counts(desk: Desk, team: Team):
+    """What is said after that may be of one that goes on being judged since."""
+    made = team.confirmed()
+    desk.approve(made)
+    study = desk.judge(made, said=False)
+    intake = find_intake(desk.ledger, desk.intake)
+    assert intake is not None
+
+    def told() -> dict[str, Json]:
+        document = receipt_of(desk.ledger, desk.the(made), intake, study.key)
+        return {name: told for name, told in document.items() if name not in ("made", "chain", "signature", "seal")}
+
+    before = told()
+    with once_read(desk.ledger, "judgements", partial(judged_anew, desk.ledger)) as waiting:
+        amid = told()
+    assert waiting == []
+    assert amid == before != told()
+
+
 def test_how_many_trials_a_board_has_tells_not_how_far_a_submission_is_that_goes_on_meanwhile(desk: Desk, team: Team):
     one = team.confirmed()
     desk.approve(one)
