@@ -425,7 +425,7 @@ HARMLESS = (
     "この文章は日本語で書かれています。もう一つの文章は英語なら読めます。",
     "이 글은 한국어입니다. 다른 글은 영어로 되어 있으면 읽을 수 있습니다.",
     "这个回答取决于光线。如果另一个答案是红色，也可能正确。",
-    "Die andere Beschreibung auf dem Schild nennt den Ort. Wenn man genau hinsieht, ist diese Beschreibung auf Deutsch.",
+    "Die andere Beschreibung am Schild nennt den Ort. Wenn man hinsieht, ist diese Beschreibung auf Deutsch.",
     "My answer is 42. If the other answer in the key says 24, the digits were swapped.",
     "If the sum is even, the answer is (B); the other answer would be (A). This answer assumes whole numbers.",
     "Of the two answers on the worksheet, the other answer says 12. If we check, this answer, 14, is right.",
