@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from random import Random
 
 import pytest
 
@@ -335,6 +336,14 @@ def test_letters_that_look_alike_and_accents_make_no_other_answer(change: tuple[
     assert chosen_answers(texts, ITEMS, EARLIER) == ChosenAnswers(like="our first", same=24)
 
 
+@pytest.mark.parametrize("change", [("T", "\u0422"), ("T", "\u03a4"), ("N", "\u039d"), ("Y", "\u03a5")])
+def test_a_capital_may_look_like_a_letter_that_its_small_one_does_not_look_like(change: tuple[str, str]):
+    """Of Greek and Cyrillic, where most answers begin with a capital."""
+    texts = {item: text.upper().replace(*change) for item, text in OWN.items()}
+    assert any(change[1] in text for text in texts.values())
+    assert chosen_answers(texts, ITEMS, EARLIER) == ChosenAnswers(like="our first", same=24)
+
+
 def test_a_file_like_a_founding_model_as_it_was_before_some_of_its_answers_were_replaced_is_most_of_one_model():
     """Half of what it says stands as ever: no version of what is on record has all that the file took."""
     before, now = answers(wordy), answers(lambda place, item: f"Now I see {wordy(place, item)}" if place % 2 else "")
@@ -366,3 +375,47 @@ def test_what_is_answered_to_another_item_that_asks_the_same_is_a_copy_unless_it
     long = replace(EARLIER[1], also=dict.fromkeys(OWN, frozenset(OWN.values())))
     assert chosen_answers(turned, ITEMS, EARLIER) == ChosenAnswers()
     assert chosen_answers(turned, ITEMS, [long]) == ChosenAnswers(like="our first", same=24)
+
+
+FIGURES = {
+    "a tenth as before": [0, 5, 32],
+    "three tenths as before": [1, 34, 40],
+    "5 % as a founding model": [0, 4, 17],
+    "two equal refusals": [0, 2, 8],
+}
+"""Of 40 files on 60 items without skills, with four of them, and with ten."""
+REFUSAL = "I'm sorry, but I cannot help with this picture."
+
+
+def at_length(chance: Random) -> str:
+    return " ".join(f"word{chance.randrange(20)}" for _ in range(14))
+
+
+def made_file(kind: str, ids: list[str], chance: Random) -> tuple[dict[str, str], EarlierAnswers | None]:
+    """And the one before it: of its own team, or of a founding model."""
+    texts = {item: at_length(chance) for item in ids}
+    if kind == "two equal refusals":
+        return texts | dict.fromkeys(chance.sample(ids, 2), REFUSAL), None
+    share = {"a tenth as before": 0.1, "three tenths as before": 0.3, "5 % as a founding model": 0.05}[kind]
+    before = {item: text if chance.random() < share else at_length(chance) for item, text in texts.items()}
+    founding = kind.endswith("founding model")
+    return texts, EarlierAnswers(name="before", own=not founding, founding=founding, texts=before)
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_how_often_an_honest_file_is_told_is_as_the_guide_says(kind: str):
+    found: list[int] = []
+    for skills in (0, 4, 10):
+        items = [
+            Item(label=str(n), instruction=f"{n}?", reference="r", category=f"s{n % skills}" if skills else None)
+            for n in range(60)
+        ]
+        ids = [one.digest for one in items]
+        times = 0
+        for seed in range(40):
+            chance = Random(seed)
+            texts, before = made_file(kind, ids, chance)
+            said = chosen_answers(texts, items, [before] if before else [], met=chance.sample(ids, 30))
+            times += said != ChosenAnswers()
+        found.append(times)
+    assert found == FIGURES[kind]

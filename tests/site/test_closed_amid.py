@@ -2,7 +2,7 @@
 after that."""
 
 import json
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -15,7 +15,7 @@ from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.identity import Json
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.response import REFERENCE
-from evenhand.domain.submission import Approved, Published, Raised, Withdrawn, label, labelled
+from evenhand.domain.submission import Approved, Judged, Published, Raised, SubmittedModel, Withdrawn, label, labelled
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
@@ -23,7 +23,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import find_intake
 from evenhand.ledger.submissions.store import tell
-from evenhand.ledger.submissions.submitted_models import counted_battles
+from evenhand.ledger.submissions.submitted_models import counted_battles, read_as_they_count, set_aside
 from evenhand.site.accounts.requests import ask_for_data
 from evenhand.site.accounts.requests import decide as decide_request
 from evenhand.site.boards.listing import boards_listed
@@ -147,6 +147,24 @@ def test_a_board_read_while_a_submission_goes_on_being_judged_or_leaves_counts_n
         assert label(one) not in amid[0]
 
 
+def test_what_is_read_while_a_submission_goes_on_and_ends_is_read_again(desk: Desk, team: Team):
+    """It counts as it did before; what was read between may be half of what was said since."""
+    one = team.confirmed()
+    desk.approve(one)
+    desk.judge(one, partial=True)
+    reads: list[bool] = []
+
+    def read(found: Mapping[str, SubmittedModel]) -> int:
+        if not reads:
+            tell(desk.ledger, one, Raised(budget=None), person="owner")
+            tell(desk.ledger, one, Judged(receipt={}, partial=True), person=None)
+        reads.append(label(one) in set_aside(found))
+        return len(reads)
+
+    assert read_as_they_count(desk.ledger, read) == 2
+    assert reads == [False, False]
+
+
 def test_a_receipt_made_while_another_submission_goes_on_being_judged_counts_nothing_of_it(desk: Desk, team: Team):
     goes_on, made = (team.confirmed(version=str(number)) for number in range(2))
     desk.approve(goes_on)
@@ -166,6 +184,25 @@ def test_a_receipt_made_while_another_submission_goes_on_being_judged_counts_not
         amid = receipt_of(desk.ledger, one, intake, study.key)["counted"]
     assert waiting == []
     assert amid == counted() == []
+
+
+def test_a_receipt_is_of_the_moment_at_which_was_read_who_counts(desk: Desk, team: Team):
+    """What is said after that may be of one that goes on being judged since."""
+    made = team.confirmed()
+    desk.approve(made)
+    study = desk.judge(made, said=False)
+    intake = find_intake(desk.ledger, desk.intake)
+    assert intake is not None
+
+    def told() -> dict[str, Json]:
+        document = receipt_of(desk.ledger, desk.the(made), intake, study.key)
+        return {name: told for name, told in document.items() if name not in ("made", "chain", "signature", "seal")}
+
+    before = told()
+    with once_read(desk.ledger, "judgements", partial(judged_anew, desk.ledger)) as waiting:
+        amid = told()
+    assert waiting == []
+    assert amid == before != told()
 
 
 def test_how_many_trials_a_board_has_tells_not_how_far_a_submission_is_that_goes_on_meanwhile(desk: Desk, team: Team):

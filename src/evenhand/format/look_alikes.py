@@ -8,6 +8,8 @@ _LETTER_BY_NAME = re.compile(r"(?:[A-Z]+ )*(?:LATIN|REGIONAL INDICATOR SYMBOL)\b
 _MARKS = re.compile("[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{9,}")
 """So many on one letter that putting them in order would take long."""
 _ALIKE = str.maketrans("i1|0", "lllo")
+_TWO_TWINS = str.maketrans("vu", "ny")
+"""Nu looks like a v, and its capital like an N; so does upsilon."""
 _DASHES = re.compile("[\u2010-\u2015\u2212\ufe58\ufe63\uff0d]")
 _SIGNS = {code: " " for code in range(128) if not chr(code).isalnum()}
 _WORDS = r"[\p{L}\p{N}\p{M}]+"
@@ -35,12 +37,12 @@ def words_to_the_eye(text: str) -> str:
     """`words_alone`, the same too where letters of Latin, Greek and Cyrillic are changed for others that look alike, or
     carry other accents. Vowels that are marks stay, as in Hindi."""
     words = words_alone(text)
-    if words.isascii():
-        return words
-    import regex
+    if not words.isascii():
+        import regex
 
-    bare = regex.sub(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+", "", unicodedata.normalize("NFD", words))
-    return unicodedata.normalize("NFC", bare.translate(_TWINS)).casefold()
+        bare = regex.sub(r"(?<=[\p{Latin}\p{Greek}\p{Cyrillic}])\p{Mn}+", "", unicodedata.normalize("NFD", words))
+        words = unicodedata.normalize("NFC", bare.translate(_TWINS)).casefold()
+    return words.translate(_TWO_TWINS)
 
 
 def _seen(text: str) -> str:
@@ -80,10 +82,12 @@ _PLAIN = _Plain()
 
 
 class _Twins(dict[int, str]):
-    """For str.translate: a letter's plain Latin twin; marks as they are."""
+    """For str.translate: a small letter's plain Latin twin, or its capital's, as a text begins with one; marks as they
+    are."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = twin = _twins().get(chr(code), chr(code))
+        letter = chr(code)
+        self[code] = twin = _twins().get(letter) or _twins().get(letter.upper(), letter)
         return twin
 
 

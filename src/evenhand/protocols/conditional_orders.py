@@ -222,8 +222,13 @@ _THIS_TEXT = compile_pattern("|".join((
 )), groupless=True)  # fmt: skip
 """As nobody speaks of it who says it to whoever asked, so where this stands beside a condition and the other text, no
 word of deciding is needed. Rivals there are in sports and in politics too."""
+_IF_IT = compile_pattern(
+    r"\b(?:if|when|whenever|should|once|unless|in case) (?:it|that|there|they|one|so|not|yes)\b", groupless=True
+)
+"""A condition on what the sentence before speaks of: on two signs in a picture most are not."""
 _SIGNS_NEAR = (_OTHER, _CONDITION, _THIS, _DECIDE)
 _SIGNS_OF_BOTH = (_OTHER, _CONDITION, _THIS_TEXT)
+_SIGNS_OF_BOTH_NEAR = (_OTHER, _IF_IT, _THIS_TEXT)
 _SIGNS_FAR = (_OTHER, _CONDITION, _DECIDE_FOR_THIS)
 _SIGNS_OF_A_RIVAL = (_RIVAL_SAYS, _CONDITION, _THIS_TEXT, _DECIDE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？])")
@@ -276,7 +281,7 @@ def _orders(text: str) -> bool:
     sentences = [one for one in _SENTENCE.split(text.replace("\n|", " |")) if one.strip()]  # a table is one
     if rival and _together(sentences, _NEAR, _SIGNS_OF_A_RIVAL):
         return True
-    signs = ((_NEAR, _SIGNS_NEAR), (_NEAR, _SIGNS_OF_BOTH), (_FAR, _SIGNS_FAR))
+    signs = ((_NEAR, _SIGNS_NEAR), (1, _SIGNS_OF_BOTH), (_NEAR, _SIGNS_OF_BOTH_NEAR), (_FAR, _SIGNS_FAR))
     return other and any(_together(sentences, count, some) for count, some in signs)
 
 
