@@ -141,6 +141,8 @@ class Spent:
     calls: int
     cpu: float
     """Seconds, user and system, of all that it did."""
+    run: float = 0.0
+    """Of these, by the command's own word, from its plan to the last verdict: files are taken in before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +157,11 @@ class Round:
     def net(self) -> float:
         """Seconds of CPU of a judgement, without the start."""
         return (self.command.cpu - self.start.cpu) / (self.command.calls - self.start.calls)
+
+    @property
+    def run(self) -> float:
+        """Seconds of CPU of a judgement, without the start and the taking in of files."""
+        return self.command.run / self.command.calls
 
     @property
     def whole(self) -> float:
@@ -188,7 +195,7 @@ class Case:
             cpu = _cpu_of_children() - used
         if not outcome["verdicts"] == outcome["planned"] == outcome["called"] == outcome["requests"]:
             raise SystemExit(f"The run did not do what is measured: {outcome}")
-        return Spent(calls=outcome["called"], cpu=cpu)
+        return Spent(calls=outcome["called"], cpu=cpu, run=outcome["cpu_s"])
 
     def bare(self, store: str) -> Spent:
         """By a bare client, of the calls on record in a ledger."""
@@ -210,17 +217,17 @@ class Case:
         found: list[Round] = []
         for one in self.rounds(rounds):
             found.append(one)
-            print(
-                f"{self.name}, round {len(found)}: bare {1e3 * one.call:.3f} ms, less its start {1e3 * one.net:.3f} ms "
-                f"({one.net / one.call:.2f}), whole {1e3 * one.whole:.3f} ms ({one.whole / one.call:.2f}), start "
-                f"{one.start.cpu:.2f} s, load {os.getloadavg()[0]:.1f}",
-                file=sys.stderr,
-            )
+            told = {"net": one.net, "run": one.run, "whole": one.whole}
+            each = ", ".join(f"{what} {1e3 * value:.3f} ms ({value / one.call:.2f})" for what, value in told.items())
+            start = f"start {one.start.cpu:.2f} s, load {os.getloadavg()[0]:.1f}"
+            print(f"{self.name}, {len(found)}: bare {1e3 * one.call:.3f} ms, {each}, {start}", file=sys.stderr)
         net = [one.net / one.call for one in found]
         whole = [one.whole / one.call for one in found]
+        run = [one.run / one.call for one in found]
         name, judged = self.name, found[0].command.calls
         return [
             median_figure(f"{name}: a judgement / a bare call, less the start", net, at_most=AT_MOST),
+            median_figure(f"{name}: the same of its run, files taken in before", run),
             median_figure(f"{name}: a judgement / a bare call, whole command of {judged:,}", whole),
             median_figure(f"{name}: CPU of a judgement, less the start", [1e3 * one.net for one in found], unit="ms"),
             median_figure(f"{name}: CPU of a judgement, whole command", [1e3 * one.whole for one in found], unit="ms"),
