@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 import urllib.request
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from typing import Any
 
 import aiohttp
 import orjson
+from aiohttp import web
 from sqlalchemy import select
 
 from bench.figures import Figure, median_figure, print_table
@@ -42,7 +44,6 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.wire.body import BodyShape, BodyWriter
 from tests import warm
-from tests.scripted_server import Body, Script, ScriptedServer
 
 IN_FLIGHT = 64
 """As many as the command has by default."""
@@ -86,23 +87,51 @@ def _write_rows(path: Path, rows: Iterable[dict[str, Any]]) -> None:
 
 
 def serve() -> None:
-    """The judge: other sentences about each case, words of both answers among them, and a decision."""
+    """The judge: other sentences about each case, words of both answers among them, and a decision. It does less with
+    a request than the server of the tests, which would keep a client with images waiting."""
     prose = Prose(2)
+    seen: set[tuple[int, int]] = set()
 
-    def reply(body: Body) -> str:
-        asked = body["messages"][-1]["content"]
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.path == "/_distinct":
+            return web.Response(body=orjson.dumps(len(seen)))
+        raw = await request.content.read()
+        seen.add((len(raw), zlib.crc32(raw)))
+        asked = orjson.loads(raw)["messages"][-1]["content"]
         text = asked if isinstance(asked, str) else "".join(part.get("text", "") for part in asked)
         found = _ANSWERS.search(text)
         assert found is not None
         decision = f"\n\nOverall, Response {prose.draw.choice('AB')} is better."
-        return prose.of_a_judge(found[1], found[2], LENGTH, ending=decision)
+        said = prose.of_a_judge(found[1], found[2], LENGTH, ending=decision)
+        return web.Response(body=orjson.dumps(_completion(said)), content_type="application/json")
 
     async def served() -> None:
-        async with ScriptedServer(Script(judge=reply, keep=False)) as server:
-            print(server.base_url, flush=True)
-            await asyncio.to_thread(sys.stdin.read)
+        runner = web.ServerRunner(web.Server(handle))
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0, backlog=1024).start()
+        print(f"http://127.0.0.1:{runner.addresses[0][1]}/v1", flush=True)
+        await asyncio.to_thread(sys.stdin.read)
 
-    asyncio.run(served())
+    running.run(served())
+
+
+def _completion(said: str) -> dict[str, Any]:
+    """As OpenAI's endpoint gives it."""
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 1_760_000_000,
+        "model": "scripted",
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": said}, "finish_reason": "stop"}],
+        "usage": {
+            "prompt_tokens": 1200,
+            "completion_tokens": 250,
+            "total_tokens": 1450,
+            "prompt_tokens_details": {"cached_tokens": 0},
+            "completion_tokens_details": {"reasoning_tokens": 0},
+        },
+        "system_fingerprint": "fp_scripted",
+    }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -112,6 +141,8 @@ class Spent:
     calls: int
     cpu: float
     """Seconds, user and system, of all that it did."""
+    run: float = 0.0
+    """Of these, by the command's own word, from its plan to the last verdict: files are taken in before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,6 +157,11 @@ class Round:
     def net(self) -> float:
         """Seconds of CPU of a judgement, without the start."""
         return (self.command.cpu - self.start.cpu) / (self.command.calls - self.start.calls)
+
+    @property
+    def run(self) -> float:
+        """Seconds of CPU of a judgement, without the start and the taking in of files."""
+        return self.command.run / self.command.calls
 
     @property
     def whole(self) -> float:
@@ -159,7 +195,7 @@ class Case:
             cpu = _cpu_of_children() - used
         if not outcome["verdicts"] == outcome["planned"] == outcome["called"] == outcome["requests"]:
             raise SystemExit(f"The run did not do what is measured: {outcome}")
-        return Spent(calls=outcome["called"], cpu=cpu)
+        return Spent(calls=outcome["called"], cpu=cpu, run=outcome["cpu_s"])
 
     def bare(self, store: str) -> Spent:
         """By a bare client, of the calls on record in a ledger."""
@@ -172,25 +208,26 @@ class Case:
         calls = self.judged(store=store).calls
         for _ in range(number):
             yield Round(bare=self.bare(store), start=self.judged(one=True), command=self.judged())
-        seen = self._seen()
-        if seen["distinct"] != calls:
-            raise SystemExit(f"The bare client sent other bytes than the command: {seen}")
+        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/_distinct") as told:
+            distinct = json.load(told)
+        if distinct != calls:
+            raise SystemExit(f"The bare client sent other bytes than the command: {distinct} bodies for {calls} calls")
 
     def figures(self, rounds: int) -> list[Figure]:
         found: list[Round] = []
         for one in self.rounds(rounds):
             found.append(one)
-            print(
-                f"{self.name}, round {len(found)}: bare {1e3 * one.call:.3f} ms, less its start {1e3 * one.net:.3f} ms "
-                f"({one.net / one.call:.2f}), whole {1e3 * one.whole:.3f} ms ({one.whole / one.call:.2f}), start "
-                f"{one.start.cpu:.2f} s, load {os.getloadavg()[0]:.1f}",
-                file=sys.stderr,
-            )
+            told = {"net": one.net, "run": one.run, "whole": one.whole}
+            each = ", ".join(f"{what} {1e3 * value:.3f} ms ({value / one.call:.2f})" for what, value in told.items())
+            start = f"start {one.start.cpu:.2f} s, load {os.getloadavg()[0]:.1f}"
+            print(f"{self.name}, {len(found)}: bare {1e3 * one.call:.3f} ms, {each}, {start}", file=sys.stderr)
         net = [one.net / one.call for one in found]
         whole = [one.whole / one.call for one in found]
+        run = [one.run / one.call for one in found]
         name, judged = self.name, found[0].command.calls
         return [
             median_figure(f"{name}: a judgement / a bare call, less the start", net, at_most=AT_MOST),
+            median_figure(f"{name}: the same of its run, files taken in before", run),
             median_figure(f"{name}: a judgement / a bare call, whole command of {judged:,}", whole),
             median_figure(f"{name}: CPU of a judgement, less the start", [1e3 * one.net for one in found], unit="ms"),
             median_figure(f"{name}: CPU of a judgement, whole command", [1e3 * one.whole for one in found], unit="ms"),
@@ -208,10 +245,6 @@ class Case:
         if done.returncode:
             raise SystemExit(f"{' '.join(words)} ended with {done.returncode}: {done.stderr}")
         return json.loads(done.stdout)
-
-    def _seen(self) -> dict[str, Any]:
-        with urllib.request.urlopen(f"{self.url.removesuffix('/v1')}/_stats") as told:
-            return json.load(told)
 
 
 def _cpu_of_children() -> float:

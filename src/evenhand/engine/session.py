@@ -13,6 +13,7 @@ from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.crew import ALONE, Crew, Standing
 from evenhand.engine.run.expected import ForeseenCost, PlannedCost
+from evenhand.engine.run.holding import Sharing
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.run.runner import Runner
@@ -151,25 +152,14 @@ async def run_task(
     the work that are no crew.
     """
     own = context.budget.open(ledger, budget_name or f"run {run}")
+    sharing = Sharing(waits=waits, claims=claims or crew.claims, crew=crew is not ALONE, helps=not crew.leads)
     runner = Runner(
-        task,
-        ledger=ledger,
-        context=crew.limited(context),
-        run=run,
-        planned=planned,
-        stop=stop,
-        waits=waits,
-        claims=claims or crew.claims,
-        shared=crew is not ALONE,
-        helps=not crew.leads,
+        task, ledger=ledger, context=crew.limited(context), run=run, planned=planned, stop=stop, sharing=sharing
     )
-
-    def on_record(lost: bool) -> Standing:
-        if standing is not None:
-            return standing()
-        reread = without_a_call(ledger, run) if lost else None
-        return Standing(results=results_in(ledger, run), reread=reread, decided=decided)
-
+    closing = _Closing(
+        run=run, ledger=ledger, stop=stop, budget=context.budget, crew=crew, job=job, recount=recount,
+        standing=standing, costing=costing,
+    )  # fmt: skip
     try:
         with _little_garbage():
             async with around(runner), crew.beside(job, runner.tally, stop):
@@ -183,28 +173,54 @@ async def run_task(
             raise
     finally:
         await context.close()
-        decided = recount() if stop.raised and stop.error is None else None
-        if decided is not None:
-            runner.tally.stopped_with(decided)
-        tally = crew.together(runner.tally, job, on_record)
-        ended = Ended(
-            run=run,
-            tally=tally,
-            interrupted=stop.interrupted,
-            over_budget=_over_budget(context.budget, tally),
-            error=stop.error,
-            overrun=context.budget.overrun,
-            budget=context.budget.standing(),
-            refused=context.budget.refused,
-            expected=None if costing is None else costing.as_json(),
-            batches_until=_until(ledger) if tally.in_batches else None,
-        )
+        ended = closing.ended(runner.tally)
         if own:
             await crew.dismissed()
             context.budget.close(done=ended.complete)
         if crew.leads:
             ledger.end_run(run, {**_outcome(ended), CHARGED: round(charged(ledger, run), 9)})
     return ended
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Closing:
+    """Adds up what a run has come to. The parameters of `run_task`."""
+
+    run: str
+    ledger: Ledger
+    stop: StopSign
+    budget: Budget
+    crew: Crew
+    job: str
+    recount: Callable[[], int | None]
+    standing: Callable[[], Standing] | None
+    costing: PlannedCost | ForeseenCost | None
+
+    def ended(self, tally: Tally) -> Ended:
+        """`tally`: of this process, which is to count what was planned and never come to."""
+        stop, budget = self.stop, self.budget
+        decided = self.recount() if stop.raised and stop.error is None else None
+        if decided is not None:
+            tally.stopped_with(decided)
+        tally = self.crew.together(tally, self.job, lambda lost: self._on_record(decided, lost=lost))
+        return Ended(
+            run=self.run,
+            tally=tally,
+            interrupted=stop.interrupted,
+            over_budget=_over_budget(budget, tally),
+            error=stop.error,
+            overrun=budget.overrun,
+            budget=budget.standing(),
+            refused=budget.refused,
+            expected=None if self.costing is None else self.costing.as_json(),
+            batches_until=_until(self.ledger) if tally.in_batches else None,
+        )
+
+    def _on_record(self, decided: int | None, *, lost: bool) -> Standing:
+        if self.standing is not None:
+            return self.standing()
+        reread = without_a_call(self.ledger, self.run) if lost else None
+        return Standing(results=results_in(self.ledger, self.run), reread=reread, decided=decided)
 
 
 async def _run(runner: Runner[S, R], chunks: Iterable[PlannedChunk[S]], stop: StopSign) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from textwrap import shorten
 from typing import Generic
@@ -11,19 +10,17 @@ from typing import Generic
 from evenhand.domain.call import Reply, Request
 from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.verdict import NoVerdict
-from evenhand.engine.run.batches import BatchDesks, Reserved
+from evenhand.engine.run.batches import Reserved
 from evenhand.engine.run.calling import Answer, CallContext, Caller, SharedCalls, off_the_budget
-from evenhand.engine.run.claiming import CLAIM_BATCH, LOOK_SECONDS, Claiming, Lease
+from evenhand.engine.run.claiming import CLAIM_BATCH, LOOK_SECONDS
+from evenhand.engine.run.holding import Holding, Sharing
 from evenhand.engine.run.others import Others
 from evenhand.engine.run.prefix_order import in_prefix_order
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.run.task import Circumstances, Due, PlannedChunk, R, S, Task
-from evenhand.ledger.store.claims import holder_name, release_all
 from evenhand.ledger.store.entries import Entries
-from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger, StoredCall
-from evenhand.ledger.store.writer import Writer
 from evenhand.models.batch.record import BatchPending, NotSent, OpenBatch
 
 HOPELESS = 5
@@ -79,13 +76,8 @@ class Runner(Generic[S, R]):
         run: str,
         planned: int,
         stop: StopSign,
-        waits: bool = False,
-        claims: int = CLAIM_BATCH,
-        shared: bool = False,
-        helps: bool = False,
+        sharing: Sharing,
     ) -> None:
-        """`waits`: for what other runs hold, until they have asked it or left it. `claims`: so much at once. `shared`:
-        by several processes; `helps`: another one leads, and counts what is on record."""
         self.tally = Tally(planned=planned)
         self.concurrency = (context.limits or context.pacing.limits()).places
         self._task = task
@@ -93,42 +85,26 @@ class Runner(Generic[S, R]):
         self._context = context
         self._run = run
         self._stop = stop
-        self._holder = holder_name(run, present=True)
-        self._waits, self._claims = waits, claims
-        self._shared, self._helps = shared, helps
-        self.others = Others(ledger, study=task.study, run=run)
-        self._look_at = CLAIM_BATCH
-        """At so many of them it is looked before the end of the plan whether they have a result: most soon have."""
-        self._desks = BatchDesks.of(context.batches, context.second and context.second.batches)
-        self.tally.by_batch = self._desks is not None
-        self._writer = Writer(
-            ledger,
-            study=task.study,
-            holder=self._holder,
-            in_flight=lambda: self.concurrency.in_flight,
-            shared=shared,
-            purse=context.budget.on_disk,
-            batches=self._desks,
-        )
-        self._claiming = Claiming(
+        self._sharing = sharing
+        self._holding = Holding(
             task,
             ledger=ledger,
-            writer=self._writer,
-            holder=self._holder,
+            context=context,
+            run=run,
+            sharing=sharing,
             tally=self.tally,
-            desks=self._desks,
-            others=self.others,
-            waits=waits,
+            stop=stop,
+            in_flight=lambda: self.concurrency.in_flight,
         )
-        self._lease = Lease(ledger, holder=self._holder, writer=self._writer, stop=stop)
-        context.budget.begin(run, self._writer.run, by_batch=context.by_batch, waits=waits)
-        if self._desks is not None:
-            self._desks.begin(run, self._holder, self._writer.run)
+        self._writer, self._claiming = self._holding.writer, self._holding.claiming
+        self._lease, self._desks = self._holding.lease, self._holding.desks
+        self.tally.by_batch = self._desks is not None
+        self._look_at = CLAIM_BATCH
+        """At so many that others held it is looked before the end of the plan whether they have a result: most soon
+        have."""
         self._caller = self._caller_with(context)
-        self._second = self._caller
+        self._second = self._caller if context.second is None else self._caller_with(context.second)
         """Asks what follows from a reply."""
-        if context.second is not None:
-            self._second = self._caller_with(context.second)
         self._asked = SharedCalls()
         self._tasks: set[asyncio.Task[None]] = set()
         self._leftovers = Entries()
@@ -136,6 +112,10 @@ class Runner(Generic[S, R]):
         """What is said to the last call that was begun."""
         self._next: list[Request] = []
         """Of the part of the plan that is under way: one of them comes first in another run."""
+
+    @property
+    def others(self) -> Others:
+        return self._holding.others
 
     @property
     def batches(self) -> Sequence[OpenBatch]:
@@ -155,11 +135,8 @@ class Runner(Generic[S, R]):
 
     async def run(self, chunks: Iterable[PlannedChunk[S]]) -> Tally:
         """Works through the plan; whatever ends it, what was answered is on record when this returns or raises."""
-        await self._lease.begin(self._context.budget.on_disk)
-        await self._writer.run(self.others.begin)
-        heart = asyncio.create_task(self._lease.keep())
-        yielding = asyncio.create_task(self._leave_to_others())
-        watching = asyncio.create_task(self._watch_others())
+        await self._holding.begin()
+        beside = self._holding.beside()
         producer = asyncio.create_task(self._work_through(iter(chunks)))
         sign = asyncio.create_task(self._stop.wait())
         try:
@@ -170,14 +147,9 @@ class Runner(Generic[S, R]):
         finally:
             if self._desks is not None:  # what they are about to put on record is put there first
                 await self._context.close()
-            heart.cancel()
-            sign.cancel()
-            yielding.cancel()
-            watching.cancel()
-            try:
-                await self._writer.close(last=self._leftovers, then=self._let_go)
-            finally:
-                await self._lease.end()
+            for one in (*beside, sign):
+                one.cancel()
+            await self._holding.end(last=self._leftovers)
         if self._stop.error is not None:
             raise self._stop.error
         return self.tally
@@ -194,8 +166,8 @@ class Runner(Generic[S, R]):
             await self._claiming.link(list(chunk.known))
             due = self._in_order(chunk.due)
             self._next = [one.request for one in due if one.stored is None]
-            for start in range(0, len(due), self._claims):
-                await self._ask_batch(due[start : start + self._claims])
+            for start in range(0, len(due), self._sharing.claims):
+                await self._ask_batch(due[start : start + self._sharing.claims])
             if len(self._claiming.left) >= self._look_at:
                 await self._look_again()
                 self._look_at = 2 * len(self._claiming.left) + CLAIM_BATCH
@@ -324,7 +296,7 @@ class Runner(Generic[S, R]):
         replies: list[Reply] = []
         while isinstance(said, StoredCall):
             replies.append(said.reply)
-            told.by_crew = told.by_crew or (self._shared and self._task.study is None and said.run == self._run)
+            told.by_crew = told.by_crew or (self._sharing.crew and self._task.study is None and said.run == self._run)
             told.last = said.reply.text or ""
             told.calls += (request.key,)
             result = self._task.read(due, replies)
@@ -439,7 +411,7 @@ class Runner(Generic[S, R]):
 
     def _counted_elsewhere(self, told: _Told) -> bool:
         """Of the processes that share this run. What is on record, and is no trial, nobody claims: each reads it."""
-        return told.by_crew or (self._helps and self._task.study is None)
+        return told.by_crew or (self._sharing.helps and self._task.study is None)
 
     def _count(self, due: Due[S], lacking: NoVerdict | None, told: _Told) -> None:
         if not told.at_hand:
@@ -507,25 +479,6 @@ class Runner(Generic[S, R]):
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    async def _leave_to_others(self) -> None:
-        try:
-            await self._context.budget.let_go_when_idle()
-        except LedgerError as error:
-            self._stop.fail(error)
-
-    async def _watch_others(self) -> None:
-        """What they have done that this run has not come to."""
-        while self._waits and not self._helps:
-            await asyncio.sleep(LOOK_SECONDS)
-            with suppress(LedgerError):
-                await self._writer.run(self.others.look)
-
-    def _let_go(self) -> None:
-        release_all(self._ledger, holder=self._holder)
-        if (purse := self._context.budget.on_disk) is not None:
-            # Where a commit failed, what its calls cost is not on record: that is kept off the budget.
-            purse.give_back(keep=isinstance(self._stop.error, LedgerError))
 
 
 async def _after_all_that_came() -> None:
