@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from evenhand.ledger.read.kept_columns import columns_of
+from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.scan import Scan
 from evenhand.ledger.store.columns import Coded
 from evenhand.ledger.store.record import Ledger

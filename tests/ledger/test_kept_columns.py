@@ -21,7 +21,7 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.answers import response_models, word_counts
-from evenhand.ledger.read.kept_columns import columns_of
+from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.scan import Scan, scan
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger

@@ -15,8 +15,8 @@ from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.answers import response_models, standing_responses
 from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.counting import TrialOutcomes
-from evenhand.ledger.read.kept_columns import columns_of
 from evenhand.ledger.read.lots import Lots
 from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
 from evenhand.ledger.store import rows, schema

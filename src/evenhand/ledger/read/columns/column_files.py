@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from evenhand.ledger.read.record_columns import LISTS, NUMBERS, Columns, Unfit
-from evenhand.ledger.read.trial_keys import Keys
+from evenhand.ledger.read.columns.record_columns import LISTS, NUMBERS, Columns, Unfit
+from evenhand.ledger.read.columns.trial_keys import Keys
 
 _KEY_BYTES = 16
 

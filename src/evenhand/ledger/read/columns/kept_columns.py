@@ -22,9 +22,9 @@ from sqlalchemy import Connection, func, select
 from evenhand.files.private_files import write_whole
 from evenhand.files.whole import sweep
 from evenhand.ledger.read.answers import choices_made, standing_in
-from evenhand.ledger.read.column_files import opened, packed
-from evenhand.ledger.read.new_columns import number_of, since
-from evenhand.ledger.read.record_columns import Columns, Unfit
+from evenhand.ledger.read.columns.column_files import opened, packed
+from evenhand.ledger.read.columns.new_columns import number_of, since
+from evenhand.ledger.read.columns.record_columns import Columns, Unfit
 from evenhand.ledger.store import links as chain
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.opening import of_one_moment

@@ -8,11 +8,11 @@ import numpy.typing as npt
 from sqlalchemy import Connection, Select, Table, func, select, text
 
 from evenhand.ledger.read.answers import models_and_words
+from evenhand.ledger.read.columns.record_columns import LISTS, NONE, OF_TRIALS, Columns, Names, Unfit, joined, no_rows
+from evenhand.ledger.read.columns.trial_keys import Keys, NoKey, keys_in, keys_of, no_keys, numbered
 from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
-from evenhand.ledger.read.record_columns import LISTS, NONE, OF_TRIALS, Columns, Names, Unfit, joined, no_rows
 from evenhand.ledger.read.scan import FIRST, REST, SECOND, TELLING, soft_in
-from evenhand.ledger.read.trial_keys import Keys, NoKey, keys_in, keys_of, no_keys, numbered
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import fetched
 from evenhand.ledger.store.record import chunks

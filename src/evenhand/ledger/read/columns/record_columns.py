@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.ledger.read.columns.trial_keys import Keys, keys_of, no_keys, numbered
 from evenhand.ledger.read.scan import Answers, Judgements, Scan, Trials
-from evenhand.ledger.read.trial_keys import Keys, keys_of, no_keys, numbered
 from evenhand.ledger.store.columns import Coded, Interning
 from evenhand.stats.ratings.codes import Codes
 
