@@ -1,5 +1,6 @@
 """A ledger with one judged board of any size, written as runs leave it: the same one every time."""
 
+import json
 import random
 import sqlite3
 from collections.abc import Iterator
@@ -23,8 +24,10 @@ from evenhand.ledger.store.record import Entries, Ledger
 MODELS = 200
 BATTLES_AN_ITEM = 1000
 _SKILLS = ("counting", "reading text", "humour", "recipes", "places")
-_JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))
+JUDGE = "openai/judge"
+_JUDGE = Rater(kind="model", name=JUDGE, endpoint="openai", settings=Settings(temperature=0.0))
 _CONDITION = Condition(protocol="visit_pairwise", prompt_hash="ab" * 32)
+_OF_PEOPLE = Condition(protocol="imported", prompt_hash="")
 _WORDS = [
     "a",
     "boat",
@@ -84,7 +87,12 @@ class _Scene:
 
 
 def write_board(
-    ledger: Ledger, judgements: int, *, models: int = MODELS, battles_an_item: int = BATTLES_AN_ITEM
+    ledger: Ledger,
+    judgements: int,
+    *,
+    models: int = MODELS,
+    battles_an_item: int = BATTLES_AN_ITEM,
+    benchmark: str = "generated",
 ) -> None:
     """Drawn pairs in both orders, so many an item; one reply in a hundred undecided, one call in two hundred failed.
 
@@ -92,7 +100,7 @@ def write_board(
     """
     draw = random.Random(0)
     items = max(1, round(judgements / (2 * battles_an_item)))
-    scene = _scene(draw, items, models)
+    scene = _scene(draw, items, models, benchmark)
     study = Study(
         benchmark=scene.benchmark.name,
         data=scene.benchmark.digest,
@@ -156,16 +164,42 @@ def judge_again(ledger: Ledger, number: int, *, replicate: int) -> None:
     ledger.commit(Entries(study=study, trials=trials, judgements=judged))
 
 
+def judge_as_people(ledger: Ledger, people: int, number: int) -> None:
+    """So many of the board's showings, drawn evenly, judged by each of so many people."""
+    with ledger.reading() as connection:
+        row = connection.execute(select(schema.studies)).one()
+        shown = schema.trials.select().where(schema.trials.c.replicate == 0).order_by(schema.trials.c.key).limit(number)
+        trials = [rows.trial_from(row) for row in connection.execute(shown)]
+    content = json.loads(row.content)
+    draw = random.Random(1)
+    for name in map(str, range(1, people + 1)):
+        person = Rater(kind="human", name=name)
+        study = Study(
+            benchmark=row.benchmark, data=row.data, items=tuple(content["items"]), models=tuple(content["models"]),
+            rater=person.key, condition=_OF_PEOPLE.key, purpose="people",
+        )  # fmt: skip
+        ledger.register_study(study, rater=person, condition=_OF_PEOPLE, wanted=len(trials))
+        asked = [replace(one, rater=person.key, condition=_OF_PEOPLE.key) for one in trials]
+        judged = [
+            Judgement(
+                trial=one.key, verdict=Preference(value=draw.choice((-1, 0, 1)), levels=3), reader="1", calls=(),
+                run="bench", at=0.0,
+            )
+            for one in asked
+        ]  # fmt: skip
+        ledger.commit(Entries(study=study.key, trials=asked, judgements=judged))
+
+
 def _name(model: int) -> str:
     return f"model-{model:03}"
 
 
-def _scene(draw: random.Random, items: int, models: int) -> _Scene:
+def _scene(draw: random.Random, items: int, models: int, name: str) -> _Scene:
     asked = tuple(
         Item(label=str(number), instruction=f"What is shown in picture {number}?", category=_SKILLS[number % 5])
         for number in range(items)
     )
-    benchmark = Benchmark(name="generated", items=asked, licence="CC0", citation="none", protocols=("visit_pairwise",))
+    benchmark = Benchmark(name=name, items=asked, licence="CC0", citation="none", protocols=("visit_pairwise",))
     answers = {
         (item.digest, model): Response(
             item=item.digest, model=_name(model), text=" ".join(draw.choices(_WORDS, k=draw.randint(30, 70)))
