@@ -45,28 +45,36 @@ class SourceReading:
 
     def evidence(self, source: Verdicts) -> Evidence:
         """Raises RankError, MixedError, ExchangeError."""
-        from evenhand.exchange.battles_file import BattleColumns, joined_tables, read_battle_files, read_battles
-        from evenhand.exchange.rater_choice import of_raters
-        from evenhand.reports.board.in_parts import part_note, table_in_parts
-
-        # Frames first: the record's modules cost a file's reader a fifth of a second.
+        # Frames first: the record's modules cost a file's reader a fifth of a second; and a file's those of the record.
         if _is_file(source) or _is_frame(source):
-            columns = self.columns()
-            parts = table_in_parts(source)
-            if parts is not None:
-                table = read_battles(parts.whole(), columns=columns, repeats=self.repeats)
-                parts.refuse_changed()
-                table = replace(table, notes=(part_note(parts), *table.notes))
-            elif isinstance(source, str | Path | list | tuple):
-                table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
-            else:
-                table = read_battles(source, columns=columns, repeats=self.repeats)
-            return of_file(of_raters(table, columns.raters))
-        if isinstance(self.choice, BattleColumns):
+            return self._of_file(source)
+        if self.choice is not None and self._names_columns():
             raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
         if self.repeats != "share":
             raise RankError("Repeats in a ledger always share one weight; repeats='count' is for files and frames.")
         return of_record(_recorded(source, self.choice, soft=self.soft), self.seed)
+
+    def _names_columns(self) -> bool:
+        from evenhand.exchange.battles_file import BattleColumns
+
+        return isinstance(self.choice, BattleColumns)
+
+    def _of_file(self, source: "str | Path | list[Path] | tuple[Path, ...] | Frame") -> Evidence:
+        from evenhand.exchange.battles_file import joined_tables, read_battle_files, read_battles
+        from evenhand.exchange.rater_choice import of_raters
+        from evenhand.reports.board.in_parts import part_note, table_in_parts
+
+        columns = self.columns()
+        parts = table_in_parts(source)
+        if parts is not None:
+            table = read_battles(parts.whole(), columns=columns, repeats=self.repeats)
+            parts.refuse_changed()
+            table = replace(table, notes=(part_note(parts), *table.notes))
+        elif isinstance(source, str | Path | list | tuple):
+            table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
+        else:
+            table = read_battles(source, columns=columns, repeats=self.repeats)
+        return of_file(of_raters(table, columns.raters))
 
     def with_people(self, source: Verdicts, people: "Verdicts | bool") -> Evidence:
         """The judge's, with people's beside them. Raises RankError where it is not told who is who."""
