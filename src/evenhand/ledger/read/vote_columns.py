@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.results import Mask, Results
-from evenhand.ledger.store.columns import Coded, joint
+from evenhand.ledger.store.columns import Coded, joint, taken
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray
@@ -51,7 +51,7 @@ class Votes:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Votes":
         """`kept`: a mask, or indices in the order wanted."""
-        cut = {name: getattr(self, name)[kept] for name in _COLUMNS}
+        cut = {name: taken(getattr(self, name), kept) for name in _COLUMNS}
         known = {"soft": self.soft, "lot": self.lot}
         cut |= {name: column[kept] for name, column in known.items() if column is not None}
         return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), **cut)
@@ -120,7 +120,8 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
     model_a, model_b = results.pair_by_name
     # Where the first by name was shown second, the vote is told from its side.
     facing = np.where(results.first_model == model_a, 1, -1).astype(np.int8)
-    sharing = np.bincount(results.showing)[results.showing]
+    sharing = np.bincount(results.showing)
+    once = bool((sharing <= 1).all())
     return Votes(
         item=results.item,
         rater=results.rater,
@@ -130,7 +131,7 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         first=facing,
         value=value * facing,
         levels=levels,
-        weight=results.weight / sharing,
+        weight=results.weight if once else results.weight / sharing[results.showing],
         drawn=results.weight,
         length=_longer(results, lengths) * facing,
         soft=None if results.soft is None else np.where(facing > 0, results.soft, 1 - results.soft),

@@ -86,7 +86,7 @@ def _widened(stored: npt.NDArray[Any], kind: str, many: int) -> npt.NDArray[Any]
     if len(stored) == many:
         return stored.astype(kind)
     if len(stored) == 1:
-        return np.full(many, stored[0], dtype=kind)
+        return np.broadcast_to(stored.astype(kind), many)  # one number in memory, however many there are
     first, second = (int(one) for one in stored)
     return np.arange(many, dtype=kind) * (second - first) + np.array(first, dtype=kind)
 
