@@ -153,7 +153,13 @@ class Columns:
             words=np.where(words < 0, np.nan, words),
             stands=None if self.stands is None else self.stands[used],
         )
-        return Scan(trials=trials, judgements=judgements, answers=answers, whole=whole)
+        return Scan(trials=trials, judgements=judgements, answers=answers, whole=whole or self._alone(linked))
+
+    def _alone(self, linked: npt.NDArray[np.bool_]) -> bool:
+        """Whether there are such trials, and no other was judged by their raters."""
+        rater, number = self.numbers["rater"], len(self.names["raters"])
+        ours, others = (np.bincount(rater[rows], minlength=number) > 0 for rows in (linked, ~linked))
+        return bool(ours.any() and not (ours & others).any())
 
 
 def there_in(names: Sequence[str], *codes: Codes) -> npt.NDArray[np.bool_]:

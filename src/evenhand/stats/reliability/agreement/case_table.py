@@ -75,9 +75,11 @@ class CaseTable:
         case = self._cases_of(table.items, table.item, first, second)
         there = case >= 0
         case, evaluated_first = case[there], first[there] == self.evaluated[case[there]]
-        one, other = np.unique(case[evaluated_first]), np.unique(case[~evaluated_first])
+        ways = np.zeros((2, len(self.cases)), dtype=np.bool_)
+        ways[0, case[evaluated_first]] = True
+        ways[1, case[~evaluated_first]] = True
         twice = np.zeros(len(self.cases.models), dtype=np.bool_)
-        twice[self.cases.model[np.intersect1d(one, other, assume_unique=True)]] = True
+        twice[self.cases.model[ways.all(axis=0)]] = True
         return twice
 
     def showings(self, votes: Iterable[Vote] | VoteTable, raters: Sequence[str], levels: Levels) -> OrderedRaterMatrix:
