@@ -166,4 +166,5 @@ def together(one: Votes, other: Votes) -> Votes:
     joined = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in _COLUMNS}
     item = Coded(names=one.item.names, code=np.concatenate([one.item.code, other.item.code]))
     rater = Coded(names=one.rater.names, code=np.concatenate([one.rater.code, other.rater.code]))
-    return replace(one, item=item, rater=rater, soft=None, lot=None, **joined)
+    lot = None if one.lot is None or other.lot is None else np.concatenate([one.lot, other.lot])
+    return replace(one, item=item, rater=rater, soft=None, lot=lot, **joined)
