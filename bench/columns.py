@@ -36,7 +36,7 @@ import numpy as np
 import polars as pl
 
 from bench.figures import Figure, median_figure, print_table
-from bench.judged_board import JUDGE, judge_again, judge_as_people, multiply, write_board
+from bench.judged_board import JUDGE, judge_as_people, judge_more, multiply, write_board
 from bench.scale import cpu_of, database
 from bench.web_board import bare_walk
 from evenhand.ledger.store.record import Ledger
@@ -254,7 +254,7 @@ def kept(board: Board, place: Place) -> list[Figure]:
     on_top: list[float] = []
     for number in range(1, _ROUNDS + 1):
         with place.opened() as ledger:
-            judge_again(ledger, _NEW, replicate=number)
+            judge_more(ledger, _NEW, models=board.models, begin=number * _NEW)
         on_top.append(place.measured(rank).cpu - usual)
     most = {1_000_000: (8, 2, None), 10_000_000: (None, 15, 2000)}
     making_most, hand_most, memory_most = most.get(board.judgements, (None, None, None))

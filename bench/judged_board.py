@@ -144,24 +144,23 @@ def multiply(path: Path, times: int) -> None:
         connection.execute("COMMIT")
 
 
-def judge_again(ledger: Ledger, number: int, *, replicate: int) -> None:
-    """So many of the board's showings once more, each with a verdict."""
+def judge_more(ledger: Ledger, number: int, *, models: int, begin: int) -> None:
+    """So many showings of the board's models on items that came since, counted from `begin`, each pair in both
+    orders."""
     with ledger.reading() as connection:
         study = connection.execute(select(schema.studies.c.key)).scalar_one()
-        first = select(schema.trials).where(schema.trials.c.replicate == 0).limit(number)
-        trials = [replace(rows.trial_from(row), replicate=replicate) for row in connection.execute(first)]
-    judged = [
-        Judgement(
-            trial=trial.key,
-            verdict=Preference(value=1 - place % 3, levels=3),
-            reader="1",
-            calls=(trial.key,),
-            run="bench",
-            at=0.0,
-        )
-        for place, trial in enumerate(trials)
-    ]
-    ledger.commit(Entries(study=study, trials=trials, judgements=judged))
+    draw = random.Random(begin)
+    an_item = models * (models - 1)
+    for of in range(begin, begin + -(-number // an_item)):
+        scene = _scene(draw, 1, models, f"more-{of}")
+        item = replace(scene.benchmark.items[0], instruction=f"What came as number {of}?")
+        answers = {(item.digest, model): replace(one, item=item.digest) for (_, model), one in scene.answers.items()}
+        more = _Scene(benchmark=replace(scene.benchmark, items=(item,)), answers=answers)
+        ledger.register_benchmark(more.benchmark)
+        ledger.add_responses(list(answers.values()))
+        judged = list(islice(_judged(draw, more, models, an_item), min(an_item, number)))
+        ledger.commit(Entries(study=study, trials=[one for one, _ in judged], judgements=[one for _, one in judged]))
+        number -= len(judged)
 
 
 def judge_as_people(ledger: Ledger, people: int, number: int) -> None:
