@@ -107,10 +107,14 @@ def in_fixed_order(lots: Lots, rater: Coded, first: Signs) -> npt.NDArray[np.int
     place = np.empty(len(by_name), dtype=np.int32)
     place[by_name] = np.arange(len(by_name), dtype=np.int32)
     # Few rows share a lot, so that the second sort finds them nearly in order: np.lexsort sorts thrice.
-    order = np.argsort(lots, kind="stable")
+    order = np.argsort(lots)  # in whatever order those of one lot come
     lot = np.cumsum(np.diff(lots[order], prepend=lots[order[:1]]) != 0)
     turn = 2 * place[rater.code].astype(np.int64) + (first < 0)
-    return order[np.argsort(lot * (2 * len(by_name)) + turn[order], kind="stable")]
+    key = lot * (2 * len(by_name)) + turn[order]
+    of_key = np.argsort(key, kind="stable")
+    found, key = order[of_key], key[of_key]
+    # Rows that agree in all of that, as replicates do, stay in their own order.
+    return found[np.lexsort((found, key))] if bool((key[1:] == key[:-1]).any()) else found
 
 
 def cast_votes(results: Results, lengths: FloatArray) -> Votes:
