@@ -349,7 +349,7 @@ def main() -> None:
                 told = commanded(given.command, board, place, given.before) if given.command else kept(board, place)
                 print_table(told)
         return
-    size = {"parts": given.parts, "models": given.models or 100, "scattered": given.scattered}
+    size: dict[str, Any] = {"parts": given.parts, "models": given.models or 100, "scattered": given.scattered}
     small = min(given.rows, 1_000_000)
     figures = compared(Table(rows=small, items=max(given.items * small // given.rows, given.parts), **size))
     print_table([*figures, *streamed(Table(rows=given.rows, items=given.items, **size))])

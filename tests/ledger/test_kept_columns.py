@@ -440,6 +440,7 @@ def test_a_process_that_is_killed_before_any_step_on_the_files_leaves_what_the_r
         shutil.copy(path, path.with_name("0.columns"))
         os.utime(path.with_name("0.columns"), (1, 1))
     write(full, MANY, end := MANY + A_FILE)
+    step = 0
     for step in itertools.count(1):
         cache = tmp_path / f"cache-{step}"
         if begun != "anew":

@@ -32,7 +32,7 @@ JUDGE = "openai/judge"
 
 def told(votes: VoteTable) -> list[tuple[object, ...]]:
     columns = (votes.item, votes.model_a, votes.model_b, votes.rater, votes.first, votes.value, votes.levels)
-    rows: list[list[int]] = list(zip(*(column.tolist() for column in columns), strict=True))
+    rows = [[int(one) for one in row] for row in zip(*(column.tolist() for column in columns), strict=True)]
     return [
         (votes.items[item], votes.models[a], votes.models[b], votes.raters[who], *more, weight)
         for (item, a, b, who, *more), weight in zip(rows, votes.weight.tolist(), strict=True)
@@ -48,7 +48,8 @@ def plainly(votes: list[Vote], label: str) -> list[tuple[object, ...]]:
 
 
 def showings(shown: ShownTable) -> set[tuple[str, str, str]]:
-    rows: list[list[int]] = list(zip(shown.item.tolist(), shown.first.tolist(), shown.second.tolist(), strict=True))
+    columns = (shown.item, shown.first, shown.second)
+    rows = [[int(one) for one in row] for row in zip(*(column.tolist() for column in columns), strict=True)]
     return {(shown.items[item], shown.models[first], shown.models[second]) for item, first, second in rows}
 
 

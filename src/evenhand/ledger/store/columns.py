@@ -46,7 +46,7 @@ def taken(column: npt.NDArray[Number], kept: npt.NDArray[Any] | slice) -> npt.ND
     """These rows of it. A column that is one number over and over stays so, in a few bytes."""
     if not is_constant(column) or isinstance(kept, slice):
         return column[kept]
-    number = np.count_nonzero(kept) if kept.dtype == np.bool_ else len(kept)
+    number = int(np.count_nonzero(kept)) if kept.dtype == np.bool_ else len(kept)
     return np.broadcast_to(column[0], number)
 
 

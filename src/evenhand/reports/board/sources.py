@@ -27,6 +27,7 @@ class HasBattles(Protocol):
     def battles(self, choice: "Choice | None" = None, *, soft: bool = False) -> "JudgedBattles": ...
 
 
+_File: TypeAlias = "str | Path | list[Path] | tuple[Path, ...] | Frame"
 Verdicts: TypeAlias = "str | Path | list[Path] | tuple[Path, ...] | Frame | HasBattles | JudgedBattles | Ledger"
 """A file's path or several, a polars or pandas frame, a run or its battles, or a ledger."""
 
@@ -47,19 +48,15 @@ class SourceReading:
         """Raises RankError, MixedError, ExchangeError."""
         # Frames first: the record's modules cost a file's reader a fifth of a second; and a file's those of the record.
         if _is_file(source) or _is_frame(source):
-            return self._of_file(source)
-        if self.choice is not None and self._names_columns():
+            return self._of_file(cast("_File", source))
+        choice = self.choice
+        if choice is not None and _names_columns(choice):
             raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
         if self.repeats != "share":
             raise RankError("Repeats in a ledger always share one weight; repeats='count' is for files and frames.")
-        return of_record(_recorded(source, self.choice, soft=self.soft), self.seed)
+        return of_record(_recorded(source, cast("Choice | None", choice), soft=self.soft), self.seed)
 
-    def _names_columns(self) -> bool:
-        from evenhand.exchange.battles_file import BattleColumns
-
-        return isinstance(self.choice, BattleColumns)
-
-    def _of_file(self, source: "str | Path | list[Path] | tuple[Path, ...] | Frame") -> Evidence:
+    def _of_file(self, source: "_File") -> Evidence:
         from evenhand.exchange.battles_file import joined_tables, read_battle_files, read_battles
         from evenhand.exchange.rater_choice import of_raters
         from evenhand.reports.board.in_parts import part_note, table_in_parts
@@ -177,6 +174,12 @@ class SourceReading:
             raise RankError(f"{others.name} holds no person's verdict: every rater in it is a model.")
         told = set(others.kinds.values()) == {"human", "model"}
         return of_raters(judge, columns.raters), of_raters(others, (PEOPLE,) if told else ())
+
+
+def _names_columns(choice: "Choice | BattleColumns") -> bool:
+    from evenhand.exchange.battles_file import BattleColumns
+
+    return isinstance(choice, BattleColumns)
 
 
 def _refuse_people(judge: "BattleTable", chosen: Sequence[str]) -> None:

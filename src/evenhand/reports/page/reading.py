@@ -162,7 +162,8 @@ class _Cases:
         low, high = np.minimum(shown.model_a, shown.model_b), np.maximum(shown.model_a, shown.model_b)
         number = len(shown.models)
         key = (shown.item.astype(np.int64) * number + low) * number + high
-        _, begin, case = np.unique(key, return_index=True, return_inverse=True)
+        _, begin, number_of = np.unique(key, return_index=True, return_inverse=True)
+        case = number_of.astype(np.int32)
         sign = np.where(turned, -shown.sign, shown.sign)
         value = sign if shown.value is None else np.where(turned, -shown.value, shown.value)
         first = np.zeros_like(sign) if shown.first is None else np.where(turned, -shown.first, shown.first)

@@ -47,7 +47,8 @@ class CaseTable:
         item, low, high = table.item[met], low[met], high[met]
         if baseline is None:
             apart = _first_of_each(np.zeros(len(met), dtype=np.int32), low, high)
-            baseline = _baseline([(names[a], names[b]) for a, b in zip(low[apart], high[apart], strict=True)])
+            pairs = zip(low[apart].tolist(), high[apart].tolist(), strict=True)
+            baseline = _baseline([(names[a], names[b]) for a, b in pairs])
         turned = low == (names.index(baseline) if baseline in names else -1)
         evaluated, against = np.where(turned, high, low), np.where(turned, low, high)
 
@@ -64,8 +65,8 @@ class CaseTable:
 
     def named(self, case: int) -> Showing:
         """The item, the model evaluated, and the one it meets."""
-        one, other = self.names[self.evaluated[case]], self.names[self.against[case]]
-        return self.items[self.cases.item[case]], one, other
+        one, other = (self.names[int(side[case])] for side in (self.evaluated, self.against))
+        return self.items[int(self.cases.item[case])], one, other
 
     def shown_twice(self, shown: Iterable[Showing] | ShownTable) -> BoolArray:
         """Of each of `cases.models`: whether some case of it was shown in both orders."""
