@@ -9,6 +9,13 @@ strengths, and written to a folder that is removed at the end. An item's rows li
 many judgements (20 models, every pair in both orders), while the columns are made, with them at hand, and with a
 thousand new judgements on top; beside a bare walk through the same rows by SQLite's driver. The ledger is written
 first, which takes some minutes; with `--folder` it is kept there and used again, and what is changed is a copy of it.
+`--models 200` has another board, of a thousand drawn pairs an item. `--postgresql` measures on a server of its own, to
+which the ledger is copied, and adds the server's CPU.
+
+`python -m bench.columns --judgements 1e6 --command score`, or align, report, page: the same of another command, on the
+same ledger with verdicts of three people; `page` is the board as `evenhand serve` works it out.
+`--before SRC` measures by turns what the code in the folder SRC of an older checkout takes, and tells how far the
+numbers of both documents lie apart.
 """
 
 import argparse
@@ -19,23 +26,32 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
-from contextlib import closing
-from dataclasses import dataclass
+from collections.abc import Generator, Mapping
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from bench.figures import Figure, median_figure, print_table
-from bench.judged_board import judge_again, multiply, write_board
+from bench.judged_board import JUDGE, judge_as_people, judge_more, multiply, write_board
+from bench.scale import cpu_of, database
 from bench.web_board import bare_walk
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.upkeep.copying import copy_ledger
+from tests.database import PostgreSQL
 
 _WORDS = pl.Series(["model_b", "tie", "model_a"])
 _TIED = 0.2
-_RANKED, _PAIRS = 20, 190
-"""Models of a ledger's board, and their pairs."""
+_RANKED = 20
+"""Models of a ledger's board."""
+_BENCHMARK = "visit-bench"
+"""As what its items are called, so that it has a table to score."""
+_PEOPLE = (3, 3000)
+"""People, and how many showings each of them judges."""
+_OF_A_RUN = ("bytes", "out", "cpu_s", "list_s", "peak_mb")
 _NEW, _ROUNDS = 1000, 3
 _WRITTEN = 1_000_000
 """Judgements beyond which so many are written and then copied by SQL."""
@@ -148,71 +164,192 @@ def compared(table: Table) -> list[Figure]:
     return [Figure(what=what, value=apart, at_most=1e-9, note=f"of {numbers:,} numbers")]
 
 
-def written(folder: Path, judgements: int) -> Path:
-    path = folder / f"pairs-{judgements}.db"
-    if path.exists():
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Board:
+    """A ledger's, of one judge."""
+
+    judgements: int
+    models: int
+
+    @property
+    def what(self) -> str:
+        return f"{self.judgements:,} judgements, {self.models} models"
+
+    def written(self, folder: Path) -> Path:
+        path = folder / f"pairs-{self.models}-{self.judgements}.db"
+        if path.exists():
+            return path
+        if self.judgements > _WRITTEN:
+            shutil.copyfile(replace(self, judgements=_WRITTEN).written(folder), path)
+            multiply(path, self.judgements // _WRITTEN)
+            return path
+        pairs = min(self.models * (self.models - 1) // 2, 1000)
+        with closing(Ledger(f"sqlite:///{path}")) as ledger:
+            write_board(ledger, self.judgements, models=self.models, battles_an_item=pairs, benchmark=_BENCHMARK)
         return path
-    if judgements > _WRITTEN:
-        shutil.copyfile(written(folder, _WRITTEN), path)
-        multiply(path, judgements // _WRITTEN)
-        return path
-    with closing(Ledger(f"sqlite:///{path}")) as ledger:
-        write_board(ledger, judgements, models=_RANKED, battles_an_item=_PAIRS)
-    return path
 
 
-def kept(source: Path, judgements: int) -> list[Figure]:
-    what = f"{judgements:,} judgements, {_RANKED} models"
-    with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as place:
-        path, cache = Path(place) / "ledger.db", Path(place) / "cache"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where a ledger is for a while, with a folder for the columns."""
+
+    url: str
+    folder: Path
+    server: PostgreSQL | None = None
+
+    def measured(self, command: list[str], *, cache: str = "columns", before: Path | None = None) -> "Measured":
+        """`before`: where older code lies."""
+        more = {"EVENHAND_COLUMN_CACHE": str(self.folder / cache)}
+        if before is not None:
+            more["PYTHONPATH"] = str(before)
+        served = self._served()
+        spent, memory, printed = measured([sys.executable, "-m", *command], more)
+        return Measured(cpu=spent + self._served() - served, memory=memory, printed=printed)
+
+    def _served(self) -> float:
+        """CPU seconds of the server so far."""
+        return 0.0 if self.server is None else cpu_of(self.server)
+
+    @contextmanager
+    def opened(self) -> Generator[Ledger]:
+        with closing(Ledger(self.url, create=False)) as ledger:
+            yield ledger
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    cpu: float
+    memory: float
+    """MB."""
+    printed: str
+
+
+@contextmanager
+def placed(source: Path, *, postgresql: bool) -> Generator[Place]:
+    """A copy of the ledger."""
+    with tempfile.TemporaryDirectory(prefix="evenhand-bench-", dir=source.parent) as folder:
+        path = Path(folder) / "ledger.db"
         shutil.copyfile(source, path)
-        command = [sys.executable, "-m", "evenhand", "rank", "--store", f"sqlite:///{path}", "--json"]
-        bare = bare_walk(path)
+        url = f"sqlite:///{path}"
+        if not postgresql:
+            yield Place(url=url, folder=Path(folder))
+            return
+        with database() as server:
+            other = server.empty()
+            with closing(Ledger(url, create=False)) as ledger:
+                copy_ledger(ledger, other)
+            path.unlink()
+            server.tell("VACUUM ANALYZE", database=other.partition("@/")[2].partition("?")[0])
+            yield Place(url=other, folder=Path(folder), server=server)
 
-        def ranked() -> tuple[float, float, str]:
-            return measured(command, {"EVENHAND_COLUMN_CACHE": str(cache)})
 
-        making, making_memory, first = ranked()
-        hand = [ranked() for _ in range(_ROUNDS)]
-        if {document for *_, document in hand} != {first}:
-            raise SystemExit("The board with the columns at hand is another than the board while they are made.")
-        on_top: list[float] = []
-        for number in range(1, _ROUNDS + 1):
-            with closing(Ledger(f"sqlite:///{path}", create=False)) as ledger:
-                judge_again(ledger, _NEW, replicate=number)
-            on_top.append(ranked()[0])
-    at_hand = [spent for spent, *_ in hand]
-    usual = statistics.median(at_hand)
-    promised = judgements == 1_000_000
+def kept(board: Board, place: Place) -> list[Figure]:
+    rank = ["evenhand", "rank", "--store", place.url, "--json"]
+    what = board.what
+    bare = bare_walk(Path(place.url.removeprefix("sqlite:///"))) if place.server is None else None
+    making, hand = place.measured(rank), [place.measured(rank) for _ in range(_ROUNDS)]
+    if {one.printed for one in hand} != {making.printed}:
+        raise SystemExit("The board with the columns at hand is another than the board while they are made.")
+    usual = statistics.median(one.cpu for one in hand)
+    on_top: list[float] = []
+    for number in range(1, _ROUNDS + 1):
+        with place.opened() as ledger:
+            judge_more(ledger, _NEW, models=board.models, begin=number * _NEW)
+        on_top.append(place.measured(rank).cpu - usual)
+    most = {1_000_000: (8, 2, None), 10_000_000: (None, 15, 2000)}
+    making_most, hand_most, memory_most = most.get(board.judgements, (None, None, None))
     return [
-        Figure(what=f"{what}: bare walk through the rows", value=bare, unit="s CPU"),
-        Figure(what=f"{what}: rank, columns made", value=making, unit="s CPU", at_most=8 if promised else None),
-        Figure(what=f"{what}: columns made / bare walk", value=making / bare),
-        Figure(what=f"{what}: columns made, peak memory", value=making_memory, unit="MB"),
-        median_figure(f"{what}: rank, columns at hand", at_hand, unit="s CPU", at_most=2 if promised else None),
-        Figure(what=f"{what}: columns at hand / bare walk", value=usual / bare),
-        Figure(what=f"{what}: columns at hand, peak memory", value=max(memory for _, memory, _ in hand), unit="MB"),
-        median_figure(
-            f"{what}: {_NEW:,} new ones, more than at hand", [s - usual for s in on_top], unit="s CPU", at_most=0.3
+        *([] if bare is None else [Figure(what=f"{what}: bare walk through the rows", value=bare, unit="s CPU")]),
+        Figure(what=f"{what}: rank, columns made", value=making.cpu, unit="s CPU", at_most=making_most),
+        Figure(what=f"{what}: columns made, peak memory", value=making.memory, unit="MB", at_most=memory_most),
+        median_figure(f"{what}: rank, columns at hand", [one.cpu for one in hand], unit="s CPU", at_most=hand_most),
+        Figure(
+            what=f"{what}: columns at hand, peak memory",
+            value=max(one.memory for one in hand),
+            unit="MB",
+            at_most=memory_most,
         ),
+        median_figure(f"{what}: {_NEW:,} new ones, more than at hand", on_top, unit="s CPU", at_most=0.3),
     ]
+
+
+def commanded(name: str, board: Board, place: Place, before: Path | None) -> list[Figure]:
+    with place.opened() as ledger:
+        judge_as_people(ledger, *_PEOPLE)
+    of_judge = ["--judge", JUDGE, "--store", place.url, "--json"]
+    command = {
+        "score": ["evenhand", "score", _BENCHMARK, *of_judge],
+        "align": ["evenhand", "align", *of_judge],
+        "report": ["evenhand", "report", "--out", str(place.folder / "report.html"), "--force", *of_judge],
+        "page": ["bench.web_board", "--cold", place.url],
+        "rank": ["evenhand", "rank", *of_judge],
+    }[name]
+    place.measured(command)
+    now: list[Measured] = []
+    then: list[Measured] = []
+    for _ in range(_ROUNDS):
+        now.append(place.measured(command))
+        if before is not None:
+            then.append(place.measured(command, cache="before", before=before))
+    what = f"{board.what}: {name}"
+    found = [
+        median_figure(f"{what}, columns at hand", [one.cpu for one in now], unit="s CPU"),
+        Figure(what=f"{what}, peak memory", value=max(one.memory for one in now), unit="MB"),
+    ]
+    if then:
+        apart = largest_difference(*(numbers(json.loads(some[-1].printed)) for some in (now, then)))
+        found += [
+            median_figure(f"{what}, before", [one.cpu for one in then[1:]], unit="s CPU"),
+            Figure(what=f"{what}, before, peak memory", value=max(one.memory for one in then), unit="MB"),
+            Figure(what=f"{what}, largest relative difference", value=apart, at_most=1e-9),
+        ]
+    return found
+
+
+def numbers(found: Any, at: str = "") -> dict[str, float | str]:
+    """What a document holds, each with its place; what a run alone tells is left out."""
+    if isinstance(found, dict):
+        kept = {name: one for name, one in found.items() if name not in _OF_A_RUN}
+        return {k: v for name, one in kept.items() for k, v in numbers(one, f"{at}.{name}").items()}
+    if isinstance(found, list):
+        return {k: v for n, one in enumerate(found) for k, v in numbers(one, f"{at}[{n}]").items()}
+    return {at: found}
+
+
+def largest_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
+    if one.keys() != other.keys():
+        raise SystemExit(f"Only in one document: {sorted(one.keys() ^ other.keys())[:5]}")
+    found = [0.0]
+    for name, value in one.items():
+        if isinstance(value, float) and isinstance(other[name], float | int):
+            found.append(abs(value - other[name]) / max(1, abs(value)))
+        elif value != other[name]:
+            raise SystemExit(f"{name} is {value} and was {other[name]}.")
+    return max(found)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=lambda text: int(float(text)), default=10_000_000)
     parser.add_argument("--parts", type=int, default=50)
-    parser.add_argument("--models", type=int, default=100)
+    parser.add_argument("--models", type=int)
     parser.add_argument("--items", type=int, default=20_000)
     parser.add_argument("--scattered", action="store_true", help="An item's rows lie in any part.")
     parser.add_argument("--judgements", type=lambda text: int(float(text)), help="Of a ledger, and no table.")
     parser.add_argument("--folder", type=Path, help="Where that ledger is kept.")
+    parser.add_argument("--command", choices=("rank", "score", "align", "report", "page"))
+    parser.add_argument("--before", type=Path, help="The folder src of an older checkout.")
+    parser.add_argument("--postgresql", action="store_true")
     given = parser.parse_args()
     if given.judgements:
+        board = Board(judgements=given.judgements, models=given.models or _RANKED)
         with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as made:
-            print_table(kept(written(given.folder or Path(made), given.judgements), given.judgements))
+            source = board.written(given.folder or Path(made))
+            with placed(source, postgresql=given.postgresql) as place:
+                told = commanded(given.command, board, place, given.before) if given.command else kept(board, place)
+                print_table(told)
         return
-    size = {"parts": given.parts, "models": given.models, "scattered": given.scattered}
+    size: dict[str, Any] = {"parts": given.parts, "models": given.models or 100, "scattered": given.scattered}
     small = min(given.rows, 1_000_000)
     figures = compared(Table(rows=small, items=max(given.items * small // given.rows, given.parts), **size))
     print_table([*figures, *streamed(Table(rows=given.rows, items=given.items, **size))])

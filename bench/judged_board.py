@@ -1,5 +1,6 @@
 """A ledger with one judged board of any size, written as runs leave it: the same one every time."""
 
+import json
 import random
 import sqlite3
 from collections.abc import Iterator
@@ -23,8 +24,10 @@ from evenhand.ledger.store.record import Entries, Ledger
 MODELS = 200
 BATTLES_AN_ITEM = 1000
 _SKILLS = ("counting", "reading text", "humour", "recipes", "places")
-_JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))
+JUDGE = "openai/judge"
+_JUDGE = Rater(kind="model", name=JUDGE, endpoint="openai", settings=Settings(temperature=0.0))
 _CONDITION = Condition(protocol="visit_pairwise", prompt_hash="ab" * 32)
+_OF_PEOPLE = Condition(protocol="imported", prompt_hash="")
 _WORDS = [
     "a",
     "boat",
@@ -84,7 +87,12 @@ class _Scene:
 
 
 def write_board(
-    ledger: Ledger, judgements: int, *, models: int = MODELS, battles_an_item: int = BATTLES_AN_ITEM
+    ledger: Ledger,
+    judgements: int,
+    *,
+    models: int = MODELS,
+    battles_an_item: int = BATTLES_AN_ITEM,
+    benchmark: str = "generated",
 ) -> None:
     """Drawn pairs in both orders, so many an item; one reply in a hundred undecided, one call in two hundred failed.
 
@@ -92,7 +100,7 @@ def write_board(
     """
     draw = random.Random(0)
     items = max(1, round(judgements / (2 * battles_an_item)))
-    scene = _scene(draw, items, models)
+    scene = _scene(draw, items, models, benchmark)
     study = Study(
         benchmark=scene.benchmark.name,
         data=scene.benchmark.digest,
@@ -136,36 +144,61 @@ def multiply(path: Path, times: int) -> None:
         connection.execute("COMMIT")
 
 
-def judge_again(ledger: Ledger, number: int, *, replicate: int) -> None:
-    """So many of the board's showings once more, each with a verdict."""
+def judge_more(ledger: Ledger, number: int, *, models: int, begin: int) -> None:
+    """So many showings of the board's models on items that came since, counted from `begin`, each pair in both
+    orders."""
     with ledger.reading() as connection:
         study = connection.execute(select(schema.studies.c.key)).scalar_one()
-        first = select(schema.trials).where(schema.trials.c.replicate == 0).limit(number)
-        trials = [replace(rows.trial_from(row), replicate=replicate) for row in connection.execute(first)]
-    judged = [
-        Judgement(
-            trial=trial.key,
-            verdict=Preference(value=1 - place % 3, levels=3),
-            reader="1",
-            calls=(trial.key,),
-            run="bench",
-            at=0.0,
-        )
-        for place, trial in enumerate(trials)
-    ]
-    ledger.commit(Entries(study=study, trials=trials, judgements=judged))
+    draw = random.Random(begin)
+    an_item = models * (models - 1)
+    for of in range(begin, begin + -(-number // an_item)):
+        scene = _scene(draw, 1, models, f"more-{of}")
+        item = replace(scene.benchmark.items[0], instruction=f"What came as number {of}?")
+        answers = {(item.digest, model): replace(one, item=item.digest) for (_, model), one in scene.answers.items()}
+        more = _Scene(benchmark=replace(scene.benchmark, items=(item,)), answers=answers)
+        ledger.register_benchmark(more.benchmark)
+        ledger.add_responses(list(answers.values()))
+        judged = list(islice(_judged(draw, more, models, an_item), min(an_item, number)))
+        ledger.commit(Entries(study=study, trials=[one for one, _ in judged], judgements=[one for _, one in judged]))
+        number -= len(judged)
+
+
+def judge_as_people(ledger: Ledger, people: int, number: int) -> None:
+    """So many of the board's showings, drawn evenly, judged by each of so many people."""
+    with ledger.reading() as connection:
+        row = connection.execute(select(schema.studies)).one()
+        shown = schema.trials.select().where(schema.trials.c.replicate == 0).order_by(schema.trials.c.key).limit(number)
+        trials = [rows.trial_from(row) for row in connection.execute(shown)]
+    content = json.loads(row.content)
+    draw = random.Random(1)
+    for name in map(str, range(1, people + 1)):
+        person = Rater(kind="human", name=name)
+        study = Study(
+            benchmark=row.benchmark, data=row.data, items=tuple(content["items"]), models=tuple(content["models"]),
+            rater=person.key, condition=_OF_PEOPLE.key, purpose="people",
+        )  # fmt: skip
+        ledger.register_study(study, rater=person, condition=_OF_PEOPLE, wanted=len(trials))
+        asked = [replace(one, rater=person.key, condition=_OF_PEOPLE.key) for one in trials]
+        judged = [
+            Judgement(
+                trial=one.key, verdict=Preference(value=draw.choice((-1, 0, 1)), levels=3), reader="1", calls=(),
+                run="bench", at=0.0,
+            )
+            for one in asked
+        ]  # fmt: skip
+        ledger.commit(Entries(study=study.key, trials=asked, judgements=judged))
 
 
 def _name(model: int) -> str:
     return f"model-{model:03}"
 
 
-def _scene(draw: random.Random, items: int, models: int) -> _Scene:
+def _scene(draw: random.Random, items: int, models: int, name: str) -> _Scene:
     asked = tuple(
         Item(label=str(number), instruction=f"What is shown in picture {number}?", category=_SKILLS[number % 5])
         for number in range(items)
     )
-    benchmark = Benchmark(name="generated", items=asked, licence="CC0", citation="none", protocols=("visit_pairwise",))
+    benchmark = Benchmark(name=name, items=asked, licence="CC0", citation="none", protocols=("visit_pairwise",))
     answers = {
         (item.digest, model): Response(
             item=item.digest, model=_name(model), text=" ".join(draw.choices(_WORDS, k=draw.randint(30, 70)))

@@ -24,6 +24,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
+from typing import Any
 
 from bench.figures import Figure, print_table, spread
 from bench.judged_board import MODELS, write_board
@@ -46,7 +47,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--judgements", type=int, default=100_000)
     parser.add_argument("--folder", type=Path)
-    parser.add_argument("--cold", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--cold", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.cold:
         print(json.dumps(cold(given.cold)))
@@ -65,8 +66,8 @@ def written(folder: Path, judgements: int) -> Path:
 
 
 def figures(path: Path, judgements: int) -> list[Figure]:
-    command = [sys.executable, "-m", "bench.web_board", "--cold", str(path)]
-    found: dict[str, float] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    command = [sys.executable, "-m", "bench.web_board", "--cold", f"sqlite:///{path}"]
+    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     bare = bare_walk(path)
     with served(path) as server:
         between, warm = known_page(server.port)
@@ -87,18 +88,26 @@ def figures(path: Path, judgements: int) -> list[Figure]:
     ]
 
 
-def cold(path: Path) -> dict[str, float]:
-    """For a process of its own, whose peak memory it tells."""
-    with closing(Ledger(f"sqlite:///{path}", create=False)) as ledger:
+def cold(url: str) -> dict[str, Any]:
+    """For a process of its own, whose peak memory it tells. Of a ledger's boards that of a model."""
+    with closing(Ledger(url, create=False)) as ledger:
         begun = time.process_time()
-        (board,) = boards_on_record(ledger)
+        (board,) = (one for one in boards_on_record(ledger) if not one.human)
         listed = time.process_time()
         made = standings(ledger, board, BoardView(board=board.id))
         done = time.process_time()
-    assert len(made.models) == MODELS
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     peak_bytes = peak if sys.platform == "darwin" else peak * 1024
-    return {"list_s": listed - begun, "cpu_s": done - listed, "peak_mb": peak_bytes / 1e6}
+    return {
+        "list_s": listed - begun,
+        "cpu_s": done - listed,
+        "peak_mb": peak_bytes / 1e6,
+        "models": [one.as_json() for one in made.models],
+        "notes": list(made.notes),
+        "by_category": {
+            model: [[one.category, one.rate.win_rate.value] for one in each] for model, each in made.by_category.items()
+        },
+    }
 
 
 def bare_walk(path: Path) -> float:

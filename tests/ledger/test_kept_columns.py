@@ -1,9 +1,11 @@
 """Claims about columns that are kept: they say what the record says, whatever became of their files meanwhile."""
 
 import hashlib
+import itertools
 import json
 import os
 import shutil
+import signal
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -19,13 +21,13 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.answers import response_models, word_counts
-from evenhand.ledger.read.kept_columns import columns_of
+from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.scan import Scan, scan
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.columns import Coded
 from evenhand.ledger.store.record import Entries, Ledger
-from tests.database import by_hand
+from tests.database import by_hand, url_in
 from tests.examples import examples
+from tests.ledger.column_reader import READER, digest, rows, words
 from tests.ledger.test_columns_of_the_record import (
     ANSWERS,
     BENCHMARK,
@@ -38,28 +40,10 @@ from tests.ledger.test_columns_of_the_record import (
     recorded,
     study_of,
 )  # fmt: skip
+from tests.warm import ROOT, Forked
 
 (JUDGE,) = RATERS["model"]
 STUDIES = tuple(study_of(number, JUDGE) for number in range(3))
-
-
-def rows(read: Scan) -> list[tuple[object, ...]]:
-    """Each judgement and its trial, in words."""
-    trials, judgements = read.trials, read.judgements
-    assert judgements.soft is not None
-    of = judgements.trial
-    told = (judgements.ending, judgements.note)
-    shown = (trials.item, trials.first, trials.second, trials.rest, trials.rater, trials.condition)
-    columns = (
-        judgements.seq.tolist(), judgements.at.tolist(), np.nan_to_num(judgements.soft, nan=-1).tolist(),
-        *map(words, told), *(words(one.rows(of)) for one in shown),
-        trials.replicate[of].tolist(), trials.attempt[of].tolist(),
-    )  # fmt: skip
-    return list(zip(*columns, strict=True))
-
-
-def words(column: Coded) -> list[str]:
-    return [column.names[code] for code in column.code.tolist()]
 
 
 def agree(ledger: Ledger, studies: tuple[str, ...]) -> int:
@@ -399,6 +383,103 @@ def test_several_at_once_all_say_what_the_record_says(full: Ledger, caplog: pyte
     with ThreadPoolExecutor(4) as pool:
         assert all(number >= MANY for number in pool.map(one, range(12)))
     assert agree(full, (STUDIES[0].key,)) == MANY + 1200
+    assert not caplog.messages
+
+
+def reader_of(folder: Path) -> Forked:
+    """A process that has the ledger open and reads, by the columns in this folder, when it is told to."""
+    env = {**os.environ, "EVENHAND_COLUMN_CACHE": str(folder)}
+    started = Forked(READER, [url_in(folder.parent), STUDIES[0].key, str(folder)], cwd=ROOT, env=env)
+    assert started.stdout.readline() == "here\n"
+    return started
+
+
+def told(reader: Forked, what: str = "read") -> str:
+    """What it says; nothing where it was killed."""
+    reader.stdin.write(f"{what}\n")
+    reader.stdin.flush()
+    return reader.stdout.readline()
+
+
+def ended(reader: Forked) -> int:
+    done = reader.communicate(None)
+    assert "made anew" not in done.stderr
+    assert "Traceback" not in done.stderr
+    return done.returncode
+
+
+def plainly(ledger: Ledger, first: int) -> str:
+    """What a reader says of so many judgements, read without columns."""
+    found = rows(scan(ledger, (STUDIES[0].key,), soft=True))[:first]
+    return f"{len(found)} {digest(found)}\n"
+
+
+def test_two_processes_that_write_at_once_both_say_what_the_record_says(full: Ledger, tmp_path: Path) -> None:
+    """Each of them finds enough that is new to write it; a writer goes on while they read."""
+    readers = [reader_of(tmp_path / "cache") for _ in range(2)]
+    end = MANY
+    for _ in range(3):
+        write(full, end, end := end + A_FILE)
+        with ThreadPoolExecutor(2) as pool:
+            saying = [pool.submit(told, reader) for reader in readers]
+            write(full, end, end := end + 50)
+            said = [one.result() for one in saying]
+        numbers = [int(one.split()[0]) for one in said]
+        assert {*numbers} <= {end - 50, end}
+        assert said == [plainly(full, number) for number in numbers]
+        assert agree(full, (STUDIES[0].key,)) == end
+    assert [ended(reader) for reader in readers] == [0, 0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("begun", ["anew", "with some", "with what another left"])
+def test_a_process_that_is_killed_before_any_step_on_the_files_leaves_what_the_record_says(
+    full: Ledger, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, tmp_path: Path, begun: str
+) -> None:
+    for path in parts_in(tmp_path) if begun == "with what another left" else ():
+        shutil.copy(path, path.with_name("0.columns"))
+        os.utime(path.with_name("0.columns"), (1, 1))
+    write(full, MANY, end := MANY + A_FILE)
+    step = 0
+    for step in itertools.count(1):
+        cache = tmp_path / f"cache-{step}"
+        if begun != "anew":
+            shutil.copytree(tmp_path / "cache", cache)
+        reader = reader_of(cache)
+        said, code = told(reader, f"step {step}"), ended(reader)
+        monkeypatch.setenv("EVENHAND_COLUMN_CACHE", str(cache))
+        assert agree(full, (STUDIES[0].key,)) == end
+        assert agree(full, (STUDIES[0].key,)) == end, "of what was kept meanwhile"
+        assert not caplog.messages
+        if code == 0:
+            assert said == plainly(full, end)
+            break
+        assert (said, code) == ("", -signal.SIGKILL)
+    assert step > 10, "so many steps there are at least"
+
+
+@pytest.mark.parametrize(("length", "files"), [(1, 0), (20_000, 0), (1, 1), (200, 1)])
+def test_a_process_that_is_killed_while_it_writes_a_file_leaves_what_the_record_says(
+    full: Ledger,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    tmp_path: Path,
+    length: int,
+    files: int,
+) -> None:
+    write(full, MANY, end := MANY + A_FILE)
+    cache = tmp_path / "killed"
+    shutil.copytree(tmp_path / "cache", cache)
+    reader = reader_of(cache)
+    assert (told(reader, f"bytes {length} {files}"), ended(reader)) == ("", -signal.SIGXFSZ)
+    (left,) = cache.rglob("*.unfinished")
+    assert left.stat().st_size == length
+    monkeypatch.setenv("EVENHAND_COLUMN_CACHE", str(cache))
+    assert agree(full, (STUDIES[0].key,)) == end
+    os.utime(left, (1, 1))
+    write(full, end, end + A_FILE)
+    assert agree(full, (STUDIES[0].key,)) == end + A_FILE
+    assert not left.exists(), "nobody is at it any more"
     assert not caplog.messages
 
 

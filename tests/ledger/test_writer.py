@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from sqlalchemy import event, func, select
 
-from evenhand.ledger.read.kept_columns import columns_of
+from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.claims import claim_calls, holder_name
 from evenhand.ledger.store.opening import LedgerError

@@ -11,6 +11,7 @@ from evenhand.reports.alignment.evidence import JudgeWay
 from evenhand.reports.alignment.report import AlignmentReport, align
 from evenhand.reports.alignment.table7 import pair_sentences, pair_sheets
 from evenhand.stats.reliability import Coverage
+from evenhand.stats.reliability.agreement.vote_table import ShownTable, VoteTable
 
 ASKED = Condition(protocol="creation_preference", prompt_hash="ab" * 32, see="images")
 BLIND = replace(ASKED, see="none")
@@ -45,11 +46,11 @@ def aligned(*ways: JudgeWay, turned: int = 0) -> AlignmentReport:
         for item in range(ITEMS)
         for rater in (*names, "ann")
     ]
-    shown = frozenset((str(item), "reference", "X") for item in range(ITEMS))
+    shown = ShownTable.of((str(item), "reference", "X") for item in range(ITEMS))
     every = {rater: shown for rater in (*names, "ann")}
     coverage = Coverage.of([Preference(value=1, levels=5)] * ITEMS)
     testimony = evidence.Testimony(
-        votes=tuple(said),
+        votes=VoteTable.of(said),
         judges=tuple(names),
         people=("ann",),
         coverage=dict.fromkeys(every, coverage),

@@ -8,11 +8,11 @@ from evenhand.domain.vote import Vote
 from evenhand.stats.reliability.agreement.case_table import (
     CaseTable,
     RaterCases,
-    Showing,
     as_boards,
     heard,
     in_any_order,
 )
+from evenhand.stats.reliability.agreement.vote_table import Showing
 
 
 def vote(item: str, first: str, second: str, value: int, rater: str = "gpt", *, turned: bool = False) -> Vote:
@@ -26,7 +26,8 @@ def test_the_model_in_every_pair_is_the_baseline():
     case_table = CaseTable.of(votes)
     assert case_table.baseline == "base"
     assert case_table.cases.models == ("X", "Y", "Z")
-    assert set(case_table.sides) == {("X", "base"), ("Y", "base"), ("Z", "base")}
+    named = {case_table.named(case) for case in range(len(case_table.cases))}
+    assert named == {("1", "X", "base"), ("1", "Y", "base"), ("2", "Z", "base")}
 
 
 def test_of_two_models_the_reference_is_the_baseline_else_none_is():
@@ -43,7 +44,8 @@ def test_without_a_model_in_every_pair_the_pairs_are_the_models():
 def test_a_baseline_given_leaves_other_pairs_out():
     votes = [vote("1", "X", "Y", 1), vote("1", "Y", "Z", 1)]
     case_table = CaseTable.of(votes, baseline="X")
-    assert case_table.sides == (("Y", "X"),)
+    assert len(case_table.cases) == 1
+    assert case_table.named(0) == ("1", "Y", "X")
     assert len(case_table.showings(votes, ["gpt"], 5).case) == 1
 
 

@@ -14,8 +14,9 @@ from evenhand.ledger.read.votes import votes_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.intervals import Range, clustered_mean
 from evenhand.stats.reliability.agreement.alignment import BesidePeople, alignment, beside_people, ceiling
-from evenhand.stats.reliability.agreement.case_table import CaseTable, Showing, in_any_order
+from evenhand.stats.reliability.agreement.case_table import CaseTable, in_any_order
 from evenhand.stats.reliability.agreement.case_table import heard as in_both_orders
+from evenhand.stats.reliability.agreement.vote_table import Showing
 from evenhand.stats.reliability.families import Families
 
 if TYPE_CHECKING:

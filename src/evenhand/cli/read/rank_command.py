@@ -217,7 +217,6 @@ def _print(given: RankOptions) -> None:
         ranked,
         written_board,
     )
-    from evenhand.format.tables import console
     from evenhand.reports.board.methods.catalog import INSTALLED, METHODS
 
     say_notes(INSTALLED.clashes(METHODS, used=given.method))
@@ -231,6 +230,8 @@ def _print(given: RankOptions) -> None:
     if given.form != "table":
         click.echo(written_board(board, given), nl=False)
         return
+    from evenhand.format.tables import console
+
     terminal = console()
     print_ranked(board, given, terminal)
     if not given.files and not given.jury:

@@ -27,7 +27,6 @@ from evenhand.reports.board.columns import (
 )
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.ranking import rank
-from evenhand.reports.board.table import print_board
 from evenhand.stats.ratings.scale import Scale
 
 if TYPE_CHECKING:
@@ -144,6 +143,8 @@ def _scale(given: "RankOptions") -> Scale:
 
 
 def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None:
+    from evenhand.reports.board.table import print_board
+
     audited = given.explain and not given.files and not given.jury and audited_on_record(board, given.store)
     more = beside(board, given)
     print_board(board, console, more=more, everything=given.everything, explain=given.explain, audited=audited)

@@ -73,6 +73,22 @@ def standing_in(connection: Connection, items: Iterable[str], *, as_of: AsOf | N
     return found
 
 
+def answered(ledger: Ledger, items: Iterable[str], *, variant: str) -> dict[str, set[str]]:
+    """Of each model the items to which an answer of this variant stands that nobody altered."""
+    standing = (
+        select(_choices.item, _choices.model)
+        .join(schema.responses, schema.responses.c.digest == _choices.response)
+        .where(_choices.seq.in_(_LAST), _choices.variant == variant, schema.responses.c.alteration.is_(None))
+    )
+    found: dict[str, set[str]] = {}
+    with ledger.reading() as connection:
+        for some in chunks(sorted(items)):
+            for rows in fetched(connection, standing, keys=some):
+                for item, model in rows:
+                    found.setdefault(schema.unescaped(model), set()).add(item)
+    return found
+
+
 def choices_made(connection: Connection) -> list[int]:
     """How many times it was chosen which response stands for a model, and the number of the last."""
     return list(connection.execute(select(func.count(), func.coalesce(func.max(_choices.seq), 0))).one())

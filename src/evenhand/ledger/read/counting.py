@@ -49,6 +49,8 @@ class TrialOutcomes:
     def counting(self) -> npt.NDArray[np.intp]:
         """The row that counts of each place, in the order of the record."""
         contested = self.contested
+        if not contested.any():
+            return np.arange(len(contested))
         best: dict[int, tuple[int, TrialOutcome]] = {}
         rows = np.flatnonzero(contested)
         for row, place, *ended in zip(

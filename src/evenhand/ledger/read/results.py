@@ -15,12 +15,12 @@ from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.answers import response_models, standing_responses
 from evenhand.ledger.read.as_of import AsOf
+from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.counting import TrialOutcomes
-from evenhand.ledger.read.kept_columns import columns_of
 from evenhand.ledger.read.lots import Lots
 from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
 from evenhand.ledger.store import rows, schema
-from evenhand.ledger.store.columns import Coded, joint
+from evenhand.ledger.store.columns import Coded, joint, of_codes, taken
 from evenhand.ledger.store.record import Ledger, chunks
 from evenhand.stats.ratings.codes import Codes, first_rows
 
@@ -157,9 +157,9 @@ class Results:
         coded = ("item", "rater", "condition")
         return replace(
             self,
-            **{name: getattr(self, name)[kept] for name in columns},
+            **{name: taken(getattr(self, name), kept) for name in columns},
             **{name: getattr(self, name).rows(kept) for name in coded},
-            soft=None if self.soft is None else self.soft[kept],
+            soft=None if self.soft is None else taken(self.soft, kept),
             lot=None if self.lot is None else self.lot[kept],
         )
 
@@ -179,36 +179,45 @@ def results_of(
     endings = tuple(map(ending_of, judgements.ending.names))
     place = _places(trials)
     ended = outcomes(judgements, endings, place=place, attempt=trials.attempt)
-    counting, said, otherwise = ended.counting(), *_said(_with_attempts_elsewhere(ledger, read, ended, place))
-    trial = judgements.trial[counting]
+    said, otherwise = _said(_with_attempts_elsewhere(ledger, read, ended, place))
+    # Rows as they are need no copy: of ten million each column has a hundred megabytes.
+    counting = _all_or(ended.counting(), len(judgements.seq))
+    trial = _all_or(judgements.trial[counting], len(trials))
     models = _models(ledger, read)
+    number = len(seq := judgements.seq[counting])
     return Results(
-        seq=judgements.seq[counting],
+        seq=seq,
         said=said[counting],
         otherwise=otherwise,
-        at=judgements.at[counting],
+        at=taken(judgements.at, counting),
         item=trials.item.rows(trial),
         rater=trials.rater.rows(trial),
         condition=trials.condition.rows(trial),
         responses=trials.first.names,
         first=trials.first.code[trial],
         second=trials.second.code[trial],
-        pair=_pairs(trials)[trial],
+        pair=taken(_pairs(trials), trial),
         showing=_showings(trials)[trial],
-        attempt=trials.attempt[trial],
+        attempt=taken(trials.attempt, trial),
         ending=judgements.ending.code[counting],
         endings=endings,
-        remark=judgements.note.code[counting],
+        remark=taken(judgements.note.code, counting),
         remarks=tuple(map(_remark, judgements.note.names)),
-        longer=np.full(len(counting), np.nan),
+        longer=np.broadcast_to(np.nan, number),
         models=models.names,
         model_of=models.code,
         words=None if read.answers is None else read.answers.words,
-        stands=_stands(ledger, read, as_of)[trial],
-        weight=np.ones(len(counting)),
+        stands=taken(_stands(ledger, read, as_of), trial),
+        weight=np.broadcast_to(np.float64(1), number),
         soft=None if judgements.soft is None else judgements.soft[counting],
         lot=None if trials.lot is None else trials.lot[trial],
     )
+
+
+def _all_or(rows: npt.NDArray[np.integer[Any]], number: int) -> npt.NDArray[np.integer[Any]] | slice:
+    """All where these are all of so many rows in their order."""
+    whole = len(rows) == number and bool((rows == np.arange(number, dtype=rows.dtype)).all())
+    return slice(None) if whole else rows
 
 
 def _models(ledger: Ledger, read: Scan) -> Coded:
@@ -393,7 +402,7 @@ def _showings(trials: Trials) -> Codes:
 
 def _pairs(trials: Trials) -> Mask:
     further = np.array([rest == _NO_MORE for rest in trials.rest.names], dtype=np.bool_)
-    return further[trials.rest.code]
+    return of_codes(further, trials.rest.code)
 
 
 def _stands(ledger: Ledger, read: Scan, as_of: AsOf | None) -> Mask:
@@ -402,7 +411,7 @@ def _stands(ledger: Ledger, read: Scan, as_of: AsOf | None) -> Mask:
     known = None if read.answers is None or as_of is not None or any(further) else read.answers.stands
     if known is not None:
         return (
-            np.ones(len(trials), dtype=np.bool_)
+            np.broadcast_to(np.True_, len(trials))
             if known.all()
             else known[trials.first.code] & known[trials.second.code]
         )

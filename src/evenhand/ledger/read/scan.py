@@ -97,7 +97,7 @@ class Scan:
     answers: Answers | None = None
     """None: nobody has looked."""
     whole: bool = False
-    """Whether it is known that the record holds no judgement besides these."""
+    """Whether it is known that the record holds no judgement of these raters besides these."""
 
 
 def scan(

@@ -4,14 +4,17 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
+import orjson
 from sqlalchemy import Row, Select, func, select
 
 from evenhand.domain.call import Usage
 from evenhand.domain.identity import canonical_json
 from evenhand.domain.trial import Condition
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.columns import fetched
 from evenhand.ledger.store.record import Ledger, chunks
 
 
@@ -97,9 +100,10 @@ def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> J
     query = select(table.c.reader, table.c.calls).join(wanted, wanted.c.trial == table.c.trial)
     keys, readers = set[str](), set[str]()
     with ledger.reading() as connection:
-        for row in connection.execute(query.where(wanted.c.study.in_(studies))):
-            readers.add(row.reader)
-            keys.update(json.loads(row.calls))
+        for some in fetched(connection, query.where(wanted.c.study.in_(studies))):
+            readers.update(reader for reader, _ in some)
+            # Lists side by side are read many times faster than one by one.
+            keys.update(chain.from_iterable(orjson.loads(f"[{','.join(calls for _, calls in some)}]")))
         for some in chunks(runs):
             keys.difference_update(connection.execute(select(calls.c.key).where(calls.c.run.in_(some))).scalars())
         commands = select(schema.runs.c.command).join(calls, calls.c.run == schema.runs.c.id)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.results import Mask, Results
-from evenhand.ledger.store.columns import Coded, joint
+from evenhand.ledger.store.columns import Coded, joint, taken
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray
@@ -51,7 +51,7 @@ class Votes:
 
     def rows(self, kept: npt.NDArray[Any]) -> "Votes":
         """`kept`: a mask, or indices in the order wanted."""
-        cut = {name: getattr(self, name)[kept] for name in _COLUMNS}
+        cut = {name: taken(getattr(self, name), kept) for name in _COLUMNS}
         known = {"soft": self.soft, "lot": self.lot}
         cut |= {name: column[kept] for name, column in known.items() if column is not None}
         return replace(self, item=self.item.rows(kept), rater=self.rater.rows(kept), **cut)
@@ -107,10 +107,14 @@ def in_fixed_order(lots: Lots, rater: Coded, first: Signs) -> npt.NDArray[np.int
     place = np.empty(len(by_name), dtype=np.int32)
     place[by_name] = np.arange(len(by_name), dtype=np.int32)
     # Few rows share a lot, so that the second sort finds them nearly in order: np.lexsort sorts thrice.
-    order = np.argsort(lots, kind="stable")
+    order = np.argsort(lots)  # in whatever order those of one lot come
     lot = np.cumsum(np.diff(lots[order], prepend=lots[order[:1]]) != 0)
     turn = 2 * place[rater.code].astype(np.int64) + (first < 0)
-    return order[np.argsort(lot * (2 * len(by_name)) + turn[order], kind="stable")]
+    key = lot * (2 * len(by_name)) + turn[order]
+    of_key = np.argsort(key, kind="stable")
+    found, key = order[of_key], key[of_key]
+    # Rows that agree in all of that, as replicates do, stay in their own order.
+    return found[np.lexsort((found, key))] if bool((key[1:] == key[:-1]).any()) else found
 
 
 def cast_votes(results: Results, lengths: FloatArray) -> Votes:
@@ -120,7 +124,8 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
     model_a, model_b = results.pair_by_name
     # Where the first by name was shown second, the vote is told from its side.
     facing = np.where(results.first_model == model_a, 1, -1).astype(np.int8)
-    sharing = np.bincount(results.showing)[results.showing]
+    sharing = np.bincount(results.showing)
+    once = bool((sharing <= 1).all())
     return Votes(
         item=results.item,
         rater=results.rater,
@@ -130,7 +135,7 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         first=facing,
         value=value * facing,
         levels=levels,
-        weight=results.weight / sharing,
+        weight=results.weight if once else results.weight / sharing[results.showing],
         drawn=results.weight,
         length=_longer(results, lengths) * facing,
         soft=None if results.soft is None else np.where(facing > 0, results.soft, 1 - results.soft),
@@ -165,4 +170,5 @@ def together(one: Votes, other: Votes) -> Votes:
     joined = {name: np.concatenate([getattr(one, name), getattr(other, name)]) for name in _COLUMNS}
     item = Coded(names=one.item.names, code=np.concatenate([one.item.code, other.item.code]))
     rater = Coded(names=one.rater.names, code=np.concatenate([one.rater.code, other.rater.code]))
-    return replace(one, item=item, rater=rater, soft=None, lot=None, **joined)
+    lot = None if one.lot is None or other.lot is None else np.concatenate([one.lot, other.lot])
+    return replace(one, item=item, rater=rater, soft=None, lot=lot, **joined)

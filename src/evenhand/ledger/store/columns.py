@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from sqlalchemy import Connection, Executable
 
 from evenhand.stats.ratings.codes import Codes, dense
 
+Number = TypeVar("Number", bound=np.generic)
 Integers: TypeAlias = npt.NDArray[np.signedinteger[Any]]
 
 _FETCHED = 500
@@ -27,9 +28,9 @@ class Coded:
     code: Codes
     """Of each row an index into them."""
 
-    def rows(self, kept: npt.NDArray[Any]) -> "Coded":
+    def rows(self, kept: npt.NDArray[Any] | slice) -> "Coded":
         """`kept`: a mask, or indices in the order wanted."""
-        return Coded(names=self.names, code=self.code[kept])
+        return Coded(names=self.names, code=taken(self.code, kept))
 
     def in_order_of_rows(self) -> "Coded":
         """Names in the order in which rows mention them, and only those."""
@@ -39,6 +40,24 @@ class Coded:
         place = np.zeros(len(self.names), dtype=np.int32)
         place[used] = np.arange(len(used), dtype=np.int32)
         return Coded(names=tuple(self.names[code] for code in used), code=place[self.code])
+
+
+def taken(column: npt.NDArray[Number], kept: npt.NDArray[Any] | slice) -> npt.NDArray[Number]:
+    """These rows of it. A column that is one number over and over stays so, in a few bytes."""
+    if not is_constant(column) or isinstance(kept, slice):
+        return column[kept]
+    number = int(np.count_nonzero(kept)) if kept.dtype == np.bool_ else len(kept)
+    return np.broadcast_to(column[0], number)
+
+
+def of_codes(values: npt.NDArray[Number], code: Integers) -> npt.NDArray[Number]:
+    """The value of each row's code; of one code over and over one number."""
+    return np.broadcast_to(values[code[0]], len(code)) if is_constant(code) else values[code]
+
+
+def is_constant(column: npt.NDArray[Any]) -> bool:
+    """Whether it is known without looking that all rows are the same."""
+    return len(column) > 0 and column.strides == (0,)
 
 
 class Interning:

@@ -163,8 +163,16 @@ trials = Table(
     Column("condition", Text, nullable=False),
     Column("replicate", Integer, nullable=False),
     Column("attempt", Integer, nullable=False),
-    Index("ix_trials_again", "attempt", "key", sqlite_where=text("attempt > 0"), postgresql_where=text("attempt > 0")),
+    Index("ix_trials_again", "attempt", "key", sqlite_where=text("attempt > 0")),
 )
+
+
+def complete_for(dialect: Dialect) -> None:
+    """Before tables are made: were it said above, SQLAlchemy would load PostgreSQL's dialect for every ledger."""
+    if dialect.name == "postgresql":
+        (again,) = (index for index in trials.indexes if index.name == "ix_trials_again")
+        again.dialect_kwargs["postgresql_where"] = text("attempt > 0")
+
 
 ASKED_AGAIN = select(trials.c.key).where(trials.c.attempt > literal_column("0"))
 """The trials that were asked again. With a parameter for the number SQLite would not find their index."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 from sqlalchemy import (
+    ARRAY,
     Column,
     ColumnElement,
     Connection,
@@ -22,7 +23,6 @@ from sqlalchemy import (
     select,
     text,
 )
-from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
@@ -65,7 +65,7 @@ def _in_json(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
 @compiles(_Among, "postgresql")
 def _in_array(element: _Among, compiler: SQLCompiler, **how: Any) -> str:
     (column,) = element.clauses
-    return compiler.process(column == any_(bindparam("keys", type_=postgresql.ARRAY(Text))), **how)
+    return compiler.process(column == any_(bindparam("keys", type_=ARRAY(Text))), **how)
 
 
 _judgements, _calls, _claims = schema.judgements.c, schema.calls.c, schema.claims.c
@@ -154,8 +154,11 @@ class _Insert:
     statement for each row costs both sides more than all that is in it."""
 
     def __init__(self, table: Table, columns: Sequence[str], dialect: Dialect, *, new: bool) -> None:
-        make = postgresql.insert if dialect.name == "postgresql" else sqlite.insert
-        statement = make(table)
+        if dialect.name == "postgresql":  # whose dialect no other ledger loads
+            from sqlalchemy.dialects.postgresql import insert
+        else:
+            from sqlalchemy.dialects.sqlite import insert
+        statement = insert(table)
         self._statement = statement.on_conflict_do_nothing() if new else statement
         self._text = str(self._statement.compile(dialect=dialect, column_keys=columns))
         # The table's order, which is the compiler's, not the rows' own.

@@ -86,6 +86,7 @@ _SERVERS_WORDS = {"float": "double precision", "bigserial": "bigint serial", "se
 def _made_by_server() -> Made:
     """As the schema says, in the words that the server tells it with."""
     made: dict[tuple[str, str], Counter[str]] = {}
+    schema.complete_for(postgresql.dialect())
     for table in schema.metadata.sorted_tables:
         made["table", table.name] = Counter(_parts(table))
         for index in table.indexes:

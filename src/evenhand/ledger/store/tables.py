@@ -39,6 +39,7 @@ def _statements(kind: type[Dialect]) -> tuple[str, ...]:
 
 def bring_to_head(connection: Connection, before: str | None) -> None:
     """`before`: the tables' version; None of a ledger that is made. In a transaction that writes."""
+    schema.complete_for(connection.dialect)
     if before is None:
         # SQLAlchemy would take as long over them as SQLite.
         driver = links.driver_of(connection)

@@ -1,13 +1,16 @@
 """Who said what of which pair of models: judges and people, from files of preferences or from the ledger."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+
 from evenhand.domain.trial import Condition, seen
-from evenhand.domain.verdict import Grades, Levels, NoVerdict, Preference, Verdict
+from evenhand.domain.verdict import Levels, NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
 from evenhand.exchange.judgements.preferences_file import (
     AS_IT_IS,
@@ -17,14 +20,13 @@ from evenhand.exchange.judgements.preferences_file import (
 )
 from evenhand.format.near_names import hint
 from evenhand.format.words import listed
-from evenhand.ledger.read.lookup import responses_by_digest
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of, judged, studies
-from evenhand.ledger.read.votes import votes_of
+from evenhand.ledger.read.projection import StudyOnRecord, item_labels, items_of, studies
 from evenhand.ledger.store.record import Ledger
+from evenhand.reports.alignment.heard import Heard
 from evenhand.reports.board.choosing import Choice, MixedError, boards_among, choose, fitting, study_of_run
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.reliability import Coverage
-from evenhand.stats.reliability.agreement.case_table import Showing
+from evenhand.stats.reliability.agreement.vote_table import Showing, ShownTable, VoteTable
 
 _Case: TypeAlias = tuple[str, frozenset[str]]
 """Item, and the two models."""
@@ -46,13 +48,13 @@ class JudgeWay:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Testimony:
-    votes: tuple[Vote, ...]
-    """Each `rater` is one of the judges or the people."""
+    votes: VoteTable
+    """Each rater is one of the judges or the people."""
     judges: tuple[str, ...]
     people: tuple[str, ...]
     coverage: Mapping[str, Coverage]
     """Of each rater, on the cases that people judged."""
-    shown: Mapping[str, frozenset[Showing]]
+    shown: Mapping[str, ShownTable]
     """Of each rater: what it was shown, with a verdict or without."""
     ways: Mapping[str, JudgeWay] = field(default_factory=dict[str, JudgeWay])
     """Of the judges, from the ledger."""
@@ -60,8 +62,8 @@ class Testimony:
     labels: Mapping[str, str] = field(default_factory=dict[str, str])
     """Of items that the votes name otherwise than people do."""
     instructions: Mapping[str, str] = field(default_factory=dict[str, str])
-    texts: Mapping[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
-    """What each model answered to each item, where that is known."""
+    text_of: Callable[[str, str], str | None] = lambda _item, _model: None
+    """What a model answered to an item, where that is known."""
     notes: tuple[str, ...] = ()
     """How files were read, where they could have been read otherwise."""
 
@@ -76,15 +78,13 @@ class Testimony:
 
     def levels(self, raters: Iterable[str]) -> Levels:
         """That these raters' verdicts have; raises AlignmentError where they have several."""
-        names = set(raters)
-        found = sorted({vote.levels for vote in self.votes if vote.rater in names})
+        votes = self.votes.rows(self.votes.by(set(raters)))
+        found: list[int] = np.unique(votes.levels).tolist()
         for levels in (2, 3, 5):
             if found == [levels]:
                 return levels
-        of = {
-            levels: listed(sorted({vote.rater for vote in self.votes if vote.rater in names and vote.levels == levels}))
-            for levels in found
-        }
+        who: dict[int, list[int]] = {one: np.unique(votes.rater[votes.levels == one]).tolist() for one in found}
+        of = {levels: listed(sorted(votes.raters[code] for code in who[levels])) for levels in found}
         told = " and ".join(f"{levels} levels ({who})" for levels, who in of.items())
         most = max(found)
         raise AlignmentError(
@@ -118,11 +118,11 @@ def of_files(
         verdicts.setdefault(one.rater.name, []).append((_case(one.item, one.models), one.verdict))
         shown.setdefault(one.rater.name, set()).add((one.item, *one.models))
     return Testimony(
-        votes=tuple(_votes(given)),
+        votes=VoteTable.of(_votes(given)),
         judges=named,
         people=people,
         coverage=_coverage(verdicts, people),
-        shown={name: frozenset(each) for name, each in shown.items()},
+        shown={name: ShownTable.of(each) for name, each in shown.items()},
         notes=(*read.notes, *(() if named else _taken_for_people([path.stem for path in paths], people))),
     )
 
@@ -295,29 +295,17 @@ def of_studies(ledger: Ledger, human: Sequence[StudyOnRecord], models: Sequence[
         raise AlignmentError(
             "No person's verdict on these answers is on record; `evenhand import --judgements` takes some in."
         )
-    results: dict[str, list[JudgedTrial]] = {}
     groups = _by_rater(human, models)
-    for label, group in groups.items():
-        of_rater = [one for one in judged(ledger, group) if one.stands and len(one.models) == 2]
-        if not any(isinstance(one.judgement.verdict, Grades) for one in of_rater):
-            results[label] = of_rater
+    heard = Heard.of(ledger, groups)
     kept = {one.rater.name for one in human}
-    every = [one for group in results.values() for one in group]
-    responses = responses_by_digest(ledger, tuple({digest for one in every for digest in one.trial.responses}))
-    people = tuple(label for label in results if label in kept)
-    verdicts = {
-        label: [(_case(one.trial.item, one.models), one.judgement.verdict) for one in group]
-        for label, group in results.items()
-    }
+    people = tuple(label for label in heard.results if label in kept)
+    labels = item_labels(ledger, {study.data for study in (*human, *models)})
     return Testimony(
-        votes=tuple(replace(vote, rater=label) for label, group in results.items() for vote in votes_of(group)),
-        judges=tuple(label for label in results if label not in kept),
+        votes=heard.votes(),
+        judges=tuple(label for label in heard.results if label not in kept),
         people=people,
-        coverage=_coverage(verdicts, people),
-        shown={
-            label: frozenset((one.trial.item, one.models[0], one.models[1]) for one in group)
-            for label, group in results.items()
-        },
+        coverage=heard.coverage(people),
+        shown={label: heard.shown(label) for label in heard.results},
         ways={
             label: JudgeWay(
                 judge=group[0].rater.name,
@@ -329,9 +317,9 @@ def of_studies(ledger: Ledger, human: Sequence[StudyOnRecord], models: Sequence[
             for label, group in groups.items()
         },
         benchmark=human[0].benchmark,
-        labels={one.trial.item: one.label for one in every},
+        labels={digest: labels.get(digest, digest[:12]) for digest in heard.items},
         instructions={item.digest: item.instruction for item in items_of(ledger, human[0].data)},
-        texts={(one.item, one.model): one.text for one in responses.values()},
+        text_of=partial(heard.text_of, ledger),
     )
 
 

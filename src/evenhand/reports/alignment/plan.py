@@ -9,7 +9,6 @@ from evenhand.format.words import counted
 from evenhand.reports.alignment.evidence import Testimony
 from evenhand.reports.errors import AlignmentError
 from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
-from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, not_among, pairs_on_items
 from evenhand.stats.ratings.with_people.plan import Plan, planned
 
@@ -55,9 +54,8 @@ def plans(said: Testimony, more: int) -> tuple[JudgePlan, ...]:
 
 
 def _plan(said: Testimony, judge: str, more: int) -> JudgePlan:
-    own = [vote for vote in said.votes if vote.rater == judge]
-    theirs = [vote for vote in said.votes if vote.rater in said.people]
-    rows = Comparisons.of_votes([*own, *theirs])
+    own, theirs = (np.flatnonzero(said.votes.by(some)) for some in ((judge,), said.people))
+    rows = said.votes.rows(np.concatenate([own, theirs])).comparisons()
     first = np.arange(len(rows)) < len(own)
     judged, people = rows.rows(first), rows.rows(~first)
     people = people.rows(~not_among(pairs_on_items(people), pairs_on_items(judged)))

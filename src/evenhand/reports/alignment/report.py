@@ -267,7 +267,7 @@ def _partings(
     for one in disagreements(matrix, people, rater=0, most=most):
         if one.distance == 0:
             break
-        item, (model, against) = case_table.items[one.case], case_table.sides[one.case]
+        item, model, against = case_table.named(one.case)
         parting = Parting(
             item=said.labels.get(item, item),
             model=model,
@@ -275,8 +275,8 @@ def _partings(
             judged=one.judged,
             people=one.people,
             instruction=said.instructions.get(item),
-            response=said.texts.get((item, model)),
-            against_response=said.texts.get((item, against)),
+            response=said.text_of(item, model),
+            against_response=said.text_of(item, against),
         )
         found.append(parting)
     return tuple(found)

@@ -3,9 +3,7 @@
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
-
-from rich.console import Console
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evenhand.audit.document import (
     ASKED_OTHERWISE,
@@ -21,13 +19,15 @@ from evenhand.audit.document import (
 from evenhand.benchmarks.data_error import listed
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
-from evenhand.format.tables import escape
 from evenhand.format.words import unbroken
 from evenhand.ledger.store.opening import NOT_REPEATED, holds_password
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
 from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.evidence import EvidenceSource
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _UNDER_A_BOARD = ("swap_consistency", "first_position", "length_effect", "planted_effect", "looks", "human_agreement")
 
@@ -173,9 +173,11 @@ def is_audited(ledger: Ledger, origin: EvidenceSource) -> bool:
 
 
 def print_latest_audit(
-    ledger: Ledger, origin: EvidenceSource, console: Console, *, program: str = "evenhand", explain: bool = False
+    ledger: Ledger, origin: EvidenceSource, console: "Console", *, program: str = "evenhand", explain: bool = False
 ) -> None:
     """Under a board: what an audit of its judge found, and how far it was made otherwise than the board."""
+    from evenhand.format.tables import escape
+
     if origin.judge is None or origin.human:
         return
     command = audit_command(ledger, origin, audited=AUDIT_COMMAND, program=program)

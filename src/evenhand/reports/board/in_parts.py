@@ -47,10 +47,10 @@ _POLICIES: tuple[Policy, ...] = ("average", "creation", "visit")
 
 def table_in_parts(source: object) -> "Parts | None":
     """Where the source is a folder, or a pattern of names. Raises ExchangeError, RankError beside other files."""
-    from evenhand.exchange.battles.parts import is_parted, open_parts
-
     if not isinstance(source, str | Path | list | tuple):
         return None
+    from evenhand.exchange.battles.parts import is_parted, open_parts
+
     named = [source] if isinstance(source, str | Path) else cast("Sequence[str | Path]", source)
     paths = [Path(one) for one in named]
     parted = [path for path in paths if is_parted(path)]

@@ -27,6 +27,7 @@ class HasBattles(Protocol):
     def battles(self, choice: "Choice | None" = None, *, soft: bool = False) -> "JudgedBattles": ...
 
 
+_File: TypeAlias = "str | Path | list[Path] | tuple[Path, ...] | Frame"
 Verdicts: TypeAlias = "str | Path | list[Path] | tuple[Path, ...] | Frame | HasBattles | JudgedBattles | Ledger"
 """A file's path or several, a polars or pandas frame, a run or its battles, or a ledger."""
 
@@ -45,28 +46,32 @@ class SourceReading:
 
     def evidence(self, source: Verdicts) -> Evidence:
         """Raises RankError, MixedError, ExchangeError."""
-        from evenhand.exchange.battles_file import BattleColumns, joined_tables, read_battle_files, read_battles
-        from evenhand.exchange.rater_choice import of_raters
-        from evenhand.reports.board.in_parts import part_note, table_in_parts
-
-        # Frames first: the record's modules cost a file's reader a fifth of a second.
+        # Frames first: the record's modules cost a file's reader a fifth of a second; and a file's those of the record.
         if _is_file(source) or _is_frame(source):
-            columns = self.columns()
-            parts = table_in_parts(source)
-            if parts is not None:
-                table = read_battles(parts.whole(), columns=columns, repeats=self.repeats)
-                parts.refuse_changed()
-                table = replace(table, notes=(part_note(parts), *table.notes))
-            elif isinstance(source, str | Path | list | tuple):
-                table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
-            else:
-                table = read_battles(source, columns=columns, repeats=self.repeats)
-            return of_file(of_raters(table, columns.raters))
-        if isinstance(self.choice, BattleColumns):
+            return self._of_file(cast("_File", source))
+        choice = self.choice
+        if choice is not None and _names_columns(choice):
             raise RankError("Columns are of files and frames; of a ledger give a Choice.", code="EH-CHOICE-KIND")
         if self.repeats != "share":
             raise RankError("Repeats in a ledger always share one weight; repeats='count' is for files and frames.")
-        return of_record(_recorded(source, self.choice, soft=self.soft), self.seed)
+        return of_record(_recorded(source, cast("Choice | None", choice), soft=self.soft), self.seed)
+
+    def _of_file(self, source: "_File") -> Evidence:
+        from evenhand.exchange.battles_file import joined_tables, read_battle_files, read_battles
+        from evenhand.exchange.rater_choice import of_raters
+        from evenhand.reports.board.in_parts import part_note, table_in_parts
+
+        columns = self.columns()
+        parts = table_in_parts(source)
+        if parts is not None:
+            table = read_battles(parts.whole(), columns=columns, repeats=self.repeats)
+            parts.refuse_changed()
+            table = replace(table, notes=(part_note(parts), *table.notes))
+        elif isinstance(source, str | Path | list | tuple):
+            table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
+        else:
+            table = read_battles(source, columns=columns, repeats=self.repeats)
+        return of_file(of_raters(table, columns.raters))
 
     def with_people(self, source: Verdicts, people: "Verdicts | bool") -> Evidence:
         """The judge's, with people's beside them. Raises RankError where it is not told who is who."""
@@ -169,6 +174,12 @@ class SourceReading:
             raise RankError(f"{others.name} holds no person's verdict: every rater in it is a model.")
         told = set(others.kinds.values()) == {"human", "model"}
         return of_raters(judge, columns.raters), of_raters(others, (PEOPLE,) if told else ())
+
+
+def _names_columns(choice: "Choice | BattleColumns") -> bool:
+    from evenhand.exchange.battles_file import BattleColumns
+
+    return isinstance(choice, BattleColumns)
 
 
 def _refuse_people(judge: "BattleTable", chosen: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
 """Win rates beside a rating: against the reference, and within each category of items. Of boards, reports, receipts."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +27,8 @@ def against_reference(shown: Comparisons) -> dict[str, WinRate]:
 def pair_rates(shown: Comparisons, models: Sequence[str]) -> dict[str, dict[str, WinRate]]:
     """Of each of the models, against each other one that it met; a tie is half a win. Who met none is absent."""
     found: dict[str, dict[str, WinRate]] = {model: {} for model in models}
+    # Each model's rows are looked out: what no share won rests on would be looked out in vain.
+    shown = replace(shown, first=None, value=None, length=None, rater=None, raters=())
     for other in models:
         for one in win_rates_against(shown, other) if other in shown.models else ():
             if one.model in found and one.win_rate.value is not None:

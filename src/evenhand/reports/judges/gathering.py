@@ -9,7 +9,6 @@ import numpy as np
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.trial import seen
-from evenhand.domain.vote import Vote
 from evenhand.exchange.judgements.preferences_file import AS_IT_IS, PreferenceForm
 from evenhand.format.words import listed
 from evenhand.ledger.read.asked_again import looks_at
@@ -51,7 +50,7 @@ def judges_of_files(
     found = [
         replace(
             _beside_people(one, Judge(judge=one.way.judge)),
-            **_order([vote for vote in said.votes if vote.rater == one.alignment.rater]),
+            **_order(said.votes.rows(said.votes.by([one.alignment.rater])).comparisons()),
             coverage=_covered(one.coverage),
         )
         for one in align(said, most=0).judges
@@ -170,9 +169,8 @@ def _of_board(board: Board) -> dict[str, Estimate]:
     return {**known, "coverage": _covered(board.coverage)}
 
 
-def _order(votes: Sequence[Vote]) -> dict[str, Estimate]:
+def _order(shown: Comparisons) -> dict[str, Estimate]:
     """By pairs shown in both orders, unless what all verdicts tell is surer."""
-    shown = Comparisons.of_votes(votes)
     both, first = order_bias(shown), _first_of_equals(shown)
     swapped = both.first_position_share
     return {

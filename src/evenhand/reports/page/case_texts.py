@@ -2,7 +2,10 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
@@ -10,6 +13,7 @@ from evenhand.domain.rater import Rater
 from evenhand.format.printable import printable
 from evenhand.format.verdict_words import by_name
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord
+from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.case import CaseRecord, judgement_document, read_cases, reply_document
 from evenhand.reports.page.cases import Case
@@ -38,7 +42,11 @@ class CaseTexts:
         digests = list(dict.fromkeys(case.item for case in cases))
         wanted = {(case.item, case.models) for case in cases}
         record = read_cases(
-            self.ledger, self.studies, items=digests, wanted=lambda one: one.stands and _case(one) in wanted
+            self.ledger,
+            self.studies,
+            items=digests,
+            wanted=lambda one: one.stands and _case(one) in wanted,
+            among=partial(_of_cases, cases),
         )
         places = {digest: place for place, digest in enumerate(record.answers)}
         answers = record.answer_documents(record.answers.values())
@@ -81,6 +89,21 @@ class CaseTexts:
 def people_among(studies: Iterable[StudyOnRecord]) -> dict[str, int]:
     persons = dict.fromkeys(one.rater.key for one in studies if one.rater.kind == "human")
     return {key: number for number, key in enumerate(persons, start=1)}
+
+
+def _of_cases(cases: Sequence[Case], results: Results) -> Mask:
+    """Pairs that are of these cases: an item has ten times as many, and each would be an object."""
+    item = {name: code for code, name in enumerate(results.item.names)}
+    model = {name: code for code, name in enumerate(results.models)}
+    number = len(results.models)
+    low, high = results.pair_by_name
+    key = (results.item.code.astype(np.int64) * number + low) * number + high
+    wanted: list[int] = []
+    for case in cases:
+        one, other = (model.get(name, -1) for name in case.models)
+        if case.item in item and min(one, other) >= 0:
+            wanted.append((item[case.item] * number + one) * number + other)
+    return results.pair & np.isin(key, wanted)
 
 
 def _case(one: JudgedTrial) -> tuple[str, tuple[str, ...]]:

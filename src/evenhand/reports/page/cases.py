@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evenhand.domain.identity import content_hash, draw
+from evenhand.domain.identity import canonical_draws, canonical_json, content_hash
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.results import Results
 from evenhand.ledger.store.columns import joint
@@ -128,12 +128,18 @@ class _Table:
         faulty = self.disagrees | self.failed
         room = max(int(_LEAST_SAMPLE * most), most - int(self.size[faulty].sum()))
         kept = np.flatnonzero(faulty).tolist()
-        for number in sorted(np.flatnonzero(~faulty).tolist(), key=lambda one: draw(seed, "report", *self._names(one))):
-            room -= int(self.size[number])
-            if room < 0:
-                break
-            kept.append(number)
-        return sorted(kept)
+        drawn = self._drawn(np.flatnonzero(~faulty), seed)
+        fit = int(np.searchsorted(np.cumsum(self.size[drawn]), room, side="right"))
+        return sorted([*kept, *drawn[:fit].tolist()])
+
+    def _drawn(self, cases: npt.NDArray[np.intp], seed: int) -> npt.NDArray[np.intp]:
+        """In an order by lots of their names."""
+        item, model = (list(map(canonical_json, names)) for names in (self.items, self.models))
+        rows = zip(self.item[cases].tolist(), self.first[cases].tolist(), self.second[cases].tolist(), strict=True)
+        lots = canonical_draws(
+            f'[{seed},"report",{item[of]},{model[first]},{model[second]}]'.encode("ascii") for of, first, second in rows
+        )
+        return cases[np.argsort(np.frombuffer(lots, dtype=">u8"), kind="stable")]
 
     def _names(self, number: int) -> tuple[str, str, str]:
         return (

@@ -6,12 +6,16 @@ from itertools import zip_longest
 from typing import Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.identity import Json
 from evenhand.format.words import counted, listed
 from evenhand.reports.alignment.report import AlignmentReport
 from evenhand.reports.board.board import Board
+from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.sums import FloatArray
+from evenhand.stats.ratings.win_matrix import WinMatrix
 
 Kind: TypeAlias = Literal["people", "raters", "orders", "surprise"]
 
@@ -81,23 +85,23 @@ class ReadingList:
 
 def reading_list(board: Board, people: AlignmentReport | None = None, *, most: int = MOST) -> ReadingList:
     """Of the board's own verdicts; `people`: its judge held against people, where some judged the same cases."""
-    shown, name = board.findings.shown, board.findings.item_name
+    shown, name = board.findings.shown, board.findings.item_name or str
     found: dict[_CaseKey, list[Reason]] = {}
     for key, reason in _against_people(people):
         found.setdefault(key, []).append(reason)
+    counts: dict[Kind, int] = {"people": len(found), "raters": 0, "orders": 0, "surprise": 0}
     if shown.item is not None:
-        for key, reason in _of_verdicts(shown, name or str, _expected(board)):
+        cases = _Cases.of(shown, name, board.findings.predicted)
+        counts |= {kind: int(np.count_nonzero(weight)) for kind, weight in cases.weight.items()}
+        # The words are made of those alone that can be among the first: there may be a million others.
+        rows = shown.rows(cases.rows_of(cases.first(most), found))
+        for key, reason in _of_verdicts(rows, name, _expected(board)):
             found.setdefault(key, []).append(reason)
-    cases = [
+    every = [
         ReadFirst(item=item, models=(one, other), reasons=tuple(reasons))
         for (item, one, other), reasons in found.items()
     ]
-    counts: dict[Kind, int] = {"people": 0, "raters": 0, "orders": 0, "surprise": 0}
-    for case in cases:
-        kinds: set[Kind] = {one.kind for one in case.reasons}
-        for kind in kinds:
-            counts[kind] += 1
-    return ReadingList(cases=tuple(_first(cases, most)), counts=counts)
+    return ReadingList(cases=tuple(_first(every, most)), counts=counts)
 
 
 def _first(cases: Sequence[ReadFirst], most: int) -> list[ReadFirst]:
@@ -131,6 +135,128 @@ def _expected(board: Board) -> Callable[[str, str], float | None]:
         return None if found != found else found
 
     return share
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Cases:
+    """An item and two models each, numbered; and how grave the reasons are for which one is worth reading."""
+
+    names: tuple[str, ...]
+    """Of the items."""
+    models: tuple[str, ...]
+    case: Codes
+    """Of each row."""
+    item: Codes
+    """Of each case, as of its models."""
+    low: Codes
+    high: Codes
+    begin: npt.NDArray[np.intp]
+    """The first row."""
+    weight: Mapping[Kind, FloatArray]
+    """0 where there is no such reason."""
+
+    @classmethod
+    def of(cls, shown: Comparisons, name: Callable[[int], str], predicted: WinMatrix) -> "_Cases":
+        assert shown.item is not None
+        turned = shown.model_a > shown.model_b
+        low, high = np.minimum(shown.model_a, shown.model_b), np.maximum(shown.model_a, shown.model_b)
+        number = len(shown.models)
+        key = (shown.item.astype(np.int64) * number + low) * number + high
+        _, begin, number_of = np.unique(key, return_index=True, return_inverse=True)
+        case = number_of.astype(np.int32)
+        sign = np.where(turned, -shown.sign, shown.sign)
+        value = sign if shown.value is None else np.where(turned, -shown.value, shown.value)
+        first = np.zeros_like(sign) if shown.first is None else np.where(turned, -shown.first, shown.first)
+        rater = np.zeros_like(low) if shown.rater is None else shown.rater
+        said = _Rows(case=case, begin=begin, rater=rater, first=first, sign=sign, value=value)
+        place = {model: code for code, model in enumerate(predicted.models)}
+        at = np.array([place[model] for model in shown.models])
+        one, other = at[low[begin]], at[high[begin]]
+        share = (predicted.share[one, other], predicted.share[other, one])
+        items = int(shown.item.max(initial=-1)) + 1
+        return cls(
+            names=tuple(map(name, range(items))),
+            models=shown.models,
+            case=case,
+            item=shown.item[begin],
+            low=low[begin],
+            high=high[begin],
+            begin=begin,
+            weight={"raters": said.raters(), "orders": said.orders(), "surprise": said.surprise(*share)},
+        )
+
+    def first(self, most: int) -> npt.NDArray[np.intp]:
+        """Those that come first, of several kinds, and of each kind alone."""
+        weights = np.stack([*self.weight.values()])
+        kinds, gravest = np.count_nonzero(weights, axis=0), weights.max(axis=0)
+        by_name = np.empty(len(self.names), dtype=np.intp)
+        by_name[sorted(range(len(self.names)), key=self.names.__getitem__)] = np.arange(len(self.names))
+        order = np.lexsort((self.begin, by_name[self.item], -gravest, -kinds))
+        alone = [order[(kinds[order] == 1) & (weight[order] > 0)][:most] for weight in weights]
+        return np.concatenate([order[kinds[order] > 1][:most], *alone])
+
+    def rows_of(self, cases: npt.NDArray[np.intp], more: Iterable[_CaseKey]) -> npt.NDArray[np.bool_]:
+        """Rows of these cases, and of more that are called so."""
+        kept = np.zeros(len(self.begin), dtype=np.bool_)
+        kept[cases] = True
+        item = {name: code for code, name in enumerate(self.names)}
+        model = {name: code for code, name in enumerate(self.models)}
+        for of, *pair in more:
+            one, other = sorted(model.get(name, -1) for name in pair)
+            kept |= (self.item == item.get(of, -1)) & (self.low == one) & (self.high == other)
+        return kept[self.case]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """What was said, in favour of the first model of a case."""
+
+    case: Codes
+    begin: npt.NDArray[np.intp]
+    """The first row of each case."""
+    rater: Codes
+    first: Signs
+    """1 where the first model was shown first, 0 where nobody knows."""
+    sign: Signs
+    value: Signs
+
+    def _by_rater(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Of each case and rater the first row, and of each row which of them it is of."""
+        key = self.case.astype(np.int64) * (int(self.rater.max(initial=0)) + 1) + self.rater
+        _, begin, code = np.unique(key, return_index=True, return_inverse=True)
+        return begin, code
+
+    def raters(self) -> FloatArray:
+        begin, code = self._by_rater()
+        side, case = np.bincount(code, weights=self.sign, minlength=len(begin)), self.case[begin]
+        above, below = (np.bincount(case[rows], minlength=len(self.begin)) for rows in (side > 0, side < 0))
+        return np.minimum(above, below).astype(np.float64)
+
+    def orders(self) -> FloatArray:
+        """Of several raters who contradict themselves the first is told of."""
+        begin, code = self._by_rater()
+        number, strength = len(begin), np.abs(self.value).astype(np.float64)
+        signs: list[npt.NDArray[np.intp]] = []
+        weight = np.zeros(number)
+        for way in (1, -1):
+            rows = np.flatnonzero((self.sign != 0) & (self.first == way))
+            sums = np.bincount(code[rows], weights=self.sign[rows], minlength=number)
+            alike = np.abs(sums) == np.bincount(code[rows], minlength=number)
+            signs.append(np.where(alike, np.sign(sums), 0).astype(np.intp))
+            groups, at = np.unique(code[rows], return_index=True)
+            weight[groups] += strength[rows[at]]
+        found = np.flatnonzero(signs[0] * signs[1] < 0)
+        found = found[np.argsort(begin[found], kind="stable")][::-1]  # of several the last stays
+        told = np.zeros(len(self.begin))
+        told[self.case[begin[found]]] = weight[found]
+        return told
+
+    def surprise(self, share: FloatArray, of_other: FloatArray) -> FloatArray:
+        """`share` and `of_other`: how often the ratings let the first model of each case win, and the second."""
+        sums = np.bincount(self.case, weights=self.sign, minlength=len(self.begin))
+        alike = (sums != 0) & (np.abs(sums) == np.bincount(self.case, minlength=len(self.begin)))
+        chance = np.where(sums > 0, share, of_other)
+        return np.where(alike & (chance < SURPRISING), 1 - chance, 0.0)  # what is not known is NaN, and no surprise
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,6 +10,7 @@ from evenhand.domain.response import REFERENCE
 from evenhand.format.axis import SHARES
 from evenhand.format.sheet import Sheet
 from evenhand.format.words import counted
+from evenhand.ledger.read.answers import answered
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.public_benchmarks import grew_here
 from evenhand.ledger.read.votes import JudgedBattles
@@ -134,9 +135,7 @@ def _sheets(score: VisitScore, asked: TableRequest) -> tuple[Sheet, ...]:
 
 def _asked_items(ledger: Ledger, judged: JudgedBattles) -> AskedItems:
     items = {item.digest: item for item in items_of(ledger, judged.study.data)}
-    answers: dict[str, set[str]] = {}
-    for answer in ledger.responses_to(items, variant=judged.study.variant):
-        answers.setdefault(answer.model, set()).add(answer.item)
+    answers = answered(ledger, items, variant=judged.study.variant)
     return AskedItems(
         items=items, answers=answers, sources=_sources(ledger, judged.study.benchmark, judged.study.data, items)
     )

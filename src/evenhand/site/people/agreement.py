@@ -138,5 +138,5 @@ def what_more_would_bring(ledger: Ledger, study: str) -> tuple[str, ...]:
         said = of_studies(ledger, human, models)
     except AlignmentError:  # nobody's verdict stands
         return ()
-    more = sum(vote.rater in said.people for vote in said.votes)
+    more = int(said.votes.by(said.people).sum())
     return tuple(one.sentence for one in plans(said, more) if one.plan is not None) if said.judges and more else ()

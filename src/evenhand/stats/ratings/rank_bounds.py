@@ -9,7 +9,7 @@ from evenhand.domain.identity import Json
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, structure
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.placement import core_models, estimated_ranks
-from evenhand.stats.ratings.bradley_terry.solution import solve
+from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.scale import Scale
@@ -157,12 +157,13 @@ def _refitted(
     comparisons: Comparisons, counts: FloatArray, ties: Ties, scale: Scale
 ) -> tuple[list[RankBounds], list[RankBounds]]:
     cells = pair_cells(comparisons)
-    usual = _standings(cells, ties, scale)
+    solution = solve(cells, ties=ties)
+    usual = _standings(solution, scale)
     worst, best = list(usual), list(usual)
     for code in np.flatnonzero(counts.any(axis=1)).tolist():
         for sign, standing in ((-1, worst), (1, best)):
             decided = with_verdicts(cells, counts[code], code, sign)
-            standing[code] = _standings(decided, ties, scale)[code]
+            standing[code] = _standings(solve(decided, ties=ties, near=solution.fit.strength), scale)[code]
     return worst, best
 
 
@@ -192,12 +193,12 @@ def with_verdicts(cells: Comparisons, counts: FloatArray, code: int, sign: int) 
     )
 
 
-def _standings(cells: Comparisons, ties: Ties, scale: Scale) -> list[RankBounds]:
-    solution = solve(cells, ties=ties)
+def _standings(solution: Solution, scale: Scale) -> list[RankBounds]:
+    models = solution.everything.models
     component, ranks = solution.structure.component, estimated_ranks(solution)
     value = np.where(core_models(solution), scale.start + scale.unit * solution.fit.strength, np.nan)
-    if scale.anchor in cells.models:
-        anchor = cells.models.index(scale.anchor)
+    if scale.anchor in models:
+        anchor = models.index(scale.anchor)
         value[component == component[anchor]] += scale.anchor_value - value[anchor]
     return [
         RankBounds(

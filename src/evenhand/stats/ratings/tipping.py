@@ -105,6 +105,8 @@ class _Decided:
         table = pair_table(comparisons).table
         self._of_models = table.of_models()
         self._component = structure(table).component
+        self._near: FloatArray | None = None
+        """Strengths near which all others lie."""
         self._ranks = self._ranked(self._cells)
 
     def leader(self) -> int | None:
@@ -137,7 +139,9 @@ class _Decided:
 
     def _ranked(self, cells: Comparisons) -> IntArray:
         if self._method == "bradley-terry":
-            return estimated_ranks(solve(cells, ties=self._ties))
+            solution = solve(cells, ties=self._ties, near=self._near)
+            self._near = solution.fit.strength if self._near is None else self._near
+            return estimated_ranks(solution)
         of_models = pair_table(cells).table.of_models()
         played = of_models.sum(axis=1)
         share = (of_models[:, WIN] + of_models[:, TIE] / 2) / np.where(played > 0, played, 1.0)

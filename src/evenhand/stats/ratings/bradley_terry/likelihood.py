@@ -58,8 +58,8 @@ class LikelihoodSlopes:
     log_probability: FloatArray
 
 
-def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half") -> Fit:
-    """Newton's method from equal strengths.
+def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half", near: FloatArray | None = None) -> Fit:
+    """Newton's method from equal strengths, or from those `near`, where a fit of nearly the same table ended.
 
     `gauge` numbers, for each model, the group within which its strength is told: mean 0 there. Every table row must lie
     within one group. Raises NoFiniteFit where the likelihood has no single finite maximum.
@@ -67,12 +67,15 @@ def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half") -> Fit:
     models, extra = table.models, table.covariates.shape[1]
     with_ties = ties == "davidson"
     parameters = np.zeros(models + extra + with_ties)
+    unknown = _unknown(gauge)
+    if near is not None:
+        parameters[:models] = near - unknown @ near
     here = _slopes(table, parameters, with_ties)
     reached = _log_likelihood(table, here)
     if extra:
         _refuse_entangled(_information(table, here), gauge)
     for _ in range(_ITERATIONS):
-        step = _solved(_information(table, here), _gradient(table, here), gauge)
+        step = _solved(_information(table, here), _gradient(table, here), unknown)
         taken, here, reached = _uphill(table, parameters, step, reached)
         parameters = parameters + taken
         # Without covariates the groups of models have settled that there is a maximum, however far out.
@@ -101,7 +104,7 @@ def log_win_probability(difference: FloatArray, log_tie: float | None) -> FloatA
 
 def centred_inverse(information: FloatArray, gauge: Gauge) -> FloatArray:
     """The inverse on the space where strengths have mean 0 in each gauge group."""
-    constant, size = _constant_direction(information, gauge)
+    constant, size = _constant_direction(information, _unknown(gauge))
     try:
         inverse = np.linalg.inv(information + size * constant)
     except np.linalg.LinAlgError as singular:
@@ -124,25 +127,32 @@ def centred(covariance: FloatArray, gauge: Gauge) -> FloatArray:
     return found - (found @ share.T) @ belongs
 
 
-def _solved(information: FloatArray, gradient: FloatArray, gauge: Gauge) -> FloatArray:
-    constant, size = _constant_direction(information, gauge)
+def _solved(information: FloatArray, gradient: FloatArray, unknown: FloatArray) -> FloatArray:
+    constant, size = _constant_direction(information, unknown)
     try:
         return np.asarray(np.linalg.solve(information + size * constant, gradient), dtype=np.float64)
     except np.linalg.LinAlgError as singular:
         raise NoFiniteFit("The data do not tell the parameters apart.") from singular
 
 
-def _constant_direction(information: FloatArray, gauge: Gauge) -> tuple[FloatArray, float]:
-    """The projection on what the data cannot tell, a shift of a whole group, and a size that keeps it in proportion."""
-    models = len(gauge)
-    constant = np.zeros_like(information)
-    constant[:models, :models] = (gauge[:, None] == gauge[None, :]) / np.bincount(gauge)[gauge]
+def _unknown(gauge: Gauge) -> FloatArray:
+    """The projection on what the data cannot tell: a shift of a whole group."""
+    return (gauge[:, None] == gauge[None, :]) / np.bincount(gauge)[gauge]
+
+
+def _constant_direction(information: FloatArray, unknown: FloatArray) -> tuple[FloatArray, float]:
+    """That projection on the space of all parameters, and a size that keeps it in proportion."""
+    models = len(unknown)
+    constant = unknown
+    if len(information) > models:
+        constant = np.zeros_like(information)
+        constant[:models, :models] = unknown
     return constant, float(np.diagonal(information)[:models].sum()) / max(models, 1) or 1.0
 
 
 def _refuse_entangled(information: FloatArray, gauge: Gauge) -> None:
     """A covariate that follows from the models alone would be solved for all the same, out of rounding errors."""
-    constant, size = _constant_direction(information, gauge)
+    constant, size = _constant_direction(information, _unknown(gauge))
     scale = np.sqrt(np.maximum(np.diagonal(information + size * constant), 1e-300))
     if float(np.linalg.cond((information + size * constant) / np.outer(scale, scale))) > _ENTANGLED:
         raise NoFiniteFit("The data do not tell the covariates from the models' strengths.")
@@ -235,6 +245,8 @@ def _information(table: PairTable, here: LikelihoodSlopes) -> FloatArray:
     after = models + covariates.shape[1]
     size = after + (here.curvature_tie is not None)
     curvature = counted * here.curvature
+    if size == models:
+        return laplacian(table, curvature)
     lower = np.zeros((size, size))
     lower[:models, :models] = laplacian(table, curvature)
     for column in range(after - models):

@@ -29,8 +29,15 @@ class Solution:
     """Of each row of `everything`: what the fit adds to the difference of strengths in favour of model_a."""
 
 
-def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArray | None = None) -> Solution:
-    """`covariates` (rows x C) are differences in favour of model_a.
+def solve(
+    comparisons: Comparisons,
+    *,
+    ties: Ties = "half",
+    covariates: FloatArray | None = None,
+    near: FloatArray | None = None,
+) -> Solution:
+    """`covariates` (rows x C) are differences in favour of model_a. `near`: strengths from which to begin, as of nearly
+    the same comparisons.
 
     Raises NoFiniteFit only with covariates: whether they are told apart is not known beforehand. Raises ValueError
     where a weight is lost beside another.
@@ -48,7 +55,7 @@ def solve(comparisons: Comparisons, *, ties: Ties = "half", covariates: FloatArr
         comparisons = comparisons.rows(inside)
         grouped = pair_table(comparisons, None if covariates is None else covariates[inside])
     fitted_ties: Ties = "davidson" if ties == "davidson" and davidson_is_finite(grouped.table) else "half"
-    fitted = fit(grouped.table, gauge=found.group, ties=fitted_ties)
+    fitted = fit(grouped.table, gauge=found.group, ties=fitted_ties, near=near)
     return Solution(
         everything=everything,
         comparisons=comparisons,

@@ -2,18 +2,17 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.verdict import Levels
 from evenhand.domain.vote import Vote
+from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, OrderedRaterMatrix, RaterMatrix, both_orders
-from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray
-
-Showing: TypeAlias = tuple[str, str, str]
-"""Item, the model shown first, the model shown second."""
+from evenhand.stats.reliability.agreement.vote_table import Showing, ShownTable, VoteTable, in_turn
+from evenhand.stats.reliability.grade_score.option_rows import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -23,75 +22,118 @@ class CaseTable:
     cases: Cases
     """`models` are the models evaluated against the baseline; without one, the pairs."""
     items: tuple[str, ...]
-    """Of each case, the item's name."""
-    sides: tuple[tuple[str, str], ...]
-    """Of each case: the model evaluated, and the one it meets."""
+    """Names, which `cases.item` counts in."""
+    names: tuple[str, ...]
+    """Of the models, by name."""
+    evaluated: Codes
+    """Of each case, an index into them."""
+    against: Codes
+    """The one that it meets."""
     baseline: str | None
     """The model that every other one meets; shown first in the published order."""
 
     @classmethod
-    def of(cls, votes: Iterable[Vote], *, baseline: str | None = None) -> "CaseTable":
+    def of(cls, votes: Iterable[Vote] | VoteTable, *, baseline: str | None = None) -> "CaseTable":
         """Every item and pair that somebody judged, of a `baseline` given its own pairs only; None: the one model in
         every pair, if there is one."""
-        met = dict.fromkeys(
-            (vote.item, *sorted((vote.model_a, vote.model_b)))
-            for vote in votes
-            if baseline is None or baseline in (vote.model_a, vote.model_b)
-        )
-        pairs = list(dict.fromkeys((a, b) for _, a, b in met))
-        baseline = baseline or _baseline(pairs)
-        sides = [_evaluated_first(a, b, baseline) for _, a, b in met]
-        named = list(dict.fromkeys(_name(side, baseline) for side in sides))
-        codes = {name: code for code, name in enumerate(named)}
-        items = {item: code for code, item in enumerate(dict.fromkeys(item for item, _, _ in met))}
-        cases = Cases(
-            item=np.array([items[item] for item, _, _ in met], dtype=np.int64),
-            model=np.array([codes[_name(side, baseline)] for side in sides], dtype=np.int64),
-            models=tuple(named),
-            oriented=baseline is not None,
-        )
-        return cls(cases=cases, items=tuple(item for item, _, _ in met), sides=tuple(sides), baseline=baseline)
+        table = VoteTable.of(votes)
+        names = tuple(sorted(table.models))
+        place = _places(table.models, names)
+        low, high = _sorted(place[table.model_a], place[table.model_b])
+        met = _first_of_each(table.item, low, high)
+        if baseline is not None:
+            code = names.index(baseline) if baseline in names else -1
+            met = met[(low[met] == code) | (high[met] == code)]
+        item, low, high = table.item[met], low[met], high[met]
+        if baseline is None:
+            apart = _first_of_each(np.zeros(len(met), dtype=np.int32), low, high)
+            pairs = zip(low[apart].tolist(), high[apart].tolist(), strict=True)
+            baseline = _baseline([(names[a], names[b]) for a, b in pairs])
+        turned = low == (names.index(baseline) if baseline in names else -1)
+        evaluated, against = np.where(turned, high, low), np.where(turned, low, high)
 
-    def shown_twice(self, shown: Iterable[Showing]) -> BoolArray:
+        def called(side: int) -> str:
+            one, other = (names[code] for code in divmod(side, len(names)))
+            return one if other == baseline else f"{one} / {other}"
+
+        side, sides = in_turn(evaluated * len(names) + against, called)
+        item, items = in_turn(item, table.items.__getitem__)
+        cases = Cases(
+            item=item.astype(np.int64), model=side.astype(np.int64), models=sides, oriented=baseline is not None
+        )
+        return cls(cases=cases, items=items, names=names, evaluated=evaluated, against=against, baseline=baseline)
+
+    def named(self, case: int) -> Showing:
+        """The item, the model evaluated, and the one it meets."""
+        one, other = (self.names[int(side[case])] for side in (self.evaluated, self.against))
+        return self.items[int(self.cases.item[case])], one, other
+
+    def shown_twice(self, shown: Iterable[Showing] | ShownTable) -> BoolArray:
         """Of each of `cases.models`: whether some case of it was shown in both orders."""
-        model = {
-            (item, *side): code
-            for item, side, code in zip(self.items, self.sides, self.cases.model.tolist(), strict=True)
-        }
+        table = ShownTable.of(shown)
+        place = _places(table.models, self.names)
+        first, second = place[table.first], place[table.second]
+        case = self._cases_of(table.items, table.item, first, second)
+        there = case >= 0
+        case, evaluated_first = case[there], first[there] == self.evaluated[case[there]]
+        ways = np.zeros((2, len(self.cases)), dtype=np.bool_)
+        ways[0, case[evaluated_first]] = True
+        ways[1, case[~evaluated_first]] = True
         twice = np.zeros(len(self.cases.models), dtype=np.bool_)
-        orders = set(shown)
-        for item, first, second in orders:
-            if (item, second, first) in orders and (code := model.get((item, first, second))) is not None:
-                twice[code] = True
+        twice[self.cases.model[ways.all(axis=0)]] = True
         return twice
 
-    def showings(self, votes: Sequence[Vote], raters: Sequence[str], levels: Levels) -> OrderedRaterMatrix:
+    def showings(self, votes: Iterable[Vote] | VoteTable, raters: Sequence[str], levels: Levels) -> OrderedRaterMatrix:
         """One row for each vote of these raters. Without a baseline no order is the published one, and neither counts
         as such: `reversed` then tells the two orders apart and nothing else."""
-        code = {
-            (item, *sorted(side)): case for case, (item, side) in enumerate(zip(self.items, self.sides, strict=True))
-        }
-        place = {rater: number for number, rater in enumerate(raters)}
-        theirs = [
-            vote for vote in votes if vote.rater in place and (vote.item, *sorted((vote.model_a, vote.model_b))) in code
-        ]
-        case = [code[vote.item, *sorted((vote.model_a, vote.model_b))] for vote in theirs]
-        evaluated = [self.sides[one][0] for one in case]
+        table = VoteTable.of(votes)
+        theirs = table.rows(table.by(raters))
+        place = _places(table.models, self.names)
+        one, other = place[theirs.model_a], place[theirs.model_b]
+        case = self._cases_of(theirs.items, theirs.item, one, other)
+        there = case >= 0
+        theirs, case = theirs.rows(there), case[there]
+        facing = np.where(one[there] == self.evaluated[case], 1, -1)
         return OrderedRaterMatrix(
             cases=self.cases,
             raters=tuple(raters),
-            case=np.array(case, dtype=np.int64),
-            rater=np.array([place[vote.rater] for vote in theirs], dtype=np.int64),
-            value=np.array(
-                [
-                    vote.value if vote.model_a == one else -vote.value
-                    for vote, one in zip(theirs, evaluated, strict=True)
-                ],
-                dtype=np.float64,
-            ),
-            reversed=np.array([vote.first == one for vote, one in zip(theirs, evaluated, strict=True)], dtype=np.bool_),
+            case=case,
+            rater=_places(theirs.raters, tuple(raters))[theirs.rater].astype(np.int64),
+            value=(theirs.value * facing).astype(np.float64),
+            reversed=theirs.first == facing,
             levels=levels,
         )
+
+    def _cases_of(self, items: Sequence[str], item: Codes, one: Codes, other: Codes) -> IntArray:
+        """Of each row the case; -1 where it is none of these. `one` and `other` are models by their numbers here."""
+        known = self._key(self.cases.item, *_sorted(self.evaluated, self.against))
+        order = np.argsort(known)
+        here = _places(items, self.items)[item]
+        wanted = self._key(here, *_sorted(one, other))
+        if not len(known):
+            return np.full(len(wanted), -1, dtype=np.int64)
+        at = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+        there = (known[at] == wanted) & (here >= 0) & (one >= 0) & (other >= 0)
+        return np.where(there, at, -1)
+
+    def _key(self, item: npt.NDArray[np.signedinteger], low: Codes, high: Codes) -> IntArray:
+        return (item.astype(np.int64) * len(self.names) + low) * len(self.names) + high
+
+
+def _places(names: Sequence[str], among: Sequence[str]) -> Codes:
+    """Of each name where it stands among others; -1 where it does not."""
+    number = {name: code for code, name in enumerate(among)}
+    return np.array([number.get(name, -1) for name in names], dtype=np.int32)
+
+
+def _sorted(one: Codes, other: Codes) -> tuple[Codes, Codes]:
+    return np.minimum(one, other), np.maximum(one, other)
+
+
+def _first_of_each(item: Codes, low: Codes, high: Codes) -> npt.NDArray[np.intp]:
+    """The first row of each item and pair, in their order."""
+    number = int(high.max(initial=0)) + 1
+    return np.sort(np.unique((item.astype(np.int64) * number + low) * number + high, return_index=True)[1])
 
 
 def in_any_order(showings: OrderedRaterMatrix) -> RaterMatrix:
@@ -157,13 +199,9 @@ def as_boards(case_table: CaseTable, *matrices: RaterMatrix) -> tuple[RaterMatri
     both models of its case."""
     if case_table.baseline is not None:
         return matrices
-    names = tuple(dict.fromkeys(name for side in case_table.sides for name in side))
-    code = {name: number for number, name in enumerate(names)}
-    cases = Cases(
-        item=np.repeat(case_table.cases.item, 2),
-        model=np.array([code[name] for side in case_table.sides for name in side], dtype=np.int64),
-        models=names,
-    )
+    both = np.stack([case_table.evaluated, case_table.against], axis=1).ravel()
+    model, names = in_turn(both, case_table.names.__getitem__)
+    cases = Cases(item=np.repeat(case_table.cases.item, 2), model=model.astype(np.int64), models=names)
     return tuple(
         replace(
             one,
@@ -184,11 +222,3 @@ def _baseline(pairs: Sequence[tuple[str, str]]) -> str | None:
     if len(common) == 1:
         return common.pop()
     return REFERENCE if REFERENCE in common else None
-
-
-def _evaluated_first(a: str, b: str, baseline: str | None) -> tuple[str, str]:
-    return (b, a) if a == baseline else (a, b)
-
-
-def _name(side: tuple[str, str], baseline: str | None) -> str:
-    return side[0] if side[1] == baseline else f"{side[0]} / {side[1]}"

@@ -20,10 +20,11 @@ import orjson
 from sqlalchemy import Connection, func, select
 
 from evenhand.files.private_files import write_whole
+from evenhand.files.whole import sweep
 from evenhand.ledger.read.answers import choices_made, standing_in
-from evenhand.ledger.read.column_files import opened, packed
-from evenhand.ledger.read.new_columns import number_of, since
-from evenhand.ledger.read.record_columns import Columns, Unfit
+from evenhand.ledger.read.columns.column_files import opened, packed
+from evenhand.ledger.read.columns.new_columns import number_of, since
+from evenhand.ledger.read.columns.record_columns import Columns, Unfit
 from evenhand.ledger.store import links as chain
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.opening import of_one_moment
@@ -179,9 +180,10 @@ class _Kept:
         self._sweep({part["file"] for part in ([part] if whole else [*self._parts, part])})
 
     def _sweep(self, named: set[str]) -> None:
-        """Files that no list names, once whoever may still read or name them is done; and of ledgers that nobody has
-        looked at for long all."""
+        """Files that no list names, once whoever may still read or name them is done, and what a writer left who was
+        killed; and of ledgers that nobody has looked at for long all."""
         now = time.time()
+        sweep(self.folder)
         with suppress(OSError):
             for path in self.folder.glob("*.columns"):
                 if path.name not in named and path.stat().st_mtime < now - _LEFT_BEHIND_SECONDS:
@@ -189,6 +191,7 @@ class _Kept:
         for path in self.folder.parent.glob("[0-9a-f]" * len(self.folder.name) + f"/{_LIST}"):
             with suppress(OSError):  # whatever else lies there is somebody's, and stays
                 if path.stat().st_mtime < now - _UNUSED_SECONDS:
+                    sweep(path.parent)
                     for ours in (*path.parent.glob("*.columns"), path):
                         ours.unlink()
                     path.parent.rmdir()

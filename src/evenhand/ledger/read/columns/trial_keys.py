@@ -12,6 +12,10 @@ Keys: TypeAlias = npt.NDArray[np.uint64]
 """The first 16 bytes of each trial's key, as two numbers."""
 
 
+_ENDS = np.uint64(1 << 20)
+"""Ways in which the first half of a key may end, by which those are found that may be some of a few."""
+
+
 class NoKey(Exception):
     """A text is no trial's key."""
 
@@ -41,9 +45,9 @@ def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
     the new come so."""
     near = np.arange(len(known))
     if len(new) < len(known) / 8:  # else it costs more to look for them than to sort all
-        wanted = np.sort(new[:, 0])
-        at = np.searchsorted(wanted, known[:, 0]) if len(wanted) else near
-        near = np.flatnonzero(wanted[np.minimum(at, len(wanted) - 1)] == known[:, 0]) if len(wanted) else near[:0]
+        ends = np.zeros(_ENDS, dtype=np.bool_)
+        ends[new[:, 0] % _ENDS] = True
+        near = np.flatnonzero(ends[known[:, 0] % _ENDS])
     every = np.concatenate([known[near], new])
     order = np.argsort(every[:, 0], kind="stable")  # of equal ones the first stays first
     same, begins = _as_before(every[order])

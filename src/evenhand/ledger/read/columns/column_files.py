@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import orjson
 
-from evenhand.ledger.read.record_columns import LISTS, NUMBERS, Columns, Unfit
-from evenhand.ledger.read.trial_keys import Keys
+from evenhand.ledger.read.columns.record_columns import LISTS, NUMBERS, Columns, Unfit
+from evenhand.ledger.read.columns.trial_keys import Keys
 
 _KEY_BYTES = 16
 
@@ -86,7 +86,7 @@ def _widened(stored: npt.NDArray[Any], kind: str, many: int) -> npt.NDArray[Any]
     if len(stored) == many:
         return stored.astype(kind)
     if len(stored) == 1:
-        return np.full(many, stored[0], dtype=kind)
+        return np.broadcast_to(stored.astype(kind), many)  # one number in memory, however many there are
     first, second = (int(one) for one in stored)
     return np.arange(many, dtype=kind) * (second - first) + np.array(first, dtype=kind)
 

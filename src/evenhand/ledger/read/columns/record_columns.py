@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evenhand.ledger.read.columns.trial_keys import Keys, keys_of, no_keys, numbered
 from evenhand.ledger.read.scan import Answers, Judgements, Scan, Trials
-from evenhand.ledger.read.trial_keys import Keys, keys_of, no_keys, numbered
-from evenhand.ledger.store.columns import Coded, Interning
+from evenhand.ledger.store.columns import Coded, Interning, is_constant
 from evenhand.stats.ratings.codes import Codes
 
 NONE = np.zeros(0, dtype=np.int32)
@@ -24,6 +24,8 @@ NUMBERS = {
 }  # fmt: skip
 OF_JUDGEMENTS = ("seq", "at", "trial", "ending", "note", "soft")
 OF_TRIALS = ("item", "first", "second", "rest", "rater", "condition", "replicate", "attempt")
+OF_LINKS = ("item", "link_study", "link_trial")
+"""Which study wants which trial, and how many trials there are."""
 NAMED = {
     "item": "items", "first": "responses", "second": "responses", "rest": "rests", "rater": "raters",
     "condition": "conditions", "ending": "endings", "note": "notes", "link_study": "studies", "model": "models",
@@ -53,12 +55,13 @@ class Columns:
     def empty(cls) -> "Columns":
         return cls(numbers=no_rows(*NUMBERS), names=dict.fromkeys(LISTS, ()), make_keys=no_keys)
 
-    def with_more(self, *more: "Columns") -> "Columns":
-        """Each of `more` has the names that are new, and numbers that count on from those before it."""
+    def with_more(self, *more: "Columns", only: Iterable[str] = NUMBERS) -> "Columns":
+        """Each of `more` has the names that are new, and numbers that count on from those before it. `only`: these
+        columns alone."""
         every = (self, *more)
         sources = [one._key_source for one in every]
         return Columns(
-            numbers={name: np.concatenate([one.numbers[name] for one in every]) for name in NUMBERS},
+            numbers={name: _one_after_other([one.numbers[name] for one in every]) for name in only},
             names={name: tuple(itertools.chain.from_iterable(one.names[name] for one in every)) for name in LISTS},
             unjudged=every[-1].unjudged,
             make_keys=lambda: np.concatenate([source() for source in sources]),
@@ -153,7 +156,13 @@ class Columns:
             words=np.where(words < 0, np.nan, words),
             stands=None if self.stands is None else self.stands[used],
         )
-        return Scan(trials=trials, judgements=judgements, answers=answers, whole=whole)
+        return Scan(trials=trials, judgements=judgements, answers=answers, whole=whole or self._alone(linked))
+
+    def _alone(self, linked: npt.NDArray[np.bool_]) -> bool:
+        """Whether there are such trials, and no other was judged by their raters."""
+        rater, number = self.numbers["rater"], len(self.names["raters"])
+        ours, others = (np.bincount(rater[rows], minlength=number) > 0 for rows in (linked, ~linked))
+        return bool(ours.any() and not (ours & others).any())
 
 
 def there_in(names: Sequence[str], *codes: Codes) -> npt.NDArray[np.bool_]:
@@ -208,6 +217,15 @@ class Names:
 def no_rows(*names: str) -> dict[str, npt.NDArray[Any]]:
     """None."""
     return {name: np.zeros(0, dtype=NUMBERS[name]) for name in names}
+
+
+def _one_after_other(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    first, *others = parts
+    if is_constant(first) and all(
+        np.array_equal(one, np.broadcast_to(first[0], len(one)), equal_nan=True) for one in others
+    ):
+        return np.broadcast_to(first[0], sum(map(len, parts)))
+    return np.concatenate(parts)
 
 
 def joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:

@@ -8,11 +8,21 @@ import numpy.typing as npt
 from sqlalchemy import Connection, Select, Table, func, select, text
 
 from evenhand.ledger.read.answers import models_and_words
+from evenhand.ledger.read.columns.record_columns import (
+    LISTS,
+    NONE,
+    OF_LINKS,
+    OF_TRIALS,
+    Columns,
+    Names,
+    Unfit,
+    joined,
+    no_rows,
+)
+from evenhand.ledger.read.columns.trial_keys import Keys, NoKey, keys_in, keys_of, no_keys, numbered
 from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
-from evenhand.ledger.read.record_columns import LISTS, NONE, OF_TRIALS, Columns, Names, Unfit, joined, no_rows
 from evenhand.ledger.read.scan import FIRST, REST, SECOND, TELLING, soft_in
-from evenhand.ledger.read.trial_keys import Keys, NoKey, keys_in, keys_of, no_keys, numbered
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import fetched
 from evenhand.ledger.store.record import chunks
@@ -65,7 +75,8 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
         names=dict.fromkeys(LISTS, ()),
         make_keys=lambda: own,
     )
-    study, trial, unjudged = _new_links(connection, before.with_more(more), links, asked, names)
+    there = before.with_more(more, only=OF_LINKS)
+    study, trial, unjudged = _new_links(connection, there, links, asked, names)
     return Columns(
         numbers=new | {"link_study": study, "link_trial": trial},
         names=names.fresh(),
