@@ -47,7 +47,7 @@ class Wrapped:
     def __init__(self, regexp: Regexp) -> None:
         self._regexp = regexp
 
-    def Match(self, _: object, text: bytes, start: int, end: int) -> Sequence[tuple[int, int]]:  # noqa: N802
+    def Match(self, anchor: object, text: bytes, start: int, end: int) -> Sequence[tuple[int, int]]:  # noqa: N802, ARG002
         found = self._regexp.search(text, start, end)
         groups = range(self._regexp.groups + 1)
         return [(-1, -1) for _ in groups] if found is None else [found.span(group) for group in groups]
