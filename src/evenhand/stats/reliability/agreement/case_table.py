@@ -47,8 +47,8 @@ class CaseTable:
         item, low, high = table.item[met], low[met], high[met]
         if baseline is None:
             apart = _first_of_each(np.zeros(len(met), dtype=np.int32), low, high)
-            pairs = zip(low[apart].tolist(), high[apart].tolist(), strict=True)
-            baseline = _baseline([(names[a], names[b]) for a, b in pairs])
+            pairs: list[list[int]] = np.stack([low[apart], high[apart]], axis=1).tolist()
+            baseline = _baseline([(names[one], names[other]) for one, other in pairs])
         turned = low == (names.index(baseline) if baseline in names else -1)
         evaluated, against = np.where(turned, high, low), np.where(turned, low, high)
 
