@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.submission import Closed, Refused
+from evenhand.domain.submission import Closed, Refused, Withdrawn
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
@@ -316,6 +316,24 @@ async def test_what_was_open_and_is_closed_again_is_looked_at(ledger: Ledger):
         first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
         await contest.worked(server.base_url)
     assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize("goes", [Withdrawn(), Refused(reason="It broke the policy.")])
+async def test_what_went_before_it_was_judged_was_never_shown_and_a_mended_file_may_follow_it(
+    ledger: Ledger, judged: bool, goes: Withdrawn | Refused
+):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        first = contest.submitted(ours, team="birds")
+        await contest.worked(server.base_url)
+        contest.approve(first)
+        if judged:
+            await contest.worked(server.base_url)
+        contest.say(first, goes)
+        second = contest.submitted(but({"3"}), team="birds")
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == ((f"model-1 1 (Team) [{first}]", 11, 1) if judged else ("", 0, 0))
 
 
 async def test_of_two_the_one_that_the_record_has_first_came_first_whatever_a_clock_says(ledger: Ledger):

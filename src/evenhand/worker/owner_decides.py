@@ -248,8 +248,10 @@ def _gets_figures(stands: SubmissionState, *, ladder: bool) -> bool:
     """That single verdicts could be told by, now or when it is approved, perhaps anew. On a ladder they rest on
     whatever it meets."""
     approved, judged = stands.approved, stands.judged
+    if not stands.on_the_board and judged is None:
+        return False  # none was ever shown
     if stands.against_reference >= FEWEST or (ladder and approved is not None):
         return True
-    if stands.stage in ("refused", "withdrawn") or (stands.stage == "judged" and not (judged and judged.partial)):
+    if not stands.on_the_board or (stands.stage == "judged" and not (judged and judged.partial)):
         return False
     return approved is None or not (approved.nearest or approved.despite == "without_reference")
