@@ -288,6 +288,17 @@ async def test_on_a_ladder_files_are_held_against_each_other_however_few_meet_th
     assert found_in(contest, third) == ("", 0, 0)
 
 
+async def test_on_a_ladder_items_count_of_which_everybody_may_know_the_verdicts_against_the_reference(ledger: Ledger):
+    """Of those against others nobody does."""
+    terms = replace(ALL, feedback="ladder")
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=terms)
+        ledger.add_responses([Response(item=one.digest, model="zoe", text=str(one.reference)) for one in contest.items])
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
 async def test_where_several_items_ask_the_same_each_answer_is_held_against_the_earlier_one_to_its_item(
     ledger: Ledger,
 ):
