@@ -282,10 +282,36 @@ async def test_on_a_ladder_files_are_held_against_each_other_however_few_meet_th
         if decided:
             contest.approve(first, despite=decided, battles=12, reference_battles=0, opponents=("ann", "ben"))
             await contest.worked(server.base_url)
+        climbs = contest.submitted(but({"5"}), team="birds")
         second, third = (contest.submitted(say, team="bees") for say in (but({"3"}), lambda item: ours(item, 9)))
         await contest.worked(server.base_url)
     assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
-    assert found_in(contest, third) == ("", 0, 0)
+    assert found_in(contest, third) == found_in(contest, climbs) == ("", 0, 0)
+
+
+def same(item: Item) -> str:
+    """Under whichever skill it is asked."""
+    return f"Behind gate {item.label.removeprefix('b')} stands a small house with a green roof."
+
+
+@pytest.mark.parametrize("reserved", [False, True])
+async def test_a_team_climbs_one_ladder_without_a_figure_of_a_reserve_and_not_from_another(
+    ledger: Ledger, reserved: bool
+):
+    """Two rows of one team, or two published reserves, differ by what single items say."""
+    few = replace(ALL, feedback="ladder", battles=16, reference_battles=FEWEST - 1)
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=few)
+        there = contest if reserved else await founded(ledger, server.base_url, items=12, terms=few, skill="b")
+        if reserved:
+            digests = tuple(one.digest for one in contest.items[:6])
+            set_terms(ledger, contest.id, replace(few, reserve=0.5, reserved=digests), by="owner")
+        first = contest.submitted(same, team="birds")
+        second = there.submitted(
+            lambda item: "I see no house in it." if item.label.endswith("3") else same(item), team="birds"
+        )
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
 
 
 async def test_on_a_ladder_items_count_of_which_everybody_may_know_the_verdicts_against_the_reference(ledger: Ledger):

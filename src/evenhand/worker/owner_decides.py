@@ -92,7 +92,9 @@ def _chosen(
     asked = {item.digest for item in items}
     texts = {one.item: one.text for one in answers if one.item in asked}
     known = _Asked.on(ledger, board)
-    earlier = [*_founding(ledger, known), *_submitted(ledger, board, submission, known)]
+    # A team's one row of a ladder moves by five items or not at all, so that it may climb.
+    submitted = _submitted(ledger, board, submission, known, climbs=len(met) < FEWEST and not terms.reserved)
+    earlier = [*_founding(ledger, known), *submitted]
     return chosen_answers(
         texts,
         items,
@@ -169,10 +171,12 @@ def _founding(ledger: Ledger, asked: _Asked) -> list[EarlierAnswers]:
     return [EarlierAnswers(name=name, own=False, founding=True, texts=texts, also=also) for name, texts, also in held]
 
 
-def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission, asked: _Asked) -> Iterator[EarlierAnswers]:
+def _submitted(
+    ledger: Ledger, board: JoinedBoard, this: Submission, asked: _Asked, *, climbs: bool
+) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
     this judge is asked in the same words: two may share items, or ask the same under other labels, and replies are not
-    asked for twice, whichever words go to an extractor."""
+    asked for twice, whichever words go to an extractor. `climbs`: whether not the team's own of this intake."""
     alike = [*_judged_alike(ledger, board)]
     ladders = {one.id for one in alike if one.terms.ladder}
     judged_alike = {
@@ -183,6 +187,8 @@ def _submitted(ledger: Ledger, board: JoinedBoard, this: Submission, asked: _Ask
     }
     for one in submissions_on_record(ledger):
         if one.intake not in judged_alike or not _came_before(one, this, ladders):
+            continue
+        if climbs and (one.intake, one.person) == (this.intake, this.person):
             continue
         answers = _answers_of(ledger, judged_alike[one.intake], one)
         texts, also = asked.held(answers)
