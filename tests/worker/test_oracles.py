@@ -294,6 +294,15 @@ def same(item: Item) -> str:
     return f"Behind gate {item.label.removeprefix('b')} stands a small house with a green roof."
 
 
+async def test_of_the_same_answers_on_a_benchmark_that_lacks_an_item_its_one_is_told(ledger: Ledger):
+    async with ScriptedServer() as server:
+        there = await founded(ledger, server.base_url, items=12, terms=ALL)
+        here = await founded(ledger, server.base_url, items=11, terms=ALL, skill="b")
+        first, second = (contest.submitted(same, team="birds") for contest in (there, here))
+        await there.worked(server.base_url)
+    assert found_in(here, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
 @pytest.mark.parametrize("reserved", [False, True])
 async def test_a_team_climbs_one_ladder_without_a_figure_of_a_reserve_and_not_from_another(
     ledger: Ledger, reserved: bool
