@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from evenhand.domain.item import Item
-from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
+from evenhand.reports.board.chosen import DRAWN, ChosenAnswers, EarlierAnswers, chosen_answers
 from evenhand.reports.board.released import FEWEST
 
 SKILLS = ("counting", "reading", "yes or no")
@@ -375,6 +375,28 @@ def test_what_is_answered_to_another_item_that_asks_the_same_is_a_copy_unless_it
     long = replace(EARLIER[1], also=dict.fromkeys(OWN, frozenset(OWN.values())))
     assert chosen_answers(turned, ITEMS, EARLIER) == ChosenAnswers()
     assert chosen_answers(turned, ITEMS, [long]) == ChosenAnswers(like="our first", same=24)
+
+
+def test_a_short_text_that_is_most_of_what_meets_the_reference_is_told_though_it_is_little_of_each_batch():
+    """Four of the eight of each skill; lots drew one other of each."""
+    short = {item for places in (range(4), range(8, 12), range(16, 20)) for item in (ITEMS[n].digest for n in places)}
+    texts = {item: "Nothing." if item in short else text for item, text in answers(other).items()}
+    met = short | {ITEMS[place].digest for place in (4, 12, 20)}
+    assert chosen_answers(texts, ITEMS, []) == ChosenAnswers()
+    assert chosen_answers(texts, ITEMS, [], met=met) == ChosenAnswers(repeated=12, within=DRAWN)
+
+
+def test_what_a_founding_model_says_to_most_items_excuses_nobody_unless_it_is_a_decision():
+    for text, found in (("Nothing", ChosenAnswers(repeated=16)), ("No", ChosenAnswers())):
+        texts = answers(lambda place, item, text=text: text if place % 3 else other(place, item))
+        founder = EarlierAnswers(
+            name="founder",
+            own=False,
+            founding=True,
+            texts={item: said for item, said in texts.items() if said == text}
+            | {item: OWN[item] for item, said in texts.items() if said != text},
+        )
+        assert chosen_answers(texts, ITEMS, [founder]) == found
 
 
 FIGURES = {

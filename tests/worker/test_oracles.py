@@ -11,7 +11,7 @@ from sqlalchemy import update
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
-from evenhand.domain.submission import Closed, Refused
+from evenhand.domain.submission import Closed, Refused, Withdrawn
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.record import Ledger
@@ -289,6 +289,51 @@ async def test_on_a_ladder_files_are_held_against_each_other_however_few_meet_th
     assert found_in(contest, third) == found_in(contest, climbs) == ("", 0, 0)
 
 
+def same(item: Item) -> str:
+    """Under whichever skill it is asked."""
+    return f"Behind gate {item.label.removeprefix('b')} stands a small house with a green roof."
+
+
+async def test_of_the_same_answers_on_a_benchmark_that_lacks_an_item_its_one_is_told(ledger: Ledger):
+    async with ScriptedServer() as server:
+        there = await founded(ledger, server.base_url, items=12, terms=ALL)
+        here = await founded(ledger, server.base_url, items=11, terms=ALL, skill="b")
+        first, second = (contest.submitted(same, team="birds") for contest in (there, here))
+        await there.worked(server.base_url)
+    assert found_in(here, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+@pytest.mark.parametrize("reserved", [False, True])
+async def test_a_team_climbs_one_ladder_without_a_figure_of_a_reserve_and_not_from_another(
+    ledger: Ledger, reserved: bool
+):
+    """Two rows of one team, or two published reserves, differ by what single items say."""
+    few = replace(ALL, feedback="ladder", battles=16, reference_battles=FEWEST - 1)
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=few)
+        there = contest if reserved else await founded(ledger, server.base_url, items=12, terms=few, skill="b")
+        if reserved:
+            digests = tuple(one.digest for one in contest.items[:6])
+            set_terms(ledger, contest.id, replace(few, reserve=0.5, reserved=digests), by="owner")
+        first = contest.submitted(same, team="birds")
+        second = there.submitted(
+            lambda item: "I see no house in it." if item.label.endswith("3") else same(item), team="birds"
+        )
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+async def test_on_a_ladder_items_count_of_which_everybody_may_know_the_verdicts_against_the_reference(ledger: Ledger):
+    """Of those against others nobody does."""
+    terms = replace(ALL, feedback="ladder")
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=terms)
+        ledger.add_responses([Response(item=one.digest, model="zoe", text=str(one.reference)) for one in contest.items])
+        first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
 async def test_where_several_items_ask_the_same_each_answer_is_held_against_the_earlier_one_to_its_item(
     ledger: Ledger,
 ):
@@ -317,6 +362,24 @@ async def test_what_was_open_and_is_closed_again_is_looked_at(ledger: Ledger):
         first, second = (contest.submitted(say, team="birds") for say in (ours, but({"3"})))
         await contest.worked(server.base_url)
     assert found_in(contest, second) == (f"model-1 1 (Team) [{first}]", 11, 1)
+
+
+@pytest.mark.parametrize("judged", [False, True])
+@pytest.mark.parametrize("goes", [Withdrawn(), Refused(reason="It broke the policy.")])
+async def test_what_went_before_it_was_judged_was_never_shown_and_a_mended_file_may_follow_it(
+    ledger: Ledger, judged: bool, goes: Withdrawn | Refused
+):
+    async with ScriptedServer() as server:
+        contest = await founded(ledger, server.base_url, items=12, terms=ALL)
+        first = contest.submitted(ours, team="birds")
+        await contest.worked(server.base_url)
+        contest.approve(first)
+        if judged:
+            await contest.worked(server.base_url)
+        contest.say(first, goes)
+        second = contest.submitted(but({"3"}), team="birds")
+        await contest.worked(server.base_url)
+    assert found_in(contest, second) == ((f"model-1 1 (Team) [{first}]", 11, 1) if judged else ("", 0, 0))
 
 
 async def test_of_two_the_one_that_the_record_has_first_came_first_whatever_a_clock_says(ledger: Ledger):

@@ -92,8 +92,8 @@ def _chosen(
     asked = {item.digest for item in items}
     texts = {one.item: one.text for one in answers if one.item in asked}
     known = _Asked.on(ledger, board)
-    # A team's own row of a ladder moves by five items or not at all, so that it may climb.
-    submitted = _submitted(ledger, board, submission, known, own=len(met) >= FEWEST)
+    # A team's one row of a ladder moves by five items or not at all, so that it may climb.
+    submitted = _submitted(ledger, board, submission, known, climbs=len(met) < FEWEST and not terms.reserved)
     earlier = [*_founding(ledger, known), *submitted]
     return chosen_answers(
         texts,
@@ -172,11 +172,11 @@ def _founding(ledger: Ledger, asked: _Asked) -> list[EarlierAnswers]:
 
 
 def _submitted(
-    ledger: Ledger, board: JoinedBoard, this: Submission, asked: _Asked, *, own: bool
+    ledger: Ledger, board: JoinedBoard, this: Submission, asked: _Asked, *, climbs: bool
 ) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
     this judge is asked in the same words: two may share items, or ask the same under other labels, and replies are not
-    asked for twice, whichever words go to an extractor. `own`: whether the same team's too."""
+    asked for twice, whichever words go to an extractor. `climbs`: whether not the team's own of this intake."""
     alike = [*_judged_alike(ledger, board)]
     ladders = {one.id for one in alike if one.terms.ladder}
     judged_alike = {
@@ -188,7 +188,7 @@ def _submitted(
     for one in submissions_on_record(ledger):
         if one.intake not in judged_alike or not _came_before(one, this, ladders):
             continue
-        if one.person == this.person and not own:
+        if climbs and (one.intake, one.person) == (this.intake, this.person):
             continue
         answers = _answers_of(ledger, judged_alike[one.intake], one)
         texts, also = asked.held(answers)
@@ -254,8 +254,10 @@ def _gets_figures(stands: SubmissionState, *, ladder: bool) -> bool:
     """That single verdicts could be told by, now or when it is approved, perhaps anew. On a ladder they rest on
     whatever it meets."""
     approved, judged = stands.approved, stands.judged
+    if not stands.on_the_board and judged is None:
+        return False  # none was ever shown
     if stands.against_reference >= FEWEST or (ladder and approved is not None):
         return True
-    if stands.stage in ("refused", "withdrawn") or (stands.stage == "judged" and not (judged and judged.partial)):
+    if not stands.on_the_board or (stands.stage == "judged" and not (judged and judged.partial)):
         return False
     return approved is None or not (approved.nearest or approved.despite == "without_reference")
