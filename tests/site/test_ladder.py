@@ -15,14 +15,15 @@ import pytest
 
 from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.item import Item
-from evenhand.domain.submission import Estimated, Judged, Published, SubmissionTerms
+from evenhand.domain.submission import Estimated, Judged, Published, SubmissionTerms, Withdrawn
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import intakes_on_record
+from evenhand.reports.board.released import FEWEST
 from evenhand.reports.receipts.check import verify
-from evenhand.reports.receipts.ladder import drawn_reserve
+from evenhand.reports.receipts.ladder import drawn_reserve, published_figures
 from evenhand.reports.receipts.reading import read_receipt
 from evenhand.site.accounts.store import people
 from evenhand.site.http.visibility import sight
@@ -250,6 +251,31 @@ def the_owner_sees_how_much_was_asked(team: Climber) -> None:
     assert "6 submissions judged, at most 6 of one team; 2 publications." in page
     assert "about 0.026 more than is true after up to 50 submissions" in page
     assert owner.get(f"/api/submissions/{team.made[0]}/battles").status_code == 200, "the owner sees all"
+
+
+async def test_of_two_files_that_say_nearly_the_same_on_the_reserve_one_has_a_published_figure(ledger: Ledger):
+    """Also where the first is withdrawn: its figure was seen. Signs and capitals make no other answer."""
+    changed = ((), RESERVED[:1], RESERVED[: FEWEST - 1], RESERVED[:FEWEST], RESERVED[1 : FEWEST + 1])
+    async with ScriptedServer(Script(judge=judge)) as server:
+        contest = await founded(ledger, server.base_url, items=ITEMS, terms=LADDER)
+        work = replace(contest.kind(server.base_url), receipt=receipt_of)
+        made: list[str] = []
+        for number, some in enumerate(changed):
+
+            def say(item: Item, some: Sequence[str] = some, number: int = number) -> str:
+                return f"Picture {item.label}: a {'door' if item.digest in some else 'ROOF'}{'!' * number}"
+
+            made.append(contest.submitted(say, team="birds"))
+            await at_work(work)
+            contest.approve(made[-1], despite="with_reference")
+            await at_work(work)
+            contest.say(made[-1], Published(), person="birds")
+    contest.say(made[0], Withdrawn(), person="birds")
+    (intake,) = intakes_on_record(ledger)
+    shares = {one.submission.id: one.share for one in published_figures(ledger, intake)}
+    near = [re.findall(r"model-\d", shares[one].reason or "") for one in made[1:]]
+    assert near == [["model-1"], ["model-1"], [], ["model-4"]]
+    assert [shares[one].value is None for one in made[1:]] == [True, True, False, True]
 
 
 @pytest.mark.parametrize(("terms", "hidden"), [(LADDER, True), (TERMS, False)])

@@ -93,7 +93,7 @@ def _chosen(
     texts = {one.item: one.text for one in answers if one.item in asked}
     known = _Asked.on(ledger, board)
     # A team's one row of a ladder moves by five items or not at all, so that it may climb.
-    submitted = _submitted(ledger, board, submission, known, climbs=len(met) < FEWEST and not terms.reserved)
+    submitted = _submitted(ledger, board, submission, known, climbs=len(met) < FEWEST)
     earlier = [*_founding(ledger, known), *submitted]
     return chosen_answers(
         texts,

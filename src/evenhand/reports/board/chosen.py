@@ -85,7 +85,7 @@ def chosen_answers(
     drew some of them, what several files have together is another sum. `reserved`: items of which a ladder tells a sum
     of its own. `cells`: by what views of the items are told apart; by skill and number of images where it is not said.
     """
-    said = {item: _letters(text) for item, text in texts.items()}
+    said = {item: letters(text) for item, text in texts.items()}
     known, heard = _by_name(earlier), _heard(earlier)
     new = {item: text for item, text in said.items() if text not in heard.get(item, ())}
     long_ones = _repeated(new, short=False)
@@ -138,7 +138,7 @@ def _batches(items: Sequence[Item], of: Collection[str], cells: Cells | None) ->
         yield f"{', '.join(named[:NAMED])}{rest}", {*batch}
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """Where a script has no spaces, signs would part its words. Letters that look alike make no other answer."""
     return words_to_the_eye(text).replace(" ", "")
 
@@ -160,8 +160,8 @@ class _Known:
 
     def add(self, more: EarlierAnswers) -> None:
         for item, text in more.texts.items():
-            self.said.setdefault(item, set()).add(_letters(text))
-        sets = {texts: frozenset(map(_letters, texts)) for texts in {*more.also.values()}}
+            self.said.setdefault(item, set()).add(letters(text))
+        sets = {texts: frozenset(map(letters, texts)) for texts in {*more.also.values()}}
         for item, texts in more.also.items():
             self.also.setdefault(item, []).append(sets[texts])
 
@@ -188,7 +188,7 @@ def _heard(earlier: Sequence[EarlierAnswers]) -> dict[str, set[str]]:
     for one in earlier:
         if not one.founding:
             continue
-        begins = {item: {*_decided(text), _letters(text)} - {""} for item, text in one.texts.items()}
+        begins = {item: {*_decided(text), letters(text)} - {""} for item, text in one.texts.items()}
         times = Counter(chain.from_iterable(begins.values()))
         for item, some in begins.items():
             heard.setdefault(item, set()).update(text for text in some if times[text] <= _most(text) * len(begins))
@@ -202,12 +202,12 @@ def _most(text: str) -> float:
 
 def _decided(text: str) -> set[str]:
     """Its first clause, where that answers a question for a yes or no, or for one of a few letters."""
-    return {_letters(_CLAUSE.split(text, maxsplit=1)[0])} & _decisions()
+    return {letters(_CLAUSE.split(text, maxsplit=1)[0])} & _decisions()
 
 
 @cache
 def _decisions() -> frozenset[str]:
-    return frozenset(map(_letters, _DECISIONS.split()))
+    return frozenset(map(letters, _DECISIONS.split()))
 
 
 def _repeated(here: Mapping[str, str], *, short: bool = True) -> set[str]:

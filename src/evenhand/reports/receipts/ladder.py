@@ -11,6 +11,7 @@ from evenhand.domain.submission import Judged, Published, labelled
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.read.same_replies import answers_ever
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
@@ -20,6 +21,7 @@ from evenhand.ledger.submissions.store import (
     submissions_on_record,
     submitted_models,
 )
+from evenhand.reports.board.chosen import letters
 from evenhand.reports.board.released import FEWEST
 from evenhand.reports.receipts.row import rows_with
 from evenhand.stats.ladder import ExpectedBias, expected_bias, reserve_share, rounded, step
@@ -170,14 +172,48 @@ def published_figures(ledger: Ledger, intake: Intake) -> list[PublishedFigure]:
     """Of a ladder: the best first. What was published and withdrawn has none, and counts among the publications."""
     if not intake.terms.ladder:
         return []
-    every = submissions_on_record(ledger, intake=intake.id)
-    publications = sum(any(isinstance(event.said, Published) for event in one.events) for one in every)
+    ever = [(_first_published(one), one) for one in submissions_on_record(ledger, intake=intake.id)]
+    in_turn = [one for at, one in sorted(ever, key=lambda one: one[0] or 0) if at is not None]
+    near = _near_another(ledger, intake, in_turn)
     found = [
-        PublishedFigure(submission=one, share=_published(ledger, intake, one, publications), publications=publications)
-        for one in every
+        PublishedFigure(
+            submission=one,
+            share=near.get(one.id) or _published(ledger, intake, one, len(in_turn)),
+            publications=len(in_turn),
+        )
+        for one in in_turn
         if one.standing.published
     ]
     return sorted(found, key=lambda one: -(one.share.value or 0.0))
+
+
+def _first_published(one: Submission) -> int | None:
+    return next((event.seq for event in one.events if isinstance(event.said, Published)), None)
+
+
+def _near_another(ledger: Ledger, intake: Intake, in_turn: Sequence[Submission]) -> dict[str, Estimate]:
+    """By submission, why it has no figure: those of two files that say the same on all but a few items of the reserve
+    would tell, taken from each other, how single ones were decided. Whichever came first keeps its own, for good."""
+    reserved = sorted(intake.terms.reserved)
+    if not reserved or len(in_turn) < 2:
+        return {}
+    said: dict[str, dict[str, str]] = {one.label: {} for one in in_turn}
+    for answer in answers_ever(ledger, reserved):
+        if answer.model in said:
+            said[answer.model][answer.item] = letters(answer.text)
+    found: dict[str, Estimate] = {}
+    shown: list[Submission] = []
+    for one in in_turn:
+        mine = said[one.label]
+        for other in shown:
+            theirs = said[other.label]
+            if 0 < sum(mine.get(item) != theirs.get(item) for item in reserved) < FEWEST:
+                why = f"on the reserve fewer than {FEWEST} of its answers are other than those of {other.entered.shown}"
+                found[one.id] = Estimate(value=None, reason=f"{why}, which was published before")
+                break
+        else:
+            shown.append(one)
+    return found
 
 
 def _published(ledger: Ledger, intake: Intake, one: Submission, publications: int) -> Estimate:
