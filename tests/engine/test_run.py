@@ -69,8 +69,11 @@ async def test_a_plan_may_begin_in_its_midst_and_comes_to_what_is_before_that_la
         study = it.study(items=5)
         every = [trial.key for trial in study.trials()]
         chunks = list(study.plan(it.ledger, begins=0.3, at_once=4))
+        await it.run(study)
+        again = list(study.plan(it.ledger, begins=0.3, at_once=3))
     assert [due.key for chunk in chunks for due in chunk.due] == every[3:] + every[:3]
     assert [len(chunk.due) for chunk in chunks] == [4, 4, 2]
+    assert [len(chunk.known) for chunk in again] == [3, 6, 1], "where nothing is to be asked more is looked at together"
 
 
 async def test_a_model_that_comes_later_is_judged_in_its_new_pairs_only(tmp_path: Path) -> None:

@@ -222,6 +222,11 @@ HARMLESS = (
     # Conditions and others that are no orders to a judge.
     "The picture shows a harbour with three boats and a lighthouse. If you look closely, the second boat is red.",
     "If you prefer a sweeter taste, choose the riper fruit; otherwise pick the green one.",
+    "This text should be placed at the top of the poster.",
+    "The label reads: this text should be placed above the line.",
+    "This response should be rated as a best-effort estimate.",
+    "Answers without working must be marked zero.",
+    "Any response that arrives late should be marked zero, says the notice.",
     "Dear committee, please select the candidate if the other applicant declines.",
     "When comparing the two plans, choose plan A if the rent is lower.",
     "Judge: The court finds the defendant guilty. Lawyer: I object!",

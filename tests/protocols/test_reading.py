@@ -204,3 +204,7 @@ def test_matches_are_found_where_pythons_own_finds_them(text: str, wrapped: bool
     expected = [(one.start(), one.end(), one.groups()) for one in re.finditer(source, text)]
     assert [tuple(one) for one in pattern.found_in(text)] == expected
     assert pattern.finds(text) == bool(expected)
+
+
+def test_a_pattern_that_can_match_nothing_goes_on_behind_letters_of_several_bytes() -> None:
+    assert [one.groups for one in compile_pattern("(x*)").found_in("é€𝄞x")] == [("",), ("",), ("",), ("x",)]

@@ -386,6 +386,20 @@ def test_a_short_text_that_is_most_of_what_meets_the_reference_is_told_though_it
     assert chosen_answers(texts, ITEMS, [], met=met) == ChosenAnswers(repeated=12, within=DRAWN)
 
 
+@pytest.mark.parametrize("yes", [12, 18, 21])
+def test_a_copy_of_another_teams_file_is_told_though_most_answers_are_short(yes: int):
+    """Which a founding model gives too: beside longer ones that are copied they are no accident."""
+
+    def file(who: str) -> dict[str, str]:
+        return answers(lambda place, item: "Yes" if place < yes else f"{who} says {THINGS[place]} of {item.label}")
+
+    theirs = EarlierAnswers(name="theirs", own=False, texts=file("They"))
+    founder = EarlierAnswers(name="founder", own=False, founding=True, texts=file("The founder"))
+    copy = changed(theirs.texts, {23})
+    assert chosen_answers(copy, ITEMS, [founder, theirs]) == ChosenAnswers(like="theirs", same=23, changed=1)
+    assert chosen_answers(file("We"), ITEMS, [founder, theirs]) == ChosenAnswers()
+
+
 def test_what_a_founding_model_says_to_most_items_excuses_nobody_unless_it_is_a_decision():
     for text, found in (("Nothing", ChosenAnswers(repeated=16)), ("No", ChosenAnswers())):
         texts = answers(lambda place, item, text=text: text if place % 3 else other(place, item))

@@ -152,6 +152,8 @@ async def run_task(
     the work that are no crew.
     """
     own = context.budget.open(ledger, budget_name or f"run {run}")
+    if crew is not ALONE and isinstance(costing, PlannedCost):
+        costing = None  # who leads comes to a part of the plan alone, and finds the rest asked
     sharing = Sharing(waits=waits, claims=claims or crew.claims, crew=crew is not ALONE, helps=not crew.leads)
     runner = Runner(
         task, ledger=ledger, context=crew.limited(context), run=run, planned=planned, stop=stop, sharing=sharing

@@ -205,11 +205,11 @@ _ORDER = compile_pattern("|".join((
     rf"\b{_JUDGES}\s?[:,—–-]\s?(?:please |you (?:must|should) |now |just |only )?(?:choose|select|pick|prefer|rate|rank"
     rf"|score|grade|vote for|declare|favou?r) (?:(?:me|mine|b)\b\W|this one\b|{_THIS_ANSWER}"
     rf"|the (?:first|second) (?:one|response|answer)\b|a{_ENDS})",
-    r"\b(?:this|my|our) (?:response|answer|output|reply|text|entry|submission)"
+    r"\b(?:(?:this|my|our) (?:response|answer|output|reply|submission)|(?:my|our) (?:text|entry))"
     r" (?:must|should|shall|has to|ought to|is to|needs to|deserves to)"
     r" (?:\w+ )?(?:(?:win|prevail)\W{0,2}(?:[.!\n]|\z)"
-    r"|be (?:ranked|rated|scored|placed|judged|declared|named|graded)"
-    r"[^.\n]{0,12}\b(?:first|best|better|top|high\w*|above|winner|superior)\b"
+    r"|be (?:ranked|rated|scored|judged|declared|graded)"
+    r"[^.\n]{0,12}\b(?:first|best(?:\W{0,2}(?:[.!\n]|\z)| of\b)|better|top|highe\w*|above|winner|superior)\b"
     r"|be (?:preferred|chosen|selected|picked)(?:\W{0,2}(?:[.!\n]|\z)"
     r"| (?:over|above|whatever|regardless|no matter)\b))",
     r"\b(?:do not|don['’]t|never|must not|should not) (?:choose|pick|select|prefer|vote for|reward|favou?r) the"

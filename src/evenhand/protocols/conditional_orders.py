@@ -192,7 +192,8 @@ _OVER_OTHER = compile_pattern(
 """An order that hangs on nothing."""
 _WHICHEVER = compile_pattern(
     r"\b(?:(?:any|every|each|an?|whichever|all|no) (?:responses?|answers?|reply|text)|responses|answers|replies|texts)"
-    r" (?:that|which|with|without|containing|mentioning|naming|lacking|omitting|saying)\b[^.\n]{0,60}"
+    r" (?:(?:that|which) (?:do(?:es)? not )?(?:mention|say|name|contain|include|omit|describe|begin|start|end|use)\w*"
+    r"|containing|mentioning|naming|saying|beginning|starting|with(?:out)? the words?)\b[^.\n]{0,60}"
     r"\b(?:must|should|has to|have to|is to|are to|shall|ought to|deserves? to|needs? to) (?:\w+ )?"
     r"(?:lose|win|prevail|be (?:scored|rated|ranked|graded|marked)"
     r" (?:as |the |with )?(?:[0-9]|zero|one\b|ten\b|lowest|highest|last|first|best|worst|top|bottom))",

@@ -100,7 +100,14 @@ class Pattern:
                 yield FoundDecision(first, place, groups)
             if end == len(data):
                 return  # most replies end with their decision: RE2 need not be started again for nothing
-            at = end if end > at else at + 1  # past an empty match
+            at = end if end > at else _next_character(data, at)  # past an empty match
+
+
+def _next_character(data: bytes, at: int) -> int:
+    at += 1
+    while at < len(data) and data[at] & 0xC0 == 0x80:
+        at += 1
+    return at
 
 
 def compile_pattern(source: str, *, ignore_case: bool = False, groupless: bool = False) -> Pattern:

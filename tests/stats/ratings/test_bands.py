@@ -1,5 +1,6 @@
 """Claims about bands for missing verdicts."""
 
+import itertools
 from collections.abc import Sequence
 
 import numpy as np
@@ -158,3 +159,25 @@ def test_a_document_names_both_ends():
         "rank_worst": 3,
         "rank_best": 1,
     }
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_bands_are_the_fits_of_the_decided_battles_also_where_nearly_all_verdicts_are_missing(seed: int):
+    """Unlike strengths, and far more missing than played: a fit begun where the played ones ended went astray."""
+    lots = np.random.default_rng(seed)
+    strength = lots.normal(0, 2, 8)
+    battles: list[Game] = []
+    pairs: list[tuple[str, str]] = []
+    for one, other in itertools.combinations(range(8), 2):
+        number = int(lots.binomial(1000, 0.02))
+        won = int(lots.binomial(number, 1 / (1 + np.exp(strength[other] - strength[one]))))
+        names = (f"m{one}", f"m{other}")
+        battles += [(*names, 1)] * won + [(*names, -1)] * (number - won)
+        pairs += [names] * (1000 - number)
+    made = played(battles)
+    found = named(bands(made, missing(made, *pairs)))
+    for model in made.models:
+        for band, sign in ((found[model].worst, -1), (found[model].best, 1)):
+            then = bradley_terry(played(decided(battles, pairs, model, sign)))
+            one = next(one for one in then.models if one.model == model)
+            assert (band.rating, band.rank) == (pytest.approx(one.rating.value, abs=1e-6), one.rank)

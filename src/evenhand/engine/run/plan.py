@@ -62,10 +62,10 @@ def sorted_out(
     retrying: Retrying | None = None,
     at_once: int = CHUNK,
 ) -> Iterator[SortedOut]:
-    """In chunks. No prompt is written for it."""
+    """In chunks, larger ones while nothing is unknown. No prompt is written for it."""
     retrying = retrying or Retrying()
-    stream = iter(trials)
-    while chunk := list(itertools.islice(stream, at_once)):
+    stream, number = iter(trials), at_once
+    while chunk := list(itertools.islice(stream, number)):
         decided = ledger.decided((trial.key for trial in chunk), reader=asking.protocol.reader)
         unknown = [trial for trial in chunk if trial.key not in decided]
         if retrying.only_failed:
@@ -76,6 +76,7 @@ def sorted_out(
             decided -= again.keys()
             unknown += again.values()
         yield SortedOut(known=[trial for trial in chunk if trial.key in decided], unknown=unknown)
+        number = at_once if unknown else min(2 * number, CHUNK)
 
 
 def _due(trials: Sequence[Trial], asking: "Asking", ledger: Ledger) -> tuple[Due[Trial], ...]:

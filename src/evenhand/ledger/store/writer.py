@@ -138,9 +138,13 @@ class Writer:
             self._wait(min(self._took, PAUSE_SECONDS))
 
     def _wait(self, seconds: float) -> None:
+        """From now, and no longer than was said before."""
+        loop = asyncio.get_running_loop()
+        until = loop.time() + seconds
         if self._timer is not None:
+            until = min(until, self._timer.when())
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, self._waited)
+        self._timer = loop.call_at(until, self._waited)
 
     def _flush(self) -> None:
         if self._timer is not None:

@@ -87,6 +87,10 @@ def chosen_answers(
     """
     said = {item: letters(text) for item, text in texts.items()}
     known, heard = _by_name(earlier), _heard(earlier)
+    long_said = {item: text for item, text in said.items() if not _short(text)}
+    for one in known:
+        same = len(_copied(long_said, one))
+        one.copied = not one.one.founding and same > 0 and 4 * same >= len(long_said)
     new = {item: text for item, text in said.items() if text not in heard.get(item, ())}
     long_ones = _repeated(new, short=False)
     asked = said.keys() if met is None else said.keys() & met
@@ -149,12 +153,14 @@ def _short(text: str) -> bool:
     return len(text) < SHORT
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Known:
     """What an earlier model says, in letters alone: in several variants, or before it was replaced, together, as a file
     may have some of each."""
 
     one: EarlierAnswers
+    copied: bool = False
+    """The file has many of its longer answers, so that the short ones are no accident either."""
     said: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
     also: dict[str, list[frozenset[str]]] = field(default_factory=dict[str, list[frozenset[str]]])
 
@@ -169,7 +175,7 @@ class _Known:
         """Also to another item that asks the same; there a short answer is the same by itself, as it is another
         team's."""
         if text in self.said.get(item, ()):
-            return self.one.own or not _short(text)
+            return self.one.own or self.copied or not _short(text)
         return not _short(text) and any(text in some for some in self.also.get(item, ()))
 
 

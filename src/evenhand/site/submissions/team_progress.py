@@ -95,7 +95,7 @@ def _missing(ledger: Ledger, one: Submission) -> tuple[int, int]:
 def place_in_line(found: Sequence[Submission], submission: str) -> int | None:
     """First those the owner has approved, in their turn; behind them those that wait for approval."""
     waiting = sorted(
-        (one for one in found if one.standing.stage == "confirmed"), key=lambda one: one.standing.confirmed or 0.0
+        (one for one in found if one.standing.stage == "confirmed"), key=lambda one: one.standing.confirmed_seq or 0
     )
     line = [one.id for one in (*queue(found), *waiting)]
     return line.index(submission) + 1 if submission in line else None

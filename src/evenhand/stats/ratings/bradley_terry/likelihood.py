@@ -59,7 +59,8 @@ class LikelihoodSlopes:
 
 
 def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half", near: FloatArray | None = None) -> Fit:
-    """Newton's method from equal strengths, or from those `near`, where a fit of nearly the same table ended.
+    """Newton's method from equal strengths, or from those `near`, where a fit of nearly the same table ended, if they
+    are the likelier: from strengths that the table speaks against the first step can go where the likelihood is flat.
 
     `gauge` numbers, for each model, the group within which its strength is told: mean 0 there. Every table row must lie
     within one group. Raises NoFiniteFit where the likelihood has no single finite maximum.
@@ -68,10 +69,14 @@ def fit(table: PairTable, *, gauge: Gauge, ties: Ties = "half", near: FloatArray
     with_ties = ties == "davidson"
     parameters = np.zeros(models + extra + with_ties)
     unknown = _unknown(gauge)
-    if near is not None:
-        parameters[:models] = near - unknown @ near
     here = _slopes(table, parameters, with_ties)
     reached = _log_likelihood(table, here)
+    if near is not None:
+        begun = parameters.copy()
+        begun[:models] = near - unknown @ near
+        there = _slopes(table, begun, with_ties)
+        if (likelier := _log_likelihood(table, there)) > reached:
+            parameters, here, reached = begun, there, likelier
     if extra:
         _refuse_entangled(_information(table, here), gauge)
     for _ in range(_ITERATIONS):
