@@ -239,7 +239,7 @@ class Case:
         """What a Python process printed."""
         here = os.pathsep.join(map(os.path.abspath, sys.path))
         environment = {**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": here}
-        # Else each start compiles all of our own modules, which takes longer than all else that it does.
+        # Else each start compiles all of our own modules, as it does nowhere but where this is set.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         done = subprocess.run(words, cwd=self.room, env=environment, capture_output=True, text=True)
         if done.returncode:

@@ -25,7 +25,7 @@ PARTS = (
     ("reply's JSON and fields", "models/wire/openai.py", "_reply"),
     ("body of the request", "models/wire/openai.py", "_body"),
     ("verdict read", "engine/tasks/asking.py", "_read"),
-    ("answers searched for orders to the judge", "engine/tasks/asking.py", "_candidates_wrote"),
+    ("answers searched for orders to the judge", "engine/tasks/asking.py", "_all_meant"),
     ("planned, and its cost foreseen", "engine/run/expected.py", "over"),
     ("claimed", "ledger/store/claims.py", "claim"),
     ("committed", "ledger/store/record.py", "commit"),
@@ -65,7 +65,9 @@ def print_parts(told: list[dict[tuple[str, int, str], tuple[Any, ...]]]) -> None
         return max(named, default=0.0)
 
     found = {words: spent(path, name) for words, path, name in PARTS}
-    in_ledger = {words for words, path, _ in PARTS if path.startswith(("ledger", "engine/run"))}
+    in_ledger = {
+        words for words, path, name in PARTS if path.startswith(("ledger", "engine/run")) or name == "_all_meant"
+    }
     loop = spent(*LOOP)
     found["loop, tasks and bookkeeping"] = loop - sum(value for words, value in found.items() if words not in in_ledger)
     total = sum(found.values())
