@@ -8,7 +8,7 @@ import pytest
 from evenhand.domain.submission import Approved, Published, Raised, Refused, Withdrawn, label
 from evenhand.ledger.submissions.store import tell
 from tests.site.desk import Desk, Team, opened, placed, words_of
-from tests.site.house import MODELS, House, refusal_of
+from tests.site.house import MODELS, REFERENCE, House, refusal_of
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_opponents_that_are_judged_on_are_told_beside_the_battle_file_that_lacks
     desk.judge(met, partial=True)
     tell(desk.ledger, met, Published(), person=other.id)
     one = team.confirmed()
-    drawn = Approved(budget=None, opponents=(*MODELS, label(met)), battles=12, reference_battles=3, seed=0)
+    drawn = Approved(budget=None, opponents=(MODELS[0], REFERENCE, label(met)), battles=12, reference_battles=3, seed=0)
     tell(desk.ledger, one, drawn, person="owner")
     desk.judge(one, opponents=drawn.opponents)
     told = (
