@@ -123,3 +123,15 @@ def test_a_file_in_which_nobody_chose_a_2_is_said_to_be_read_at_three_levels(sto
     assert run("import", tmp_path / "shy.csv", *to, "--levels", 5, "--replace").code == 0
     done = run(*aligned)
     assert done.code == 0, done.err
+
+
+def test_the_word_soft_in_a_protocol_or_a_reply_is_no_probability(store: str, tmp_path: Path):
+    rows: list[dict[str, object]] = [
+        {"item": label, "model_a": "v", "model_b": "w", "soft": 0.75, "protocol": word, "replies": [word]}
+        for label, word in zip(LABELS, ("soft", "hard", "soft", '"soft": 0.1'), strict=True)
+    ]
+    ranked = ("rank", "--store", store, "--soft", "--json")
+    imported(store, tmp_path, rows[:3])
+    assert run(*ranked).document["votes"] == 3
+    imported(store, tmp_path, [{**rows[0], "model_b": "x", "soft": None}])
+    says(run(*ranked).refused, "EH-SOFT-MIXED", "1 of 4 verdicts")

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from sqlalchemy import func, select
 
-from evenhand.domain.identity import draw
+from evenhand.domain.identity import Json, draw
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
@@ -97,13 +97,17 @@ def test_whatever_comes_they_say_what_the_record_says(before: list[Event], after
         agree(ledger, keys[1:])
 
 
+NOTED: tuple[dict[str, Json], ...] = ({}, {"protocol": "soft"}, {"replies": ["soft", '"soft": 0.5'], "file": "soft"})
+"""As imported verdicts have them."""
+
+
 def judged(number: int, *, item: int, replicate: int = 0) -> tuple[Trial, Judgement]:
     of = ITEMS[item].digest
     trial = Trial(
         item=of, responses=(ANSWERS[of, "amber"].digest, ANSWERS[of, "cyan"].digest), rater=JUDGE.key,
         condition=CONDITION.key, replicate=replicate,
     )  # fmt: skip
-    notes = {"soft": number / 1e4}
+    notes = NOTED[number % len(NOTED)] | ({} if number % 5 == 1 else {"soft": number / 1e4})
     verdict = Preference(value=1, levels=5)
     return trial, Judgement(
         trial=trial.key, verdict=verdict, reader=str(number), calls=(), run="r", at=1 / 3 + number, notes=notes

@@ -237,7 +237,9 @@ def judgements_in(
 
 
 def soft_in(notes: str) -> float:
-    return float(json.loads(notes)["soft"]) if SOFT in notes else float("nan")
+    """NaN where they have none: a protocol or a reply of a verdict from a file may be that very word."""
+    soft = json.loads(notes).get("soft") if SOFT in notes else None
+    return float("nan") if soft is None else float(soft)
 
 
 def _at(rows: Mapping[str, int], keys: Collection[str]) -> Codes:
