@@ -1,7 +1,7 @@
 """What intervals of agreement, of boards' correlation and of a gate's bounds say of a known truth."""
 
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -20,11 +20,9 @@ from evenhand.stats.reliability.one_sided import ObservedShare
 MARGINS = {"95 % one verdict": (0.95, 0.03, 0.02), "even verdicts": (0.45, 0.35, 0.20)}
 Errors: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 """Of the models of two boards in turn."""
-LARGE = 2_000_000
-"""Cases from which a truth without a formula is taken."""
 
 
-def _verdicts(rng: np.random.Generator, margins: str, alike: float, cases: int) -> tuple[np.ndarray, np.ndarray]:
+def drawn_verdicts(rng: np.random.Generator, margins: str, alike: float, cases: int) -> tuple[np.ndarray, np.ndarray]:
     """Of two raters: the same draw in a share `alike` of the cases, else two draws."""
     one, other = rng.choice((1.0, 0.0, -1.0), (2, cases), p=MARGINS[margins])
     return one, np.where(rng.random(cases) < alike, one, other)
@@ -32,37 +30,30 @@ def _verdicts(rng: np.random.Generator, margins: str, alike: float, cases: int) 
 
 def of_kappa(margins: str, alike: float, cases: int, rng: np.random.Generator) -> Found:
     """With these draws kappa's truth is the share `alike` itself."""
-    return Found.of([cohens_kappa(*_verdicts(rng, margins, alike, cases), np.arange(cases))], alike)
+    return Found.of(
+        [cohens_kappa(*drawn_verdicts(rng, margins, alike, cases), np.arange(cases))], truth("kappa", margins, alike)
+    )
 
 
 def of_ac1(margins: str, alike: float, cases: int, rng: np.random.Generator) -> Found:
-    found = gwets_ac1(*_verdicts(rng, margins, alike, cases), np.arange(cases))
-    return Found.of([found], _ac1_truth(margins, alike))
+    found = gwets_ac1(*drawn_verdicts(rng, margins, alike, cases), np.arange(cases))
+    return Found.of([found], truth("AC1", margins, alike))
 
 
-@cache
-def _ac1_truth(margins: str, alike: float) -> float:
-    value = gwets_ac1(*_verdicts(np.random.default_rng(0), margins, alike, LARGE), np.arange(LARGE)).value
-    assert value is not None
-    return value
+def truth(figure: str, margins: str, alike: float, *, either_way: bool = False) -> float:
+    """(pa - pe) / (1 - pe) of such draws, of as many cases as there can be."""
+    drawn = np.array(MARGINS[margins])
+    share = (drawn + drawn[::-1]) / 2 if either_way else drawn
+    agreed = alike + (1 - alike) * float(drawn @ drawn)
+    chance = float(share @ share) if figure == "kappa" else float(share @ (1 - share)) / (len(share) - 1)
+    return (agreed - chance) / (1 - chance)
 
 
 def of_either_way(figure: str, margins: str, alike: float, cases: int, rng: np.random.Generator) -> Found:
     """Where nothing says which of two sides is named first, however often the same one happens to be."""
-    found = _either_way(figure, *_verdicts(rng, margins, alike, cases))
-    return Found.of([found], _either_way_truth(figure, margins, alike))
-
-
-def _either_way(figure: str, one: np.ndarray, other: np.ndarray) -> Estimate:
     rate = cohens_kappa if figure == "kappa" else gwets_ac1
-    return rate(one, other, np.arange(len(one)), either_way=True)
-
-
-@cache
-def _either_way_truth(figure: str, margins: str, alike: float) -> float:
-    value = _either_way(figure, *_verdicts(np.random.default_rng(0), margins, alike, LARGE)).value
-    assert value is not None
-    return value
+    found = rate(*drawn_verdicts(rng, margins, alike, cases), np.arange(cases), either_way=True)
+    return Found.of([found], truth(figure, margins, alike, either_way=True))
 
 
 def of_heavy(figure: str, heavy: int, rest: int, rng: np.random.Generator) -> Found:

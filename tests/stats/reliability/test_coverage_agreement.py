@@ -1,13 +1,16 @@
 """Claims about how often intervals of agreement, of boards and of a gate hold the truth, by simulation."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 
 from bench.coverage import covered
-from bench.coverage_agreement import DESIGNS
+from bench.coverage_agreement import DESIGNS, MARGINS, drawn_verdicts, truth
+from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import clustered_share
+from evenhand.stats.reliability.agreement.kappa import cohens_kappa, gwets_ac1
 
 
 @pytest.mark.slow
@@ -18,6 +21,17 @@ def test_intervals_hold_the_truth(design: str):
     often = 300 * found.printed
     if often >= 100:
         assert found.held >= 0.93 - 3 * math.sqrt(0.93 * 0.07 / often), found
+
+
+@pytest.mark.parametrize("either_way", [False, True])
+@pytest.mark.parametrize("margins", MARGINS)
+@pytest.mark.parametrize(("figure", "rate"), [("kappa", cohens_kappa), ("AC1", gwets_ac1)])
+def test_the_truth_is_what_very_many_cases_show(
+    figure: str, rate: Callable[..., Estimate], margins: str, either_way: bool
+):
+    one, other = drawn_verdicts(np.random.default_rng(1), margins, 0.6, 100_000)
+    shown = rate(one, other, np.arange(len(one)), either_way=either_way).value
+    assert truth(figure, margins, 0.6, either_way=either_way) == pytest.approx(shown, abs=0.01)
 
 
 def test_both_orders_of_a_pair_offset_each_other_in_the_first_positions_interval():
