@@ -338,6 +338,7 @@ class _Clustering:
         if not heavy.any():
             return
         pairs, beyond = self.cells.pairs, np.arange(self.cells.pairs.models, self.cells.width)
+        before, root = np.zeros(0), np.zeros((0, 0))
         for item, cells, weight in rows.of_items(heavy):
             pair = self.cells.pair[cells]
             models = np.unique(np.concatenate((pairs.first[pair], pairs.second[pair]))).astype(np.int64)
@@ -348,12 +349,14 @@ class _Clustering:
             np.add.at(own, np.searchsorted(models, pairs.second[pair]), -pull)
             own[len(models) :] = [float(extra[cells] @ weight) for extra in self.cells.extras]
             information = self.cells.information(cells, weight, models)
-            yield item, touched, without_itself(own, information, self.bread[np.ix_(touched, touched)])
+            if not np.array_equal(touched, before):  # most often all items touch the same: all there are
+                root, _ = square_roots(self.bread[np.ix_(touched, touched)])
+                before = touched
+            yield item, touched, without_itself(own, information, root)
 
 
-def without_itself(score: FloatArray, information: FloatArray, bread: FloatArray) -> FloatArray:
-    """(I - information bread)^-1 score, as far as a cluster does not carry something alone."""
-    root, _ = square_roots(bread)
+def without_itself(score: FloatArray, information: FloatArray, root: FloatArray) -> FloatArray:
+    """(I - information bread)^-1 score, as far as a cluster does not carry something alone; bread = root root'."""
     leverage, turn = np.linalg.eigh(root.T @ information @ root)
     turned = root @ turn
     return score + information @ (turned @ ((turned.T @ score) * left_out(np.maximum(leverage, 0.0))))
