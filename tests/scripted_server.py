@@ -634,9 +634,9 @@ def server_process(*arguments: str) -> Generator[str]:
         yield base_url
 
 
-def doomed(at: int) -> tuple[str, ...]:
-    """What stands before a command so that a scripted server kills it at its request of this number."""
-    return ("sh", "-c", f'OPENAI_API_KEY=killed-at-{at}-process-$$ exec "$0" "$@"')
+def doomed(at: int) -> dict[str, str]:
+    """Variables of a command (of `warm`) that a scripted server kills at its request of this number."""
+    return {"OPENAI_API_KEY": f"killed-at-{at}-process-$$"}
 
 
 async def _serve(script: Script, port: int) -> None:

@@ -46,7 +46,7 @@ READ_AT_THE_START = ("PYTHONPATH", "PYTHONWARNINGS")
 
 
 class Forked:
-    """What `subprocess.Popen` is to a program that is started."""
+    """What `subprocess.Popen` is to a program that is started. `$$` in a variable is its process id, as in a shell."""
 
     def __init__(self, call: str, arguments: Sequence[str], *, cwd: Path, env: Mapping[str, str]) -> None:
         of_python = {name for name in env if name.startswith("PYTHON")} - {*READ_AT_THE_START}
@@ -341,7 +341,7 @@ def _become(asked: _Asked) -> int:
     os.close(ended)
     os.chdir(asked.words["cwd"])
     os.environ.clear()
-    os.environ.update(asked.words["env"])
+    os.environ.update({name: value.replace("$$", str(os.getpid())) for name, value in asked.words["env"].items()})
     time.tzset()
     tempfile.tempdir = None
     if asked.words["env"].get("PYTHONWARNINGS") == "error":

@@ -6,7 +6,7 @@ import random
 import re
 import signal
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,7 +39,9 @@ class Killed:
     """How the two ended that were left to themselves after the last kill."""
 
 
-def killing(start: "Callable[[Sequence[str]], subprocess.Popen[str]]", *, kills: int, lots: random.Random) -> Killed:
+def killing(
+    start: "Callable[[Mapping[str, str]], subprocess.Popen[str]]", *, kills: int, lots: random.Random
+) -> Killed:
     """One process, and then two at once, of which now the one and now the other is started again. The server kills each
     at one of its requests, with which others may be at any moment of theirs; who comes when the budget is spent asks
     nothing and is not killed."""
@@ -58,7 +60,7 @@ def killing(start: "Callable[[Sequence[str]], subprocess.Popen[str]]", *, kills:
         done += ended(pair[place]).code == -signal.SIGKILL
         pair[place] = begun()
     done += sum(ended(process).code == -signal.SIGKILL for process in pair)
-    left = [start(()), start(())]
+    left = [start({}), start({})]
     return Killed(kills=done, last=tuple(ended(process) for process in left))
 
 
@@ -126,7 +128,7 @@ def command_killed(here: Workplace, name: str, *, kills: int, budget: float, siz
         asked = (*task.words(here.folder, size), task.address, url, "--endpoint-name", "scripted", "--json", "--quiet")
         asked = (*asked, *PACE, "--price", f"input={INPUT},output={OUTPUT}")
         dear = (*asked, "--max-cost", f"{budget}")
-        told = killing(lambda doom: here.start_anew(*dear, before=doom), kills=kills, lots=random.Random(seed))
+        told = killing(lambda doom: here.start(*dear, **doom), kills=kills, lots=random.Random(seed))
         spent = billed(url)
         assert [one.code for one in told.last] == [3, 3], told.last
         assert any(
@@ -165,7 +167,7 @@ def worker_killed(here: Workplace, *, kills: int, budget: float, battles: int, s
         for entry in entries:
             entry.approve(budget)
         once = ("worker", "--once", *given)
-        told = killing(lambda doom: here.start_anew(*once, before=doom), kills=kills, lots=random.Random(seed))
+        told = killing(lambda doom: here.start(*once, **doom), kills=kills, lots=random.Random(seed))
         spent = billed(url)
         assert {entry.stands.stage for entry in entries} == {"stopped"}
         assert all(entry.spent() <= budget for entry in entries)
@@ -201,7 +203,7 @@ def test_kills_before_any_reply_keep_the_budget_also_where_every_character_is_a_
         while True:
             # Two go out before a reply is heard; of the later runs, which may have money for one alone, one is enough.
             reached = stats(url)["requests"] + (1 if kills else 2)
-            process = here.start_anew(*asked, "--max-cost", f"{budget}")
+            process = here.start(*asked, "--max-cost", f"{budget}")
             until(
                 url,
                 lambda seen, process=process, least=reached: process.poll() is not None or seen["requests"] >= least,
