@@ -114,12 +114,31 @@ def test_of_very_many_the_faults_are_listed_whole_and_the_rest_is_drawn_by_seed(
     assert [order.index(case.item) for case in found.cases] == sorted(order.index(item) for item in drawn)
 
 
+def contradicting(item: str, first: str, second: str) -> int:
+    """Fifteen of twenty."""
+    return 1 if int(item) < 15 else amber_always(item, first, second)
+
+
 def test_faults_that_fill_the_list_alone_still_leave_room_for_a_sample(ledger: Ledger):
-    numbered(20).judged(ledger, lambda item, first, second: 1 if int(item) < 15 else amber_always(item, first, second))
+    """Of 30 a tenth is left for the others, a case of two, and what no case with a fault fills up."""
+    numbered(20).judged(ledger, contradicting)
     found = listed(ledger, most=30)
-    assert (found.disagreeing, found.listed) == (15, 32), (
-        "30 of the faults, and one case of two in a tenth of the limit"
-    )
+    assert (found.disagreeing, found.with_a_fault) == (15, 15)
+    assert (found.listed, found.faulty, len(found.cases)) == (30, 13, 15)
+    drawn = [{case.item for case in listed(ledger, most=30, seed=seed).cases} for seed in (0, 0, 1, 2, 3)]
+    assert drawn[0] == drawn[1]
+    assert len(set.union(*drawn)) > 15, "another seed, others"
+
+
+def test_what_is_worth_reading_first_is_listed_whatever_is_left_out(ledger: Ledger):
+    numbered(20).judged(ledger, contradicting)
+    for seed in range(5):
+        found = report(ledger, most=26, seed=seed)
+        digest = {item.label: item.digest for item in found.items}
+        first = {(digest[one.item], one.models) for one in found.reading.cases}
+        assert len(first) == 12
+        assert first <= {(case.item, case.models) for case in found.cases.cases}
+        assert (found.cases.listed, found.cases.faulty) == (26, 12)
 
 
 def test_a_case_is_called_alike_in_every_report(ledger: Ledger):

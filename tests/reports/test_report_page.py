@@ -217,6 +217,14 @@ def test_a_sampled_list_says_so_at_the_top_and_no_other_does(ledger: Ledger, tmp
     tells(page, "50 judgements", "25 pairs of answers")
 
 
+def test_a_list_without_room_for_all_faults_says_how_many_there_are_and_where(ledger: Ledger, tmp_path: Path):
+    """54 of 60 cases contradict themselves; of 60 judgements six are left for others."""
+    numbered(60).judged(ledger, lambda item, first, _: 1 if int(item) >= 6 or first == "amber" else -1)
+    page = page_of(ledger, tmp_path, most=60)
+    top = page[: page.index('<dl class="tiles">')]
+    tells(top, "60 of 120", "of 54 pairs of answers", "failure 27,", "others 3,", "export --judgements")
+
+
 def test_the_summary_says_who_leads_what_it_cost_and_where_the_judge_wavers(ledger: Ledger):
     numbered(10).judged(ledger, some_faults)
     said = summary(report(ledger))

@@ -40,8 +40,9 @@ class ReportOptions:
 def command(ctx: click.Context, given: ReportOptions) -> None:
     """One HTML file that can be mailed: the board, how far its judge can be trusted, and every judgement to look at.
 
-    It needs no network and opens from disk. Of more than 20,000 judgements it lists those that disagree or failed, and
-    a sample of the others. FILES of battles, as `rank` reads them, make a report by themselves, without a ledger.
+    It needs no network and opens from disk. Of more than 20,000 judgements it lists so many: of those that disagree or
+    failed as many as find room, and a sample of the others. FILES of battles, as `rank` reads them, make a report by
+    themselves, without a ledger.
     """
     from evenhand.cli.read.reporting import reported
 

@@ -1,10 +1,12 @@
 """Which judgements a report lists: an item and two models is one case, with every showing of it.
 
-All of them up to a limit; beyond it every case with a disagreement or a failure, and a seeded sample of the others.
+All of them up to a limit; beyond it cases with a disagreement or a failure, as many as find room, and a sample of the
+others. What finds no room is left out by lots of a seed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +18,9 @@ from evenhand.ledger.store.columns import joint
 from evenhand.stats.ratings.codes import Codes
 
 MOST = 20_000
-"""Judgements up to which all are listed."""
+"""Judgements that are listed."""
 _LEAST_SAMPLE = 0.1
-"""Of the limit: so many judgements without a fault are drawn however many there are with one."""
+"""Of the limit: so much is left for judgements without a fault, however many there are with one."""
 
 Counts = npt.NDArray[np.intp]
 
@@ -53,7 +55,8 @@ class CaseList:
     """Cases on record."""
     disagreeing: int
     failing: int
-    """Of the cases on record."""
+    with_a_fault: int
+    """One of the two, or both; of the cases on record."""
 
     @property
     def listed(self) -> int:
@@ -64,17 +67,36 @@ class CaseList:
     def sampled(self) -> bool:
         return len(self.cases) < self.pairs
 
+    @property
+    def faulty(self) -> int:
+        """Cases in the list with a disagreement or a failure."""
+        return sum(case.disagrees or case.failed for case in self.cases)
 
-def case_list(results: Sequence[Results], items: Sequence[str], *, seed: int, most: int = MOST) -> CaseList:
-    """Of the judgements of one or more boards on the same answers; `items` are digests in the benchmark's order."""
+
+CaseName: TypeAlias = tuple[str, tuple[str, str]]
+"""The item's digest, and the two models by name."""
+
+
+def case_list(
+    results: Sequence[Results],
+    items: Sequence[str],
+    *,
+    seed: int,
+    most: int = MOST,
+    first: Collection[CaseName] = (),
+) -> CaseList:
+    """Of the judgements of one or more boards on the same answers; `items` are digests in the benchmark's order.
+
+    `first`: cases that are listed whatever is left out."""
     table = _Table.of(results, items)
-    kept = table.kept(seed, most)
+    kept = table.kept(seed, most, first)
     return CaseList(
         cases=tuple(table.case(number) for number in kept),
         judgements=len(table.case_of_row),
         pairs=len(table.size),
         disagreeing=int(np.count_nonzero(table.disagrees)),
         failing=int(np.count_nonzero(table.failed)),
+        with_a_fault=int(np.count_nonzero(table.faulty)),
     )
 
 
@@ -121,16 +143,33 @@ class _Table:
     def disagrees(self) -> npt.NDArray[np.bool_]:
         return self.lowest < self.highest
 
-    def kept(self, seed: int, most: int) -> list[int]:
+    @property
+    def faulty(self) -> npt.NDArray[np.bool_]:
+        return self.disagrees | self.failed
+
+    def kept(self, seed: int, most: int, first: Collection[CaseName]) -> list[int]:
         """In the order of the benchmark, which is that of the numbers."""
         if len(self.case_of_row) <= most:
             return list(range(len(self.size)))
-        faulty = self.disagrees | self.failed
-        room = max(int(_LEAST_SAMPLE * most), most - int(self.size[faulty].sum()))
-        kept = np.flatnonzero(faulty).tolist()
-        drawn = self._drawn(np.flatnonzero(~faulty), seed)
-        fit = int(np.searchsorted(np.cumsum(self.size[drawn]), room, side="right"))
-        return sorted([*kept, *drawn[:fit].tolist()])
+        kept = self._numbers(first)
+        for some, room in ((self.faulty, most - int(_LEAST_SAMPLE * most)), (~self.faulty, most)):
+            wanted = some.copy()
+            wanted[kept] = False
+            drawn = self._drawn(np.flatnonzero(wanted), seed)
+            left = room - int(self.size[kept].sum())
+            fit = int(np.searchsorted(np.cumsum(self.size[drawn]), left, side="right"))
+            kept = np.concatenate([kept, drawn[:fit]])
+        return sorted(kept.tolist())
+
+    def _numbers(self, cases: Collection[CaseName]) -> npt.NDArray[np.intp]:
+        """Of those that are on record."""
+        item = {name: code for code, name in enumerate(self.items)}
+        model = {name: code for code, name in enumerate(self.models)}
+        found = np.zeros(len(self.size), dtype=np.bool_)
+        for of, (one, other) in cases:
+            if of in item and one in model and other in model:
+                found |= (self.item == item[of]) & (self.first == model[one]) & (self.second == model[other])
+        return np.flatnonzero(found)
 
     def _drawn(self, cases: npt.NDArray[np.intp], seed: int) -> npt.NDArray[np.intp]:
         """In an order by lots of their names."""

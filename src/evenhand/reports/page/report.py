@@ -137,7 +137,7 @@ class Report(BoardReport):
 
 
 def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: int = MOST) -> Report:
-    """`most`: judgements up to which all are listed. Raises RankError where the verdicts make no board."""
+    """`most`: judgements that are listed. Raises RankError where the verdicts make no board."""
     until = head(ledger)
     judged = counted_battles(ledger, studies.board)
     judge = _judge(judged)
@@ -151,17 +151,20 @@ def report_of(ledger: Ledger, studies: ReportStudies, *, seed: int = 0, most: in
     names = [one.id for one in ran]
     people, unknown = _people(ledger, studies, seed)
     numbers = {key: f"person {number}" for key, number in people_among(studies.everything).items()}
+    reading, digests = reading_list(board, people), [item.digest for item in items]
+    by_label = {item.label: item.digest for item in items}
+    first = [(by_label.get(one.item, ""), one.models) for one in reading.cases]
     return Report(
         ledger=ledger,
         studies=studies,
         board=board,
         people=people,
         people_unknown=unknown,
-        reading=without_names(reading_list(board, people), numbers),
+        reading=without_names(reading, numbers),
         judged=judged,
         graded=graded,
         items=tuple(items),
-        cases=case_list(results, [item.digest for item in items], seed=seed, most=most),
+        cases=case_list(results, digests, seed=seed, most=most, first=first),
         scores=tuple(replace(one, judge=judge) for one in _scores(ledger, studies, judged, items, seed)),
         grades=_grades(ledger, judged),
         audits=None if board.origin.human else latest_audits(ledger, board.origin),

@@ -72,10 +72,16 @@ def sampling(report: Report) -> str | None:
     cases = report.cases
     if not cases.sampled:
         return None
+    fault = "with a disagreement or a failure"
+    what = (
+        f"every pair of answers {fault}, and of the others a sample drawn with seed {report.seed}"
+        if cases.faulty == cases.with_a_fault
+        else f"of {cases.with_a_fault:,} pairs of answers {fault} {cases.faulty:,}, and of the others "
+        f"{len(cases.cases) - cases.faulty:,}, drawn with seed {report.seed}"
+    )
     return (
-        f"The list of judgements holds {cases.listed:,} of {cases.judgements:,}: every pair of answers with a "
-        f"disagreement or a failure, and of the others a sample drawn with seed {report.seed}. Board, tables and "
-        "pictures rest on all of them."
+        f"The list of judgements holds {cases.listed:,} of {cases.judgements:,}: {what}. Board, tables and pictures "
+        "rest on all of them, and `evenhand export --judgements --out judgements.csv` writes them all."
     )
 
 
