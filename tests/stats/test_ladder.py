@@ -5,9 +5,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from evenhand.stats.intervals import clustered_mean
-from evenhand.stats.ladder import BIAS, Told, expected_bias, reserve_share, rounded, step
+from evenhand.stats.ladder import BIAS, MISSED, Told, expected_bias, fewest_new, reserve_share, rounded, step
 
 SHOWN = (1, 0, 1, 0, 1, 0, 1, 0)
 NEW = (1, 1, 1, 0, 1, 1, 1, 0)
@@ -133,3 +134,15 @@ def test_a_team_that_climbs_is_shown_no_more_than_the_table_expects() -> None:
     at_the_end = [one[200] for one in teams]
     error = float(np.std(at_the_end, ddof=1)) / math.sqrt(len(teams))
     assert abs(float(np.mean(at_the_end)) - BIAS["ladder"][200]) <= 2 * error
+
+
+@pytest.mark.parametrize(("items", "reserve", "wanted"), [(700, 210, 65), (700, 70, 196), (60, 18, 42), (20, 7, 18)])
+def test_so_many_new_answers_are_as_good_as_sure_to_have_five_in_reserve(items: int, reserve: int, wanted: int) -> None:
+    assert fewest_new(items, reserve, among=5) == wanted
+    drawn = np.random.default_rng(1).hypergeometric(reserve, items - reserve, wanted, 100_000)
+    assert int(drawn.min()) >= 5
+    assert stats.hypergeom.cdf(4, items, reserve, wanted) <= MISSED < stats.hypergeom.cdf(4, items, reserve, wanted - 1)
+
+
+def test_no_number_of_new_answers_has_five_in_a_reserve_of_four() -> None:
+    assert fewest_new(20, 4, among=5) == 21

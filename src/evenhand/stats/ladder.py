@@ -1,8 +1,11 @@
 """A withheld test that is asked again and again: which figure is shown, which is published, what bias to expect."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from math import comb
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
@@ -73,6 +76,23 @@ def reserve_share(scores: Sequence[float], *, publications: int, level: float = 
     if publications < 1:
         raise ValueError(f"It is one publication at least, not {publications}.")
     return clustered_mean(scores, list(range(len(scores))), level=1 - (1 - level) / publications)
+
+
+MISSED = 1e-6
+"""How likely so many new answers as `fewest_new` says may be to leave fewer than are wanted in the reserve."""
+
+
+@cache
+def fewest_new(items: int, reserve: int, *, among: int) -> int:
+    """How many of all items take in `among` of the reserve, wherever they are, as its lots were drawn: but for one time
+    in a million, so that whoever is told whether they did learns nothing. More than there are, where the reserve has
+    not so many."""
+
+    def missed(some: int) -> float:
+        few = range(min(among, some + 1))
+        return sum(comb(reserve, one) * comb(items - reserve, some - one) for one in few) / comb(items, some)
+
+    return bisect_left(range(items + 1), True, key=lambda some: missed(some) <= MISSED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

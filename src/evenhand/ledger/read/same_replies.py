@@ -2,9 +2,9 @@
 finds the decision in what it said, and under whichever names the question and the answers are on record."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 
 from evenhand.domain.item import Item
 from evenhand.domain.response import REFERENCE, Response
@@ -94,6 +94,31 @@ def answered_as_the_reference(ledger: Ledger, items: Iterable[Item]) -> set[str]
                 elif model == REFERENCE and item in asked:
                     references.setdefault(said, set()).add(item)
     return {item for said, those in references.items() if said in others for item in those}
+
+
+def asked_in(ledger: Ledger, items: Iterable[str]) -> dict[str, str]:
+    """By item, these and others on record that ask the same, which question that is."""
+    every = questions_on_record(ledger)
+    asked = {every[item] for item in items}
+    return {item: json.dumps(question) for item, question in every.items() if question in asked}
+
+
+def answers_since(ledger: Ledger, items: Iterable[str], *, but_of: Collection[str]) -> list[tuple[int, Response]]:
+    """All that models, but for some, ever answered to these items, each with the number at which it first stood."""
+    table, chosen = schema.responses, schema.response_choices
+    first = func.min(chosen.c.seq)
+    query = (
+        select(first, table)
+        .join(chosen, chosen.c.response == table.c.digest)
+        .where(table.c.model.not_in(sorted(but_of)), table.c.alteration.is_(None))
+        .group_by(table.c.digest)
+    )
+    with ledger.reading() as connection:
+        return [
+            (row[0], rows.response_from(row))
+            for some in chunks(sorted(items))
+            for row in connection.execute(query.where(chosen.c.item.in_(some)))
+        ]
 
 
 def answers_ever(ledger: Ledger, items: Iterable[str]) -> list[Response]:

@@ -87,7 +87,7 @@ def chosen_answers(
     """
     said = {item: letters(text) for item, text in texts.items()}
     known, heard = _by_name(earlier), _heard(earlier)
-    long_said = {item: text for item, text in said.items() if not _short(text)}
+    long_said = {item: text for item, text in said.items() if not is_short(text)}
     for one in known:
         same = len(_copied(long_said, one))
         one.copied = not one.one.founding and same > 0 and 4 * same >= len(long_said)
@@ -147,7 +147,8 @@ def letters(text: str) -> str:
     return words_to_the_eye(text).replace(" ", "")
 
 
-def _short(text: str) -> bool:
+def is_short(text: str) -> bool:
+    """Of letters alone."""
     if not text.isascii():
         return sum(2 if unicodedata.east_asian_width(one) in "WF" else 1 for one in text) < SHORT
     return len(text) < SHORT
@@ -175,8 +176,8 @@ class _Known:
         """Also to another item that asks the same; there a short answer is the same by itself, as it is another
         team's."""
         if text in self.said.get(item, ()):
-            return self.one.own or self.copied or not _short(text)
-        return not _short(text) and any(text in some for some in self.also.get(item, ()))
+            return self.one.own or self.copied or not is_short(text)
+        return not is_short(text) and any(text in some for some in self.also.get(item, ()))
 
 
 def _by_name(earlier: Iterable[EarlierAnswers]) -> list[_Known]:
@@ -220,8 +221,8 @@ def _repeated(here: Mapping[str, str], *, short: bool = True) -> set[str]:
     """The items of long ones that are there more than once, and of the most frequent short one where there are more
     than a few, if these are asked for."""
     count = Counter(here.values())
-    texts = {text for text, times in count.items() if times > 1 and not _short(text)}
-    shortest = max((text for text in count if _short(text)), key=lambda text: (count[text], text), default="")
+    texts = {text for text, times in count.items() if times > 1 and not is_short(text)}
+    shortest = max((text for text in count if is_short(text)), key=lambda text: (count[text], text), default="")
     if short and count[shortest] >= FEWEST:
         texts.add(shortest)
     return {item for item, text in here.items() if text in texts}

@@ -4,14 +4,16 @@ import hmac
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
+from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import Judged, Published, labelled
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.as_of import AsOf
-from evenhand.ledger.read.projection import StudyOnRecord, studies
-from evenhand.ledger.read.same_replies import answers_ever
+from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
+from evenhand.ledger.read.same_replies import answers_since, asked_in
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake
@@ -21,10 +23,10 @@ from evenhand.ledger.submissions.store import (
     submissions_on_record,
     submitted_models,
 )
-from evenhand.reports.board.chosen import letters
+from evenhand.reports.board.chosen import is_short, letters
 from evenhand.reports.board.released import FEWEST
 from evenhand.reports.receipts.row import rows_with
-from evenhand.stats.ladder import ExpectedBias, expected_bias, reserve_share, rounded, step
+from evenhand.stats.ladder import ExpectedBias, expected_bias, fewest_new, reserve_share, rounded, step
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,11 +176,11 @@ def published_figures(ledger: Ledger, intake: Intake) -> list[PublishedFigure]:
         return []
     ever = [(_first_published(one), one) for one in submissions_on_record(ledger, intake=intake.id)]
     in_turn = [one for at, one in sorted(ever, key=lambda one: one[0] or 0) if at is not None]
-    near = _near_another(ledger, intake, in_turn)
+    new = _new_answers(ledger, intake, in_turn) if intake.terms.reserved else {}
     found = [
         PublishedFigure(
             submission=one,
-            share=near.get(one.id) or _published(ledger, intake, one, len(in_turn)),
+            share=_published(ledger, intake, one, new=new.get(one.id, {}), publications=len(in_turn)),
             publications=len(in_turn),
         )
         for one in in_turn
@@ -191,34 +193,39 @@ def _first_published(one: Submission) -> int | None:
     return next((event.seq for event in one.events if isinstance(event.said, Published)), None)
 
 
-def _near_another(ledger: Ledger, intake: Intake, in_turn: Sequence[Submission]) -> dict[str, Estimate]:
-    """By submission, why it has no figure: those of two files that say the same on all but a few items of the reserve
-    would tell, taken from each other, how single ones were decided. Whichever came first keeps its own, for good."""
-    reserved = sorted(intake.terms.reserved)
-    if not reserved or len(in_turn) < 2:
-        return {}
-    said: dict[str, dict[str, str]] = {one.label: {} for one in in_turn}
-    for answer in answers_ever(ledger, reserved):
-        if answer.model in said:
-            said[answer.model][answer.item] = letters(answer.text)
-    found: dict[str, Estimate] = {}
-    shown: list[Submission] = []
+_Said: TypeAlias = tuple[str, str]
+"""An answer in letters alone, and the item; of a longer one the question, as other items may ask the same."""
+
+
+def _new_answers(ledger: Ledger, intake: Intake, in_turn: Sequence[Submission]) -> dict[str, dict[str, _Said]]:
+    """By submission and item those of its answers that nobody knows anything about: given by none that was published
+    before, with or without a figure, withdrawn or not; nor, but for short ones, which are the same by themselves, by
+    any model whose verdicts are told one by one. Where each figure rests on five of these, none is left of any that
+    are added and taken from each other with less."""
+    question = asked_in(ledger, [one.digest for one in items_of(ledger, intake.board.data)])
+    told_apart = {REFERENCE, *(label for label, one in submitted_models(ledger).items() if one.ladder)}
+    by_model: dict[str, list[tuple[int, str, _Said]]] = {}
+    for at, answer in answers_since(ledger, question, but_of=told_apart - {one.label for one in in_turn}):
+        text = letters(answer.text)
+        said = (text, answer.item if is_short(text) else question[answer.item])
+        by_model.setdefault(answer.model, []).append((at, answer.item, said))
+    others = [one for model, some in by_model.items() if model not in told_apart for one in some]
+    published, found = set[_Said](), dict[str, dict[str, _Said]]()
     for one in in_turn:
-        mine = said[one.label]
-        for other in shown:
-            theirs = said[other.label]
-            if 0 < sum(mine.get(item) != theirs.get(item) for item in reserved) < FEWEST:
-                why = f"on the reserve fewer than {FEWEST} of its answers are other than those of {other.entered.shown}"
-                found[one.id] = Estimate(value=None, reason=f"{why}, which was published before")
-                break
-        else:
-            shown.append(one)
+        until = _as_of(ledger, one).answer
+        known = published | {said for at, _, said in others if at <= until and not is_short(said[0])}
+        mine = [(item, said) for _, item, said in by_model.get(one.label, ())]
+        found[one.id] = {item: said for item, said in mine if said not in known}
+        published |= {said for _, said in mine}
     return found
 
 
-def _published(ledger: Ledger, intake: Intake, one: Submission, publications: int) -> Estimate:
+def _published(
+    ledger: Ledger, intake: Intake, one: Submission, *, new: Mapping[str, _Said], publications: int
+) -> Estimate:
     """As its receipt found the record, whatever was judged or replaced since: of two figures that differ in one item
-    everybody would read its verdict."""
+    everybody would read its verdict. How many answers have to be `new` is counted over all items, so that whether there
+    is a figure does not tell which are in reserve; and the reason is one, whichever of the two it is."""
     judged = one.standing.judged
     receipt: Mapping[str, Json] = {} if judged is None else judged.receipt
     if not intake.terms.reserved:
@@ -229,9 +236,14 @@ def _published(ledger: Ledger, intake: Intake, one: Submission, publications: in
     key = placed.get("key") if isinstance(placed, Mapping) else None
     chosen = [study for study in studies(ledger) if study.key == key]
     scores = item_scores(judged_battles(ledger, chosen, as_of=_as_of(ledger, one)), one.label) if chosen else {}
-    kept = [score for item, score in sorted(scores.items()) if item in intake.terms.reserved]
+    reserved = scores.keys() & {*intake.terms.reserved}
+    kept = [scores[item] for item in sorted(reserved)]
     if len(kept) < FEWEST:
         return Estimate(value=None, reason=f"fewer than {FEWEST} items of the reserve have a verdict")
+    resting_on = {new[item] for item in reserved & new.keys()}
+    wanted = fewest_new(len(items_of(ledger, intake.board.data)), len(intake.terms.reserved), among=FEWEST)
+    if len({*new.values()}) < wanted or len(resting_on) < FEWEST:
+        return Estimate(value=None, reason="too few of its answers are new beside what was published before")
     share = reserve_share(kept, publications=publications)
     return Estimate(
         value=rounded(kept),
