@@ -1,11 +1,11 @@
 """Columns of what the record holds beyond those that are known."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, Select, Table, func, select, text
+from sqlalchemy import Connection, Select, Table, func, select
 
 from evenhand.ledger.read.answers import models_and_words
 from evenhand.ledger.read.columns.record_columns import (
@@ -25,15 +25,20 @@ from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.scan import FIRST, REST, SECOND, TELLING, soft_in
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import fetched
+from evenhand.ledger.store.links import driver_of
 from evenhand.ledger.store.record import chunks
 from evenhand.stats.ratings.codes import Codes
 
 _FEW = 20_000
 """Trials whose links are looked up one by one."""
-_AT_ONCE = 10_000
-"""Trials of which SQLite makes one text."""
+_AT_ONCE = 500
+"""Rows of which SQLite makes one text: a longer one takes it several times as long, as it grows by being copied."""
+_TEXTS = 20
+"""Such texts that are told apart together."""
 _DIGEST, _A_PAIR = 64, 136
 """Letters of a digest, and of a stored list of two."""
+Letters: TypeAlias = npt.NDArray[np.uint8]
+"""Of texts of one width, row by row."""
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 _OUT_OF_ORDER = 10_000
 """Numbers of judgements below the newest that may come later: writers of a server commit side by side."""
@@ -97,6 +102,13 @@ _JUDGED: Select[*tuple[Any, ...]] = select(
     schema.judgements.c.notes,
     schema.judgements.c.trial,
 )
+_BETWEEN = "FROM judgements WHERE seq > ? AND seq <= ?"
+_TOLD_NOTHING = f"""
+SELECT count(*), sum(notes = '{{}}'), min(at), max(at), group_concat(seq), group_concat(coalesce(verdict, reason), '\n'),
+group_concat(trial) {_BETWEEN}
+"""
+_WHEN = f"SELECT at {_BETWEEN} ORDER BY seq"
+_EACH_JUDGED = f"SELECT seq, at, coalesce(verdict, reason), notes, trial {_BETWEEN}"
 
 
 def _judged_after(
@@ -104,24 +116,56 @@ def _judged_after(
 ) -> tuple[dict[str, npt.NDArray[Any]], list[str] | None]:
     """Each judgement after this number, and the keys of their trials where they are few."""
     parts = [no_rows("seq", "at", "ending", "note", "soft") | {"on": no_keys()}]
+    if not last and (driver := driver_of(connection)) is not None:
+        return joined([*parts, *_judged_together(driver, names)]), None
     asked: list[str] | None = []
     for some in fetched(connection, _JUDGED.where(schema.judgements.c.seq > last)):
-        seq, at, ending, notes, key = zip(*some, strict=True)
-        untold = notes.count("{}") == len(notes)  # the database would look through each for every word
-        note, soft = ([""], [np.nan]) if untold else zip(*map(_told, notes), strict=True)
-        parts.append(
-            {
-                "seq": np.array(seq, dtype=np.int64),
-                "at": np.array(at, dtype=np.float64),
-                "ending": names.codes("ending", ending),
-                "note": np.broadcast_to(names.codes("note", note), len(seq)),
-                "soft": np.broadcast_to(np.array(soft, dtype=np.float64), len(seq)),
-                "on": keys_of(key),
-            }
-        )
+        parts.append(_judged_one_by_one(some, names))
         if asked is not None:
-            asked = [*asked, *key] if len(asked) < _FEW else None
+            asked = [*asked, *(key for *_, key in some)] if len(asked) < _FEW else None
     return joined(parts), asked
+
+
+def _judged_one_by_one(rows: Sequence[tuple[Any, ...]], names: Names) -> dict[str, npt.NDArray[Any]]:
+    seq, at, ending, notes, key = zip(*rows, strict=True)
+    untold = notes.count("{}") == len(notes)  # the database would look through each for every word
+    note, soft = ([""], [np.nan]) if untold else zip(*map(_told, notes), strict=True)
+    return {
+        "seq": np.array(seq, dtype=np.int64),
+        "at": np.array(at, dtype=np.float64),
+        "ending": names.codes("ending", ending),
+        "note": np.broadcast_to(names.codes("note", note), len(seq)),
+        "soft": np.broadcast_to(np.array(soft, dtype=np.float64), len(seq)),
+        "on": keys_of(key),
+    }
+
+
+def _judged_together(driver: Any, names: Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
+    """All judgements, by SQLite, as trials are read."""
+    first, last = driver.execute("SELECT coalesce(min(seq), 1), coalesce(max(seq), 0) FROM judgements").fetchone()
+    for begin in range(first - 1, last, _AT_ONCE * _TEXTS):
+        between = (begin, begin + _AT_ONCE * _TEXTS)
+        ends = range(begin, min(begin + _AT_ONCE * _TEXTS, last), _AT_ONCE)
+        some = [driver.execute(_TOLD_NOTHING, (after, after + _AT_ONCE)).fetchone() for after in ends]
+        numbers, untold, earliest, latest, seq, ending, key = zip(*some, strict=True)
+        number = sum(numbers)
+        if not number:
+            continue
+        keys = _even(key, number, _DIGEST)
+        endings = "\n".join(filter(None, ending)).split("\n")
+        if keys is None or len(endings) != number or sum(filter(None, untold)) != number:
+            yield _judged_one_by_one(driver.execute(_EACH_JUDGED, between).fetchall(), names)
+            continue
+        times = {*earliest, *latest} - {None}
+        at = [(one,) for one in times] if len(times) == 1 else driver.execute(_WHEN, between).fetchall()
+        yield {
+            "seq": np.fromstring(",".join(filter(None, seq)), dtype=np.int64, sep=","),
+            "at": np.broadcast_to(np.array(at, dtype=np.float64).ravel(), number),
+            "ending": names.codes("ending", endings),
+            "note": np.broadcast_to(names.codes("note", [""]), number),
+            "soft": np.broadcast_to(np.nan, number),
+            "on": keys_in(keys),
+        }
 
 
 def _told(notes: str) -> tuple[str, float]:
@@ -137,8 +181,8 @@ def _trials(
     if asked is not None:
         queries = [select(table).where(table.c.key.in_(some)) for some in chunks(sorted({*asked}))]
         parts = [_row_by_row(rows, names) for one in queries for rows in fetched(connection, one)]
-    elif connection.dialect.name == "sqlite":
-        parts = list(_side_by_side(connection, names))
+    elif (driver := driver_of(connection)) is not None:
+        parts = list(_side_by_side(driver, names))
     else:
         parts = [_row_by_row(rows, names) for rows in fetched(connection, select(table))]
     found = joined([{"key": no_keys(), **no_rows(*OF_TRIALS)}, *parts])
@@ -168,68 +212,82 @@ def _row_by_row(rows: Sequence[tuple[Any, ...]], names: Names) -> dict[str, npt.
     }
 
 
-_TOGETHER = text(
-    "SELECT count(*), sum(length(key) = 64 AND length(item) = 64 AND length(responses) = 136 AND length(rater) = 64 "
-    "AND length(condition) = 64), group_concat(key, ''), group_concat(item, ''), group_concat(responses, ''), "
-    "group_concat(rater, ''), group_concat(condition, ''), group_concat(replicate), group_concat(attempt) "
-    "FROM trials WHERE rowid > :after AND rowid <= :last"
-)
-_THERE = text("SELECT coalesce(min(rowid), 1), coalesce(max(rowid), 0) FROM trials")
+_PAIRS = """
+SELECT count(*), group_concat(key), group_concat(item), group_concat(responses), min(rater), max(rater), min(condition),
+max(condition), min(replicate), max(replicate), min(attempt), max(attempt) FROM trials WHERE rowid > ? AND rowid <= ?
+"""
+_OF_EACH = "SELECT rater, condition, replicate, attempt FROM trials WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
+_EACH = f"SELECT {', '.join(schema.trials.c.keys())} FROM trials WHERE rowid > ? AND rowid <= ?"
+_THERE = "SELECT coalesce(min(rowid), 1), coalesce(max(rowid), 0) FROM trials"
 
 
-def _side_by_side(connection: Connection, names: Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
-    """All trials, by SQLite: thousands of a column as one text, as a million rows of texts take Python thrice as long.
+def _side_by_side(driver: Any, names: Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
+    """All trials, by SQLite: hundreds of a column as one text, as a million rows of texts take Python thrice as long.
     Where not all of them are pairs, row by row."""
-    first, last = connection.execute(_THERE).one()
-    for after in range(first - 1, last, _AT_ONCE):
-        between = {"after": after, "last": after + _AT_ONCE}
-        number, alike, key, item, shown, *rest = connection.execute(_TOGETHER, between).one()
+    first, last = driver.execute(_THERE).fetchone()
+    for begin in range(first - 1, last, _AT_ONCE * _TEXTS):
+        ends = range(begin, min(begin + _AT_ONCE * _TEXTS, last), _AT_ONCE)
+        some = [driver.execute(_PAIRS, (after, after + _AT_ONCE)).fetchone() for after in ends]
+        numbers, keys, items, shown, *of_each = zip(*some, strict=True)
+        number = sum(numbers)
         if not number:
             continue
-        pairs = _sides(shown) if alike == number else None
-        if pairs is None:
-            rows = select(schema.trials).where(text("rowid > :after AND rowid <= :last")).params(between)
-            yield _row_by_row([tuple(row) for row in connection.execute(rows)], names)
+        between = (begin, begin + _AT_ONCE * _TEXTS)
+        key, item, pairs = _even(keys, number, _DIGEST), _even(items, number, _DIGEST), _even(shown, number, _A_PAIR)
+        if key is None or item is None or pairs is None or not _are_pairs(pairs):
+            yield _row_by_row(driver.execute(_EACH, between).fetchall(), names)
             continue
-        rater, condition, replicate, attempt = rest
+        lowest, highest = ({*zip(*of_each[at::2], strict=True)} - {(None,) * 4} for at in (0, 1))
+        alike = lowest == highest and len(lowest) == 1
+        each = [*lowest] if alike else driver.execute(_OF_EACH, between).fetchall()
+        rater, condition, replicate, attempt = zip(*each, strict=True)
         yield {
             "key": keys_in(key),
             "item": _coded("item", item, names),
-            "first": _coded("first", pairs[0], names),
-            "second": _coded("second", pairs[1], names),
-            "rest": np.full(number, names.codes("rest", [shown[SECOND.stop : _A_PAIR]])[0], dtype=np.int32),
-            "rater": _coded("rater", rater, names),
-            "condition": _coded("condition", condition, names),
-            "replicate": np.fromstring(replicate, dtype=np.int32, sep=","),
-            "attempt": np.fromstring(attempt, dtype=np.int32, sep=","),
+            "first": _coded("first", pairs[:, FIRST], names),
+            "second": _coded("second", pairs[:, SECOND], names),
+            "rest": np.full(number, names.codes("rest", [_text_of(pairs[0, SECOND.stop :])])[0], dtype=np.int32),
+            "rater": np.resize(names.codes("rater", rater), number),
+            "condition": np.resize(names.codes("condition", condition), number),
+            "replicate": np.resize(np.array(replicate, dtype=np.int32), number),
+            "attempt": np.resize(np.array(attempt, dtype=np.int32), number),
         }
 
 
-def _sides(shown: str) -> tuple[str, str] | None:
-    """Of the stored lists of two responses, side by side, the first of each and the second. None: they are others."""
-    letters = np.frombuffer(shown.encode(), dtype="S1")
-    if len(letters) % _A_PAIR:
+def _even(texts: Iterable[str | None], number: int, width: int) -> Letters | None:
+    """So many texts of such a width, of which some stand in each of these with commas between them, row by row. None:
+    they are others."""
+    stored = (",".join(filter(None, texts)) + ",").encode()
+    if len(stored) != number * (width + 1):
         return None
-    rows = letters.reshape(-1, _A_PAIR)
-    for at, word in ((0, b'["'), (FIRST.stop, b'", "'), (SECOND.stop, b'"]')):
-        if not (rows[:, at : at + len(word)] == np.frombuffer(word, dtype="S1")).all():
-            return None
-    first, second = (rows[:, side].tobytes().decode() for side in (FIRST, SECOND))
-    return (first, second) if '"' not in first + second else None
+    letters = np.frombuffer(stored, dtype=np.uint8).reshape(number, width + 1)
+    return letters[:, :width] if (letters[:, width] == ord(",")).all() else None
 
 
-def _coded(column: str, texts: str, names: Names) -> Codes:
-    """Of texts of 64 letters side by side."""
-    number = len(texts) // _DIGEST
-    if texts == texts[:_DIGEST] * number:
-        return np.full(number, names.codes(column, [texts[:_DIGEST]])[0], dtype=np.int32)
-    letters = np.frombuffer(texts.encode(), dtype="<u8").reshape(number, -1)
+def _are_pairs(shown: Letters) -> bool:
+    """Whether they are stored lists of two responses."""
+    frame = shown.copy()
+    frame[:, FIRST] = frame[:, SECOND] = ord("-")
+    plain = np.frombuffer(f'["{"-" * _DIGEST}", "{"-" * _DIGEST}"]'.encode(), dtype=np.uint8)
+    return bool((frame == plain).all()) and np.count_nonzero(shown == ord('"')) == 4 * len(shown)
+
+
+def _text_of(letters: Letters) -> str:
+    return letters.tobytes().decode()
+
+
+def _coded(column: str, texts: Letters, names: Names) -> Codes:
+    """Of texts of 64 letters."""
+    number = len(texts)
+    if (texts == texts[0]).all():
+        return np.full(number, names.codes(column, [_text_of(texts[0])])[0], dtype=np.int32)
+    letters = np.ascontiguousarray(texts).view("<u8")
     _, first, code = np.unique(letters[:, 0] * _MIX + letters[:, 1], return_index=True, return_inverse=True)
     if (letters != letters[first[code]]).any():  # two texts that begin alike
         _, first, code = np.unique(letters, axis=0, return_index=True, return_inverse=True)
     in_turn = np.argsort(first)
     of = np.empty(len(first), dtype=np.int32)
-    of[in_turn] = names.codes(column, [texts[at * _DIGEST : (at + 1) * _DIGEST] for at in first[in_turn].tolist()])
+    of[in_turn] = names.codes(column, [_text_of(texts[at]) for at in first[in_turn].tolist()])
     return of[code.ravel()]
 
 

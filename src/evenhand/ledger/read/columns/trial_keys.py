@@ -1,5 +1,6 @@
 """Trials' keys as numbers, and which of them are new."""
 
+import binascii
 from collections.abc import Sequence
 from typing import TypeAlias
 
@@ -16,6 +17,9 @@ _ENDS = np.uint64(1 << 20)
 """Ways in which the first half of a key may end, by which those are found that may be some of a few."""
 
 
+_LETTERS = 64
+
+
 class NoKey(Exception):
     """A text is no trial's key."""
 
@@ -26,18 +30,19 @@ def no_keys() -> Keys:
 
 def keys_of(keys: Sequence[str]) -> Keys:
     """Raises NoKey for what is no trial's key."""
-    found = keys_in("".join(keys))
-    if len(found) != len(keys):
+    letters = np.frombuffer("".join(keys).encode(), dtype=np.uint8)
+    if letters.size != _LETTERS * len(keys):
         raise NoKey
-    return found
+    return keys_in(letters.reshape(-1, _LETTERS))
 
 
-def keys_in(together: str) -> Keys:
+def keys_in(letters: npt.NDArray[np.uint8]) -> Keys:
+    """Of the letters of each row."""
     try:
-        digests = np.frombuffer(bytes.fromhex(together), dtype=">u8").reshape(-1, 4)
+        begins = binascii.unhexlify(np.ascontiguousarray(letters[:, : _LETTERS // 2]))
     except ValueError:
         raise NoKey from None
-    return digests[:, :2].astype(np.uint64)
+    return np.frombuffer(begins, dtype=">u8").astype(np.uint64).reshape(-1, 2)
 
 
 def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
