@@ -305,6 +305,40 @@ def test_trials_of_one_response_and_of_three_among_pairs(full: Ledger, tmp_path:
     assert agree(full, (STUDIES[1].key,)) == 3
 
 
+@pytest.mark.sqlite("rows are altered by hand as only SQLite allows")
+@pytest.mark.parametrize(
+    "altered",
+    [
+        (),
+        ("UPDATE judgements SET at = seq / 3.0",),
+        ("UPDATE judgements SET at = seq / 3.0 WHERE seq > 800",),
+        ("""UPDATE judgements SET notes = '{"soft":0.25,"forced":true}' WHERE seq IN (3, 900)""",),
+        ("UPDATE judgements SET verdict = NULL, reason = 'timeout' WHERE seq % 7 = 0",),
+        ("UPDATE judgements SET verdict = NULL, reason = 'time' || char(10) || 'out' WHERE seq = 40",),
+        ("UPDATE judgements SET seq = seq + 700 WHERE seq > 530", "UPDATE trials SET rowid = rowid + 700 WHERE rowid > 530"),
+        ("UPDATE judgements SET seq = seq + 30000 WHERE seq > 700",),
+        ("UPDATE trials SET rowid = 5000 - rowid",),
+        ("UPDATE trials SET rowid = rowid + 30000 WHERE rowid % 3 = 0",),
+        ("UPDATE trials SET rater = rater || 'x', attempt = 1 WHERE rowid % 5 = 0",),
+        ("UPDATE trials SET condition = 'another', replicate = 7 WHERE rowid > 1000",),
+        ("UPDATE trials SET item = upper(substr(item, 1, 63)) WHERE rowid = 9",),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_all_that_is_on_record_is_read_at_once(full: Ledger, tmp_path: Path, altered: tuple[str, ...]) -> None:
+    """Whatever differs from row to row, and wherever rows are."""
+    write(full, MANY, end := 1100)
+    with by_hand(tmp_path) as hand:
+        for change in ("UPDATE judgements SET notes = '{}', at = 0.1", *altered):
+            hand.execute(change)
+    shutil.rmtree(kept_in(tmp_path))
+    kept = columns_of(full, (STUDIES[0].key,), fewest=0)
+    assert kept is not None
+    found = rows(kept.of_studies((STUDIES[0].key,)))
+    assert len(found) == end
+    assert found == rows(scan(full, (STUDIES[0].key,), soft=True))
+
+
 def test_judgements_of_writers_who_commit_side_by_side(full: Ledger, tmp_path: Path) -> None:
     """On a server the newest number may be seen before a lower one is."""
     with by_hand(tmp_path) as hand:

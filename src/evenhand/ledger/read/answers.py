@@ -27,33 +27,38 @@ _LAST = (
 def response_models(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, str]:
     """`items`: those that most of the responses are to, which are found by them at once."""
     with ledger.reading() as connection:
-        return {digest: model for digest, model in _found(connection, _MODELS, digests, items)}
+        return {digest: schema.unescaped(model) for digest, model in _found(connection, _MODELS, digests, items)}
 
 
 def word_counts(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, int]:
     """`items` as above."""
     with ledger.reading() as connection:
-        return {digest: len(text.split()) for digest, text in _found(connection, _TEXTS, digests, items)}
+        return {digest: _words(text) for digest, text in _found(connection, _TEXTS, digests, items)}
 
 
 def models_and_words(
     connection: Connection, digests: Iterable[str], *, items: Iterable[str] = ()
 ) -> dict[str, tuple[str, int]]:
     """Whose each response is, and of how many words. `items` as above."""
-    return {digest: (model, len(text.split())) for digest, model, text in _found(connection, _FACTS, digests, items)}
+    found = _found(connection, _FACTS, digests, items)
+    return {digest: (schema.unescaped(model), _words(text)) for digest, model, text in found}
+
+
+def _words(stored: str) -> int:
+    return len(schema.unescaped(stored).split())
 
 
 def _found(
     connection: Connection, query: Select[*tuple[Any, ...]], digests: Iterable[str], items: Iterable[str]
-) -> Iterator[list[str]]:
-    """The digest of each response, and what more is asked of it."""
+) -> Iterator[tuple[str, ...]]:
+    """The digest of each response, and what more is asked of it, as it is stored."""
     left = set(digests)
     for column in (schema.responses.c.item, schema.responses.c.digest):
         among = query.where(column.in_(_KEYS))
         for some in chunks(sorted(items if column is schema.responses.c.item else left)):
             for rows in fetched(connection, among, keys=some):
-                ours = [[*map(schema.unescaped, row)] for row in rows if row[0] in left]
-                left.difference_update(digest for digest, *_ in ours)
+                ours = [row for row in rows if row[0] in left]
+                left.difference_update([row[0] for row in ours])
                 yield from ours
 
 

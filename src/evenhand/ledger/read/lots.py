@@ -1,6 +1,7 @@
 """The lot of each battle, by which rows are brought into an order that no call's finishing decides."""
 
 from collections.abc import Sequence
+from operator import add
 from typing import TypeAlias
 
 import numpy as np
@@ -14,6 +15,8 @@ Lots: TypeAlias = npt.NDArray[np.uint64]
 
 SEED = 0
 """Of the lots that are kept."""
+_AT_ONCE = 10_000
+"""Battles that are Python objects at one time."""
 
 
 def lots_of(
@@ -29,6 +32,9 @@ def lots_of(
     named = {
         both: f"{model[both // number]},{model[both % number]}]".encode("ascii") for both in np.unique(pair).tolist()
     }
-    battles: list[list[int]] = np.column_stack([item[at], pair[at]]).tolist()
-    drawn = canonical_draws(begun[of] + named[both] for of, both in battles)
-    return np.frombuffer(drawn, dtype=">u8").astype(np.uint64)[battle]
+    drawn = np.empty(len(at), dtype=np.uint64)
+    for begin in range(0, len(at), _AT_ONCE):
+        some = at[begin : begin + _AT_ONCE]
+        lists = map(add, map(begun.__getitem__, item[some].tolist()), map(named.__getitem__, pair[some].tolist()))
+        drawn[begin : begin + _AT_ONCE] = np.frombuffer(canonical_draws(lists), dtype=">u8")
+    return drawn[battle]

@@ -246,11 +246,11 @@ def _side_by_side(driver: Any, names: Names) -> Iterator[dict[str, npt.NDArray[A
             "item": _coded("item", item, names),
             "first": _coded("first", pairs[:, FIRST], names),
             "second": _coded("second", pairs[:, SECOND], names),
-            "rest": np.full(number, names.codes("rest", [_text_of(pairs[0, SECOND.stop :])])[0], dtype=np.int32),
-            "rater": np.resize(names.codes("rater", rater), number),
-            "condition": np.resize(names.codes("condition", condition), number),
-            "replicate": np.resize(np.array(replicate, dtype=np.int32), number),
-            "attempt": np.resize(np.array(attempt, dtype=np.int32), number),
+            "rest": np.broadcast_to(names.codes("rest", [_text_of(pairs[0, SECOND.stop :])]), number),
+            "rater": np.broadcast_to(names.codes("rater", rater), number),
+            "condition": np.broadcast_to(names.codes("condition", condition), number),
+            "replicate": np.broadcast_to(np.array(replicate, dtype=np.int32), number),
+            "attempt": np.broadcast_to(np.array(attempt, dtype=np.int32), number),
         }
 
 
@@ -280,14 +280,15 @@ def _coded(column: str, texts: Letters, names: Names) -> Codes:
     """Of texts of 64 letters."""
     number = len(texts)
     if (texts == texts[0]).all():
-        return np.full(number, names.codes(column, [_text_of(texts[0])])[0], dtype=np.int32)
+        return np.broadcast_to(names.codes(column, [_text_of(texts[0])]), number)
     letters = np.ascontiguousarray(texts).view("<u8")
     _, first, code = np.unique(letters[:, 0] * _MIX + letters[:, 1], return_index=True, return_inverse=True)
     if (letters != letters[first[code]]).any():  # two texts that begin alike
         _, first, code = np.unique(letters, axis=0, return_index=True, return_inverse=True)
     in_turn = np.argsort(first)
+    together = _text_of(texts[first[in_turn]])
     of = np.empty(len(first), dtype=np.int32)
-    of[in_turn] = names.codes(column, [_text_of(texts[at]) for at in first[in_turn].tolist()])
+    of[in_turn] = names.codes(column, [together[at : at + _DIGEST] for at in range(0, len(together), _DIGEST)])
     return of[code.ravel()]
 
 

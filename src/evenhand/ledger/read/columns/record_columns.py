@@ -229,4 +229,6 @@ def _one_after_other(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
 
 
 def joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    """Each column of some parts, the first of which may hold none."""
+    there = [part for part in parts if len(next(iter(part.values())))] or parts[:1]
+    return {name: _one_after_other([part[name] for part in there]) for name in parts[0]}

@@ -54,12 +54,12 @@ def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
         ends[new[:, 0] % _ENDS] = True
         near = np.flatnonzero(ends[known[:, 0] % _ENDS])
     every = np.concatenate([known[near], new])
-    order = np.argsort(every[:, 0], kind="stable")  # of equal ones the first stays first
+    order = np.argsort(every[:, 0])  # equal ones come in any order, which is found several times as fast
     same, begins = _as_before(every[order])
     if (same & begins[1:]).any():
         order = np.lexsort((every[:, 1], every[:, 0]))
         _, begins = _as_before(every[order])
-    first = order[begins]
+    first = np.minimum.reduceat(order, np.flatnonzero(begins)) if len(order) else order
     fresh = np.sort(first[first >= len(near)])
     place = np.zeros(len(every), dtype=np.intp)
     place[fresh] = np.arange(len(fresh)) + len(known)
