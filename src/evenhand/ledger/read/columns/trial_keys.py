@@ -39,7 +39,7 @@ def keys_of(keys: Sequence[str]) -> Keys:
 def keys_in(letters: npt.NDArray[np.uint8]) -> Keys:
     """Of the letters of each row."""
     try:
-        begins = binascii.unhexlify(np.ascontiguousarray(letters[:, : _LETTERS // 2]))
+        begins = binascii.unhexlify(letters[:, : _LETTERS // 2].tobytes())
     except ValueError:
         raise NoKey from None
     return np.frombuffer(begins, dtype=">u8").astype(np.uint64).reshape(-1, 2)
