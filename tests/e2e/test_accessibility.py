@@ -1,9 +1,11 @@
 """Every page before axe-core, in a real browser: light and dark, on a desk and on a phone. No serious finding."""
 
+import json
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -32,17 +34,19 @@ class Inspector:
 
     def looks_at(self, page: Page, name: str) -> None:
         """As it stands before the visitor, in both schemes and at both widths."""
-        from axe_playwright_python.sync_playwright import Axe
-
         page.wait_for_load_state()
         until_worked_out(page)
+        if not page.evaluate("'axe' in window"):
+            page.evaluate(_axe())
         folder = os.environ.get(SHOTS)
         for width, size in (("desktop", DESKTOP), ("phone", PHONE)):
             page.set_viewport_size(size)  # pyright: ignore[reportArgumentType]
             # Nothing but the colours changes with the scheme.
             for scheme, rules in (("dark", {"runOnly": ["color-contrast"]}), ("light", {})):
                 page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # pyright: ignore[reportArgumentType]
-                found = Axe().run(page, options={**rules, **ONLY_FAULTS}).response["violations"]
+                found = page.evaluate(
+                    f"axe.run({json.dumps({**rules, **ONLY_FAULTS})}).then(found => found.violations)"
+                )
                 self.findings.extend(
                     f"{name}, {width}, {scheme}: {one['id']}: {node['html']} {node['failureSummary']}"
                     for one in found
@@ -58,6 +62,14 @@ class Inspector:
                 page.screenshot(path=Path(folder) / f"{name}-{width}.png", full_page=True)
         page.set_viewport_size(DESKTOP)  # pyright: ignore[reportArgumentType]
         page.emulate_media(color_scheme="light")
+
+
+@cache
+def _axe() -> str:
+    """Half a megabyte of script: a page is given it once, for all that it is looked at."""
+    from axe_playwright_python.base import AXE_SCRIPT
+
+    return AXE_SCRIPT
 
 
 @pytest.fixture(scope="module")
