@@ -455,3 +455,40 @@ def test_how_often_an_honest_file_is_told_is_as_the_guide_says(kind: str):
             times += said != ChosenAnswers()
         found.append(times)
     assert found == FIGURES[kind]
+
+
+def short_file(who: str, ids: list[str], longer: int, chance: Random) -> dict[str, str]:
+    """Three in four of the short ones are right, and so the same in every file; one in ten of the longer ones."""
+
+    def say(place: int) -> str:
+        if place < longer:
+            return f"{'There' if chance.random() < 0.1 else who} stands {THINGS[place]}, number {place}"
+        return (
+            ["yes", "no", "two", "red", "B", "left"][place % 6]
+            if chance.random() < 0.75
+            else f"w{chance.randrange(10**6)}"
+        )
+
+    return {item: say(place) for place, item in enumerate(ids)}
+
+
+@pytest.mark.parametrize(("longer", "honest", "copies"), [(0, 0, 0), (1, 0, 0), (2, 0, 35), (4, 0, 40), (8, 1, 40)])
+def test_honest_files_of_short_answers_are_the_same_by_themselves_and_copies_of_them_are_told(
+    longer: int, honest: int, copies: int
+):
+    """Of 40 files each, beside those of five other teams, of 60 answers with few longer ones: a copy has two of its
+    own."""
+    items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(60)]
+    ids = [one.digest for one in items]
+    found = [0, 0]
+    for seed in range(40):
+        chance = Random(seed)
+        theirs = [
+            EarlierAnswers(name=f"team {n}", own=False, texts=short_file(f"Team {n}", ids, longer, chance))
+            for n in range(5)
+        ]
+        mine = short_file("Ours", ids, longer, chance)
+        copy = {**theirs[0].texts, **{one: f"What we alone have to say of it: {one}" for one in chance.sample(ids, 2)}}
+        for place, texts in enumerate((mine, copy)):
+            found[place] += chosen_answers(texts, items, theirs) != ChosenAnswers()
+    assert found == [honest, copies]

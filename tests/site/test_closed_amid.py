@@ -17,9 +17,11 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import Approved, Judged, Published, Raised, SubmittedModel, Withdrawn, label, labelled
 from evenhand.domain.verdict import Preference
+from evenhand.ledger.read.newest import StillChanging
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import find_intake
 from evenhand.ledger.submissions.store import tell
@@ -163,6 +165,32 @@ def test_what_is_read_while_a_submission_goes_on_and_ends_is_read_again(desk: De
 
     assert read_as_they_count(desk.ledger, read) == 2
     assert reads == [False, False]
+
+
+def test_what_changes_each_time_it_is_read_is_not_given_by_halves_but_refused(desk: Desk, team: Team):
+    """Nor is it read for ever: whoever asked is told to ask again."""
+    one = team.confirmed()
+    desk.approve(one)
+    desk.judge(one, partial=True)
+    amid: list[int] = []
+
+    def happens(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if not amid and statement.startswith("SELECT") and "FROM submission_events" in statement.replace("\n", ""):
+            amid.append(1)
+            tell(desk.ledger, one, Raised(budget=None), person="owner")
+            tell(desk.ledger, one, Judged(receipt={}, partial=True), person=None)
+            amid.clear()
+
+    event.listen(desk.ledger.engine, "after_cursor_execute", happens)
+    try:
+        with pytest.raises(LedgerError, match="changed"):
+            counted_battles(desk.ledger, studies(desk.ledger))
+        answer = team.client.get("/api/boards")
+    finally:
+        event.remove(desk.ledger.engine, "after_cursor_execute", happens)
+    assert (answer.status_code, answer.json()["code"]) == (503, StillChanging.code)
+    assert answer.headers["Retry-After"]
+    assert team.client.get("/api/boards").status_code == 200
 
 
 def test_a_receipt_made_while_another_submission_goes_on_being_judged_counts_nothing_of_it(desk: Desk, team: Team):

@@ -1,16 +1,47 @@
 """How far the record has got: what a projection was made of, so that one made before can be told from a fresh one."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from threading import Lock
+from typing import TypeVar
 
 from sqlalchemy import Connection, bindparam, func, select, text
 
 from evenhand.ledger.read.people_boards import PeoplePart, parts_within
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.faults import LedgerError
 from evenhand.ledger.store.links import Tip, tips
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import submission_events
+
+S = TypeVar("S")
+T = TypeVar("T")
+
+_TRIES = 5
+
+
+class StillChanging(LedgerError):
+    """What counts, or may be seen, has changed each time while it was read; asked again, it may be read whole."""
+
+    code = "EH-LEDGER-CHANGING"
+
+
+def read_unchanged(
+    look: Callable[[], S], read: Callable[[S], T], *, by: Callable[[S], object] = lambda seen: seen
+) -> T:
+    """What is read by what `look` finds, where it finds the same, in what matters `by`, once it was read: of what was
+    closed, hidden or set aside meanwhile something may have been said since. Raises StillChanging where it never
+    stays."""
+    seen = look()
+    for _ in range(_TRIES):
+        found, now = read(seen), look()
+        if by(now) == by(seen):
+            return found
+        seen = now
+    raise StillChanging(
+        f"What counts on this board, or may be seen of it, has changed {_TRIES} times while it was read, so nothing is "
+        "shown that may be half of each; ask again in a moment."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

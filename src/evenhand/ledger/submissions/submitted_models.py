@@ -4,12 +4,14 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import select
 
 from evenhand.domain.submission import Entered, SubmittedModel, labelled
 from evenhand.format.look_alikes import at_a_glance
+from evenhand.ledger.read.newest import read_unchanged
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store import schema
@@ -36,13 +38,8 @@ def counted_battles(
 
 def read_as_they_count(ledger: Ledger, read: Callable[[Mapping[str, SubmittedModel]], T]) -> T:
     """What is read by which submitted models count, where the same ones count once it was read: of one that is judged
-    on since, verdicts would be in it that nobody may count yet, and of one withdrawn all."""
-    found = submitted_models(ledger)
-    while True:
-        made, now = read(found), submitted_models(ledger)
-        if _counting(now) == _counting(found):
-            return made
-        found = now
+    on since, verdicts would be in it that nobody may count yet, and of one withdrawn all. Raises StillChanging."""
+    return read_unchanged(partial(submitted_models, ledger), read, by=_counting)
 
 
 def _counting(found: Mapping[str, SubmittedModel]) -> dict[str, tuple[bool, int]]:

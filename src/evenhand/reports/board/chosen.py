@@ -24,6 +24,9 @@ from evenhand.reports.board.batches import FEWEST, Cells, apart
 
 SHORT = 20
 """Letters, wide ones twice: answers that are shorter are the same by themselves, as "yes" is."""
+NO_ACCIDENT = 2
+"""Longer answers that two files share, a quarter of all, from which on short ones that they share are copies too: one
+sentence may be the same by itself."""
 NAMED = 3
 """Skills of a batch of several."""
 
@@ -90,7 +93,7 @@ def chosen_answers(
     long_said = {item: text for item, text in said.items() if not is_short(text)}
     for one in known:
         same = len(_copied(long_said, one))
-        one.copied = not one.one.founding and same > 0 and 4 * same >= len(long_said)
+        one.copied = not one.one.founding and same >= NO_ACCIDENT and 4 * same >= len(long_said)
     new = {item: text for item, text in said.items() if text not in heard.get(item, ())}
     long_ones = _repeated(new, short=False)
     asked = said.keys() if met is None else said.keys() & met

@@ -22,6 +22,7 @@ from evenhand.audit.section import audit_section
 from evenhand.format.charts import ChartError
 from evenhand.format.printable import csv_text, no_formula
 from evenhand.format.supported import supported
+from evenhand.ledger.read.newest import read_unchanged
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.methods.bradley_terry import BRADLEY_TERRY
@@ -41,7 +42,7 @@ from evenhand.site.http.pages import in_utf8
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.request_guard import policy
 from evenhand.site.http.service import Service, Serving, Visiting
-from evenhand.site.http.visibility import Sight, judges_in_sight, read_in_sight, sight
+from evenhand.site.http.visibility import Sight, judges_in_sight, sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.stats.reliability.summary import grounds
 
@@ -325,7 +326,7 @@ async def battle_in_sight(
         return find_battle(serving.ledger, board, item=item, models=models, sight=seen, last=serving.last), seen
 
     look = partial(sight, serving.ledger, visiting, data=board.data, sample=board.sample)
-    found, seen = await run_in_threadpool(read_in_sight, look, read)
+    found, seen = await run_in_threadpool(read_unchanged, look, read)
     if found is None:
         raise not_found("such battle")
     return found, seen

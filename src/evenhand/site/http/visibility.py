@@ -13,9 +13,9 @@ them, or a board that everybody sees was judged on them.
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import select
 
@@ -27,13 +27,8 @@ from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
-from evenhand.site.http.computed import StillWorking
 from evenhand.site.http.visitor import Visitor
 
-S = TypeVar("S")
-T = TypeVar("T")
-
-_TRIES = 5
 _OF_PEOPLE = re.compile(r"(?:\b|_)(?:people|persons?|humans?)(?:\b|_)")
 """Every measure that holds a judge against people says so in its name or its design, and every sentence on one."""
 _WITHOUT_OTHERS = frozenset({"coverage", "length_effect", "planted_effect", "looks"})
@@ -90,18 +85,6 @@ def progress_in_sight(visitor: Visitor, standing: SubmissionState) -> bool:
     """Whether this visitor is told which verdicts a submission has, or how many: others than the owner only when its
     judging has ended, be they its own team. Until then each has come as soon as its reply had."""
     return visitor.is_owner or not standing.under_way
-
-
-def read_in_sight(look: Callable[[], S], read: Callable[[S], T]) -> T:
-    """What is read by what may be seen, where `look` finds the same once it was read: of what was closed, hidden or
-    set aside meanwhile something may have been said since. Raises StillWorking where it never stays."""
-    seen = look()
-    for _ in range(_TRIES):
-        found, now = read(seen), look()
-        if now == seen:
-            return found
-        seen = now
-    raise StillWorking
 
 
 def bare_items(ledger: Ledger, data: str) -> frozenset[str]:

@@ -9,6 +9,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from evenhand.exchange.tables import ExchangeTable
+from evenhand.ledger.read.newest import read_unchanged
 from evenhand.ledger.read.projection import items_of, studies
 from evenhand.ledger.submissions.intakes import Intake, find_intake
 from evenhand.ledger.submissions.submitted_models import board_names
@@ -17,7 +18,7 @@ from evenhand.site.accounts.requests import TooManyWait, ask_for_data, find_requ
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.service import SentForm, Service, Serving, Visiting
-from evenhand.site.http.visibility import read_in_sight, sight
+from evenhand.site.http.visibility import sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.proposed import plain
 from evenhand.site.submissions.offers import offer_of
@@ -130,7 +131,7 @@ async def released_ratings(serving: Service, visitor: Visitor, request_id: str) 
         chosen = [one for one in studies(ledger) if one.key in shares]
         return ratings_table(ledger, chosen, grant.recipient, hidden=hidden, names=board_names(ledger))
 
-    made = await serving.at_length(partial(read_in_sight, look, rated))
+    made = await serving.at_length(partial(read_unchanged, look, rated))
     return await _given(serving, visitor, made, f"ratings-{request_id}.jsonl")
 
 

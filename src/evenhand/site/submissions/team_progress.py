@@ -12,6 +12,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import labelled
 from evenhand.exchange.tables import ExchangeTable
+from evenhand.ledger.read.newest import read_unchanged
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake, find_intake
@@ -26,7 +27,7 @@ from evenhand.ledger.submissions.store import (
 from evenhand.ledger.submissions.submitted_models import board_names
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Service
-from evenhand.site.http.visibility import Sight, progress_in_sight, read_in_sight, sight
+from evenhand.site.http.visibility import Sight, progress_in_sight, sight
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.submissions.team_battles import Reader, team_battles
 
@@ -181,7 +182,7 @@ def _battles(ledger: Ledger, visitor: Visitor, receipt: Mapping[str, Json], one:
         _refuse_of_a_ladder(ledger, visitor, one)  # it may have become one meanwhile
         return made
 
-    return read_in_sight(partial(sight, ledger, visitor, data=found[0].data, sample=found[0].sample), read)
+    return read_unchanged(partial(sight, ledger, visitor, data=found[0].data, sample=found[0].sample), read)
 
 
 def names_for_team(ledger: Ledger, one: Submission) -> dict[str, str]:
