@@ -14,7 +14,6 @@ from evenhand.domain.verdict import NoVerdict, Verdict, verdict_json
 from evenhand.format.verdict_words import by_position
 from evenhand.ledger.read.lookup import CallOnRecord, TrialOnRecord, calls_on_record, responses_by_digest
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
-from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.steering import said_in_notes, said_to_judge
 from evenhand.ledger.store.record import Ledger
 
@@ -59,11 +58,16 @@ def read_cases(
     items: Collection[str],
     wanted: Callable[[JudgedTrial], bool],
     replies: bool = True,
-    among: Callable[[Results], Mask] | None = None,
 ) -> CaseRecord:
-    """Of these items, by digest, the showings that are wanted. Without `replies` no judge's words are read. `among`:
-    results beside which none is wanted."""
-    showings = tuple(one for one in judged(ledger, studies, items=items, among=among) if wanted(one))
+    """Of these items, by digest, the showings that are wanted. Without `replies` no judge's words are read."""
+    showings = tuple(one for one in judged(ledger, studies, items=items) if wanted(one))
+    return cases_with(ledger, studies, showings, replies=replies)
+
+
+def cases_with(
+    ledger: Ledger, studies: Sequence[StudyOnRecord], showings: tuple[JudgedTrial, ...], *, replies: bool = True
+) -> CaseRecord:
+    """These showings of the studies, with all that they rest on."""
     keys = dict.fromkeys(key for one in showings for key in one.judgement.calls)
     return CaseRecord(
         showings=showings,

@@ -302,19 +302,33 @@ def test_compiled_or_not_the_ratings_are_the_same(weighted: bool, k: float):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("unit", ["items", "battles"])
-def test_each_draw_is_the_pass_over_its_resample(weighted: bool, unit: Unit):
-    table = drawn(rows=2300, models=9, items=70, seed=6, weighted=weighted)
+@pytest.mark.parametrize("rows_an_item", [3, 60])
+@pytest.mark.parametrize(("k", "many"), [(30, False), (30, True), (4, True)])
+def test_each_draw_is_the_pass_over_its_resample(weighted: bool, unit: Unit, rows_an_item: int, k: float, many: bool):
+    """One after the other, side by side as steps are too large for compiled code, and compiled."""
+    table = drawn(rows=2300, models=9, items=2300 // rows_an_item, seed=6, weighted=weighted)
     if weighted:
         assert table.weight is not None
         table.weight[:50] = 0
-    resampling = Resampling(rounds=6, unit=unit, seed=2)
-    together = elo_bootstrap(table, resampling, k=30).draws
+    table = replace(table, models=(*table.models, "who never played"))
+    resampling = Resampling(rounds=25, unit=unit, seed=2)
+    together = elo_bootstrap(table, resampling, k=k, compiled_from=1 if many else 10**9).draws
     for found, order in zip(together, resampled_orders(table, resampling), strict=True):
         alone = Comparisons(
             models=table.models, model_a=table.model_a[order], model_b=table.model_b[order], sign=table.sign[order],
             weight=None if table.weight is None else table.weight[order],
         )  # fmt: skip
-        assert found.tolist() == pytest.approx([one.rating.value for one in elo(alone, k=30)], abs=1e-9)
+        ratings = [math.nan if (one := each.rating.value) is None else one for each in elo(alone, k=k)]
+        assert found.tolist() == pytest.approx(ratings, rel=1e-12, nan_ok=True)
+
+
+def test_resamples_of_which_some_leave_a_model_out_go_on_side_by_side():
+    """Of two items one has five rows and one has one, so that resamples differ in length too."""
+    table = replace(played([("X", "Y", 1)] * 5 + [("W", "X", 1)]), item=np.array([0, 0, 0, 0, 0, 1], dtype=np.int32))
+    one, many = (elo_bootstrap(table, Resampling(rounds=40), k=40, compiled_from=n) for n in (10**9, 1))
+    assert np.isnan(one.draws).any()
+    assert one.draws == pytest.approx(many.draws, rel=1e-12, nan_ok=True)
+    assert len({tuple(row) for row in one.draws.tolist() if not math.isnan(sum(row))}) > 1
 
 
 def test_small_inputs_import_neither_numba_nor_scipy():

@@ -1,7 +1,7 @@
 """What the record says: studies, and for each trial the one result that counts."""
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +18,7 @@ from evenhand.domain.verdict import UNDECIDED
 from evenhand.ledger.read.answers import response_models
 from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.people_boards import left_out
-from evenhand.ledger.read.results import Mask, Results, results_of
+from evenhand.ledger.read.results import results_of
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.faults import of_row
 from evenhand.ledger.store.record import Ledger, chunks
@@ -204,18 +204,20 @@ def judged(
     chosen: Iterable[StudyOnRecord],
     *,
     items: Collection[str] | None = None,
-    among: Callable[[Results], Mask] | None = None,
 ) -> list[JudgedTrial]:
     """One result for each trial of these studies, in the order of the record; trials of several count once.
 
-    `items`: only trials on these. `among`: which of the results.
+    `items`: only trials on these.
     """
     chosen = list(chosen)
     results = results_of(ledger, [study.key for study in chosen], items=items)
-    if among is not None:
-        results = results.rows(among(results))
-    labels = item_labels(ledger, {study.data for study in chosen})
     stands = dict(zip(results.seq.tolist(), results.stands.tolist(), strict=True))
+    return judged_trials(ledger, stands, item_labels(ledger, {study.data for study in chosen}))
+
+
+def judged_trials(ledger: Ledger, stands: Mapping[int, bool], labels: Mapping[str, str]) -> list[JudgedTrial]:
+    """Those whose results are the judgements of these numbers, in their order. `stands`: whether the answers still do.
+    `labels`: of items, by digest."""
     table, trials = schema.judgements, schema.trials
     query = select(table, trials).join(trials, trials.c.key == table.c.trial).order_by(table.c.seq)
     query = query.where(table.c.seq.in_(bindparam("keys", expanding=True)))

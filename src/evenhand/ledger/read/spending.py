@@ -97,21 +97,35 @@ class JudgementSources:
 def sources_of(ledger: Ledger, studies: Sequence[str], runs: Iterable[str]) -> JudgementSources:
     """Of the judgements of these studies; `runs` are the studies' own."""
     calls, wanted, table = schema.calls, schema.study_trials, schema.judgements
-    query = select(table.c.reader, table.c.calls).join(wanted, wanted.c.trial == table.c.trial)
-    keys, readers = set[str](), set[str]()
+    of_study = wanted.c.study.in_(studies)
     with ledger.reading() as connection:
-        for some in fetched(connection, query.where(wanted.c.study.in_(studies))):
-            readers.update(reader for reader, _ in some)
+        every = connection.execute(select(calls.c.run, func.count()).group_by(calls.c.run)).all()
+        own = {*runs}
+        others = {run: number for run, number in every if run not in own}
+        readers = set(connection.execute(select(table.c.reader).distinct()).scalars())
+        if len(readers) > 1:
+            some_of = select(table.c.reader).join(wanted, wanted.c.trial == table.c.trial).where(of_study)
+            readers = set(connection.execute(some_of.distinct()).scalars())
+        if not others:
+            return JudgementSources(readers=tuple(sorted(readers)), known={})
+        keys = set[str]()
+        query = select(table.c.calls).join(wanted, wanted.c.trial == table.c.trial).where(of_study)
+        for some in fetched(connection, query):
             # Lists side by side are read many times faster than one by one.
-            keys.update(chain.from_iterable(orjson.loads(f"[{','.join(calls for _, calls in some)}]")))
-        for some in chunks(runs):
-            keys.difference_update(connection.execute(select(calls.c.key).where(calls.c.run.in_(some))).scalars())
-        commands = select(schema.runs.c.command).join(calls, calls.c.run == schema.runs.c.id)
-        known = Counter(
-            command
-            for some in chunks(keys)
-            for command in connection.execute(commands.where(calls.c.key.in_(some))).scalars()
+            keys.update(chain.from_iterable(orjson.loads(f"[{','.join(calls for (calls,) in some)}]")))
+        fewer = len(keys) < sum(others.values())
+        column, sought = (calls.c.key, keys) if fewer else (calls.c.run, {*others})
+        by_run = Counter(
+            run
+            for some in chunks(sought)
+            for key, run in connection.execute(select(calls.c.key, calls.c.run).where(column.in_(some)))
+            if key in keys and run in others
         )
+        commands = dict(connection.execute(select(schema.runs.c.id, schema.runs.c.command)).all())
+    known = Counter[str]()
+    for run, number in by_run.items():
+        if run in commands:
+            known[commands[run]] += number
     return JudgementSources(readers=tuple(sorted(readers)), known=known)
 
 

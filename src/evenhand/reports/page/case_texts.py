@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from evenhand.domain.item import Item
 from evenhand.domain.rater import Rater
 from evenhand.format.printable import printable
 from evenhand.format.verdict_words import by_name
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord
-from evenhand.ledger.read.results import Mask, Results
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged_trials
+from evenhand.ledger.read.results import Results
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.case import CaseRecord, judgement_document, read_cases, reply_document
+from evenhand.reports.case import CaseRecord, cases_with, judgement_document, reply_document
 from evenhand.reports.page.cases import Case
 
 TOGETHER = 50
@@ -32,22 +31,24 @@ class CaseTexts:
     """By digest."""
     people: Mapping[str, int]
     """Numbers of the persons among the raters, by the rater's key."""
+    results: tuple[Results, ...]
+    """Of the studies, on answers that stand."""
 
     def blocks(self, cases: Sequence[Case]) -> Iterator[dict[str, Json]]:
         """One document for every TOGETHER cases, in their order; only one is in memory at a time."""
+        numbers: dict[tuple[str, tuple[str, str]], list[int]] = {}
+        for results in self.results:
+            for one, seq in _numbers(results, cases):
+                numbers.setdefault(one, []).append(seq)
+        labels = {digest: item.label for digest, item in self.items.items()}
         for start in range(0, len(cases), TOGETHER):
-            yield self._block(cases[start : start + TOGETHER])
+            some = cases[start : start + TOGETHER]
+            seq = sorted(seq for case in some for seq in numbers.get((case.item, case.models), ()))
+            showings = judged_trials(self.ledger, dict.fromkeys(seq, True), labels)
+            yield self._block(some, cases_with(self.ledger, self.studies, tuple(showings)))
 
-    def _block(self, cases: Sequence[Case]) -> dict[str, Json]:
+    def _block(self, cases: Sequence[Case], record: CaseRecord) -> dict[str, Json]:
         digests = list(dict.fromkeys(case.item for case in cases))
-        wanted = {(case.item, case.models) for case in cases}
-        record = read_cases(
-            self.ledger,
-            self.studies,
-            items=digests,
-            wanted=lambda one: one.stands and _case(one) in wanted,
-            among=partial(_of_cases, cases),
-        )
         places = {digest: place for place, digest in enumerate(record.answers)}
         answers = record.answer_documents(record.answers.values())
         return {
@@ -91,19 +92,21 @@ def people_among(studies: Iterable[StudyOnRecord]) -> dict[str, int]:
     return {key: number for number, key in enumerate(persons, start=1)}
 
 
-def _of_cases(cases: Sequence[Case], results: Results) -> Mask:
-    """Pairs that are of these cases: an item has ten times as many, and each would be an object."""
+def _numbers(results: Results, cases: Sequence[Case]) -> Iterator[tuple[tuple[str, tuple[str, str]], int]]:
+    """Of each result that is of one of these cases: the case's item and models, and the judgement's number."""
     item = {name: code for code, name in enumerate(results.item.names)}
     model = {name: code for code, name in enumerate(results.models)}
     number = len(results.models)
     low, high = results.pair_by_name
     key = (results.item.code.astype(np.int64) * number + low) * number + high
-    wanted: list[int] = []
-    for case in cases:
-        one, other = (model.get(name, -1) for name in case.models)
-        if case.item in item and min(one, other) >= 0:
-            wanted.append((item[case.item] * number + one) * number + other)
-    return results.pair & np.isin(key, wanted)
+    wanted = {
+        (item[case.item] * number + model[case.models[0]]) * number + model[case.models[1]]: (case.item, case.models)
+        for case in cases
+        if case.item in item and case.models[0] in model and case.models[1] in model
+    }
+    rows = np.flatnonzero(results.pair & np.isin(key, list(wanted)))
+    for one, seq in zip(key[rows].tolist(), results.seq[rows].tolist(), strict=True):
+        yield wanted[one], seq
 
 
 def _case(one: JudgedTrial) -> tuple[str, tuple[str, ...]]:

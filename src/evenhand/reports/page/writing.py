@@ -140,6 +140,7 @@ def _write_cases(report: Report, file: IO[str]) -> list[frozenset[str]]:
         studies=report.studies.everything,
         items={item.digest: item for item in report.items},
         people=people_among(report.studies.everything),
+        results=tuple(one.results for one in (report.judged, report.graded) if one is not None),
     )
     for number, block in enumerate(texts.blocks(report.cases.cases)):
         speaking += _speaking(block)

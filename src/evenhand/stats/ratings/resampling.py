@@ -45,23 +45,48 @@ def about_resamples(comparisons: Comparisons, resampling: Resampling, what: str,
     return f"{what} of {counted(resampling.rounds, 'resample')} of {unit}, seed {resampling.seed}{wider}{more}."
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Blocks:
+    """What is drawn: rows side by side, in their own order."""
+
+    rows: Order
+    """All of them, block after block."""
+    begin: npt.NDArray[np.int64]
+    """Of each block, where in them it begins."""
+    length: npt.NDArray[np.int64]
+
+    @classmethod
+    def of(cls, comparisons: Comparisons, resampling: Resampling) -> "Blocks":
+        """An item each, or a cluster; or a battle."""
+        if comparisons.grouped_by is None or resampling.unit == "battles":
+            rows = np.arange(len(comparisons), dtype=np.int32)
+            return cls(rows=rows, begin=rows.astype(np.int64), length=np.ones(len(rows), dtype=np.int64))
+        item = dense(comparisons.grouped_by)
+        length = np.bincount(item).astype(np.int64)
+        rows = np.argsort(narrow(item, len(length)), kind="stable")
+        return cls(rows=rows, begin=np.cumsum(length) - length, length=length)
+
+    def draws(self, resampling: Resampling) -> Iterator[Codes]:
+        """Blocks in the order in which they are drawn, a round after the other."""
+        rng = np.random.default_rng(resampling.seed)
+        number = len(self.length)
+        for _ in range(resampling.rounds):
+            yield rng.integers(0, number, number, dtype=np.int32)
+
+    def places(self, drawn: Codes) -> npt.NDArray[np.int64] | Codes:
+        """Of each row to be played in turn, where in `rows` it stands."""
+        if len(self.rows) == len(self.length):  # each is a block of its own
+            return drawn
+        lengths = self.length[drawn]
+        ends = np.cumsum(lengths)
+        return np.repeat(self.begin[drawn] - (ends - lengths), lengths) + np.arange(int(ends[-1]))
+
+
 def resampled_orders(comparisons: Comparisons, resampling: Resampling) -> Iterator[Order]:
     """Rows to be played in turn, one sequence a round: drawn units in the order drawn, an item's rows in their own."""
-    rng = np.random.default_rng(resampling.seed)
-    count = len(comparisons)
-    if comparisons.grouped_by is None or resampling.unit == "battles":
-        for _ in range(resampling.rounds):
-            yield rng.integers(0, count, count, dtype=np.int32)
-        return
-    item = dense(comparisons.grouped_by)
-    by_item = np.argsort(item, kind="stable")
-    length = np.bincount(item)
-    start = np.cumsum(length) - length
-    for _ in range(resampling.rounds):
-        drawn = rng.integers(0, len(length), len(length), dtype=np.int32)
-        lengths = length[drawn]
-        ends = np.cumsum(lengths)
-        yield by_item[np.repeat(start[drawn] - (ends - lengths), lengths) + np.arange(int(ends[-1]))]
+    blocks = Blocks.of(comparisons, resampling)
+    for drawn in blocks.draws(resampling):
+        yield blocks.rows[blocks.places(drawn)]
 
 
 def resampled_counts(

@@ -3,23 +3,33 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand.domain.estimate import Estimate
 from evenhand.format.words import counted
 from evenhand.stats.intervals import LEVEL, MANY, reach, reaches
 from evenhand.stats.ratings.bradley_terry.components import BoolArray
+from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.elo.notes import ALIKE, alike_notes, outside_notes, provisional_notes
 from evenhand.stats.ratings.item_blocks import played_and_items
-from evenhand.stats.ratings.resampling import Order, Resampling, about_resamples, resampled_orders
+from evenhand.stats.ratings.resampling import Blocks, Order, Resampling, about_resamples, resampled_orders
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.win_rate import tally
 
 COMPILED_FROM = 1_000_000
 """Battles played, resamples included, from which starting numba costs less than doing without."""
+
+_ABREAST_FROM, _ABREAST = 20, 250
+"""Resamples that are played side by side: fewer are no faster so, and more would hold too much."""
+_HELD = 32_000_000
+"""Battles of resamples, in memory at once."""
+_AT_A_TIME = 1000
+"""Battles of each resample that are looked out together."""
 
 _ROUNDING = 1e-18
 """A variance of shares below is that of sums that rounding parted."""
@@ -87,8 +97,8 @@ def elo(
     battle has no rating.
     """
     scale = scale or Scale()
-    player = _Player(comparisons, k, scale, compiled=len(comparisons) >= compiled_from)
-    return _named(comparisons, player.played(None), settled=settled_after(k, scale))
+    player = _Player(comparisons, k, scale, many=len(comparisons) >= compiled_from)
+    return _named(comparisons, player.played(), settled=settled_after(k, scale))
 
 
 def elo_bootstrap(
@@ -108,15 +118,15 @@ def elo_bootstrap(
     item has none: its resamples are alike too, though the next item may not be.
     """
     scale = scale or Scale()
-    compiled = len(comparisons) * (resampling.rounds + 1) >= compiled_from
-    player = _Player(comparisons, k, scale, compiled=compiled)
-    one_pass, settled = player.played(None), settled_after(k, scale)
+    many = len(comparisons) * (resampling.rounds + 1) >= compiled_from
+    player = _Player(comparisons, k, scale, many=many)
+    one_pass, settled = player.played(), settled_after(k, scale)
     if not len(comparisons):
         nothing = np.full((0, len(one_pass)), np.nan)
         none = np.zeros(len(one_pass))
         ratings = _named(comparisons, one_pass, settled=settled)
         return EloBootstrap(ratings=ratings, notes=(), draws=nothing, wider=none, effective=none)
-    drawn = np.array([player.played(order) for order in resampled_orders(comparisons, resampling)])
+    drawn = player.resampled(resampling)
     tail = (1 - level) / 2
     # A model that never played has no column of its own in the percentiles; its rating stays without bounds.
     held = np.where(np.isnan(drawn).all(axis=0), 0.0, drawn)
@@ -174,26 +184,91 @@ def about_provisional(ratings: Sequence[EloRating], k: float, scale: Scale) -> t
 
 
 class _Player:
-    """Plays sequences of the same battles; `compiled` where numba is there and the steps are small enough."""
+    """Plays sequences of the same battles. Of `many`, by compiled code where numba is there and the steps are small
+    enough, else many resamples side by side."""
 
-    def __init__(self, comparisons: Comparisons, k: float, scale: Scale, *, compiled: bool) -> None:
+    def __init__(self, comparisons: Comparisons, k: float, scale: Scale, *, many: bool) -> None:
         if not k > 0:
             raise ValueError(f"Elo needs k > 0, not {k}.")
         if scale.anchor is not None:
             raise ValueError("Elo has no anchor: its ratings keep the mean they start with.")
-        self._battles, self._k, self._scale = comparisons, k, scale
+        self._battles, self._k, self._scale, self._many = comparisons, k, scale, many
         heaviest = 1.0 if comparisons.weight is None else float(comparisons.weight.max(initial=0.0))
         self._packed = None
-        if compiled and k * heaviest / scale.unit < _SMALL_STEP and _numba_is_there():
+        if many and k * heaviest / scale.unit < _SMALL_STEP and _numba_is_there():
             from evenhand.stats.ratings.elo.compiled import Packed
 
             self._packed = Packed.of(comparisons)
 
-    def played(self, order: Order | None) -> FloatArray:
-        """Every model's rating after the rows of `order`, or all in theirs; NaN for one that did not play."""
+    def played(self) -> FloatArray:
+        """Every model's rating after all rows in their order; NaN for one that did not play."""
         if self._packed is not None:
-            return self._scale.start + self._packed.play(order, k=self._k, unit=self._scale.unit)
-        return self._scale.start + _moved(self._battles, order, k=self._k, unit=self._scale.unit)
+            moved = self._packed.play(np.zeros(1, dtype=np.int32), k=self._k, unit=self._scale.unit)
+        else:
+            moved = _moved(self._battles, None, k=self._k, unit=self._scale.unit)
+        return self._scale.start + moved
+
+    def resampled(self, resampling: Resampling) -> FloatArray:
+        """The same of each resample: rounds x models."""
+        how = {"k": self._k, "unit": self._scale.unit}
+        if self._packed is not None:
+            blocks = Blocks.of(self._battles, resampling)
+            moved = np.array(list(self._packed.resampled(blocks, blocks.draws(resampling), **how)))
+        elif self._many and resampling.rounds >= _ABREAST_FROM:
+            moved = _moved_abreast(self._battles, resampling, **how)
+        else:
+            orders = resampled_orders(self._battles, resampling)
+            moved = np.array([_moved(self._battles, order, **how) for order in orders])
+        return self._scale.start + moved
+
+
+def _moved_abreast(battles: Comparisons, resampling: Resampling, *, k: float, unit: float) -> FloatArray:
+    """How far each model is from the start after each resample; NaN for one that did not play in it.
+
+    The resamples go on side by side, a battle of each at a time: numpy then plays hundreds for the price of some."""
+    blocks = Blocks.of(battles, resampling)
+    weight = None if battles.weight is None else battles.weight[blocks.rows]
+    rows = _Rows(
+        a=np.append(battles.model_a[blocks.rows], len(battles.models)).astype(np.intp),
+        b=np.append(battles.model_b[blocks.rows], len(battles.models)).astype(np.intp),
+        score=np.append(battles.sign[blocks.rows] / 2, 0.0),
+        step=np.append(np.full(len(battles), k) if weight is None else k * weight, 0.0),
+    )
+    draws = blocks.draws(resampling)
+    found: list[FloatArray] = []
+    while some := list(islice(draws, max(1, min(_ABREAST, _HELD // len(battles))))):
+        found.append(rows.played([blocks.places(drawn) for drawn in some], len(battles.models), unit))
+    return np.concatenate(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Rows:
+    """Battles, and at the end one of a model that is none with itself, which a resample plays when it is done."""
+
+    a: npt.NDArray[np.intp]
+    b: npt.NDArray[np.intp]
+    score: FloatArray
+    step: FloatArray
+
+    def played(self, orders: Sequence[npt.NDArray[np.int64] | Codes], models: int, unit: float) -> FloatArray:
+        lanes = np.arange(len(orders)) * (models + 1)
+        ratings, seen = np.zeros(len(orders) * (models + 1)), np.zeros(len(orders) * (models + 1), dtype=np.bool_)
+        steepness = 1 / (2 * unit)
+        for begin in range(0, max(map(len, orders)), _AT_A_TIME):
+            there = np.full((_AT_A_TIME, len(orders)), len(self.a) - 1)
+            for lane, order in enumerate(orders):
+                some = order[begin : begin + _AT_A_TIME]
+                there[: len(some), lane] = some
+            step, score = self.step[there], self.score[there]
+            first, second = self.a[there] + lanes, self.b[there] + lanes
+            seen[first[step > 0]] = seen[second[step > 0]] = True
+            for a, b, said, by in zip(first, second, score, step, strict=True):
+                one, other = ratings[a], ratings[b]
+                gain = by * (said - 0.5 * np.tanh((one - other) * steepness))
+                ratings[a] = one + gain
+                ratings[b] = other - gain
+        ratings[~seen] = np.nan
+        return ratings.reshape(len(orders), models + 1)[:, :models]
 
 
 def _moved(battles: Comparisons, order: Order | None, *, k: float, unit: float) -> FloatArray:
