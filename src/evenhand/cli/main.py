@@ -162,6 +162,8 @@ def main() -> None:
     """
     # Before numpy is loaded: on matrices as small as a board's, threads cost more in waiting than they do.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Columns of a few megabytes that live for a moment: the kernel clears a huge page whole, however little is used.
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
     cause: Exception | None = None
     try:
         code = evenhand.main(prog_name="evenhand", standalone_mode=False)

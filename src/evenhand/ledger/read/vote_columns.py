@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.results import Mask, Results
-from evenhand.ledger.store.columns import Coded, joint, taken
+from evenhand.ledger.store.columns import Coded, is_constant, joint, taken
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray
@@ -120,12 +120,15 @@ def in_fixed_order(lots: Lots, rater: Coded, first: Signs) -> npt.NDArray[np.int
 def cast_votes(results: Results, lengths: FloatArray) -> Votes:
     """Of the results that are preferences, in their order. `lengths` are the words of each response, NaN if unknown."""
     said = np.array([_preference(one) for one in results.endings], dtype=np.int8).reshape(-1, 2)
-    value, levels = said[results.ending].T
+    levels = said[:, 1].take(results.ending)
+    value = said[:, 0].take(results.ending)
     model_a, model_b = results.pair_by_name
     # Where the first by name was shown second, the vote is told from its side.
-    facing = np.where(results.first_model == model_a, 1, -1).astype(np.int8)
+    facing = _signs(results.first_model == model_a)
     sharing = np.bincount(results.showing)
     once = bool((sharing <= 1).all())
+    length = _longer(results, lengths)
+    length *= facing
     return Votes(
         item=results.item,
         rater=results.rater,
@@ -133,19 +136,32 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         model_a=model_a,
         model_b=model_b,
         first=facing,
-        value=value * facing,
+        value=np.multiply(value, facing, out=value),
         levels=levels,
         weight=results.weight if once else results.weight / sharing[results.showing],
         drawn=results.weight,
-        length=_longer(results, lengths) * facing,
+        length=length,
         soft=None if results.soft is None else np.where(facing > 0, results.soft, 1 - results.soft),
         lot=results.lot,
     )
 
 
+def _signs(positive: Mask) -> Signs:
+    """1 where it is so, else -1."""
+    signs = positive.astype(np.int8)
+    signs *= 2
+    signs -= 1
+    return signs
+
+
 def _longer(results: Results, lengths: FloatArray) -> FloatArray:
     """Words by which the first answer is longer."""
-    return np.where(np.isnan(results.longer), lengths[results.first] - lengths[results.second], results.longer)
+    longer = lengths[results.first]
+    longer -= lengths[results.second]
+    if not (is_constant(results.longer) and np.isnan(results.longer[0])):
+        known = ~np.isnan(results.longer)
+        longer[known] = results.longer[known]
+    return longer
 
 
 def ties(results: Results) -> Votes:

@@ -68,10 +68,16 @@ def _lacking(results: Results, not_asked: Sequence[NotAsked]) -> npt.NDArray[np.
     models = len(results.models)
     if len(results.item.names) * models * models > _A_ROW * len(results):
         return np.arange(len(results))
-    low, high = results.pair_by_name
-    of = np.where(results.pair, (results.item.code.astype(np.int64) * models + low) * models + high, 0)
+    without = results.pair & (results.failed | _unasked(results, not_asked))
+    if not without.any():
+        return np.flatnonzero(without)
+    of = results.item.code.astype(np.int64)
+    for side in results.pair_by_name:
+        of *= models
+        of += side
+    of[~results.pair] = 0
     lacking = np.zeros(len(results.item.names) * models * models, dtype=np.bool_)
-    lacking[of[results.pair & (results.failed | _unasked(results, not_asked))]] = True
+    lacking[of[without]] = True
     return np.flatnonzero(lacking[of] & results.pair)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from evenhand import __version__
 from evenhand.benchmarks.data_error import near
@@ -451,11 +452,17 @@ def _units(evidence: Evidence, ranking: Ranking, method: RatingMethod) -> tuple[
             "Rows are joined to battles by item, and no item column is known; name one with --item-column.",
             code="EH-DATA-COLUMN",
         )
-    whole = shown if evidence.waiting is None else shown.rows(~evidence.waiting)
+    waiting = evidence.waiting
     if asked == "battles" or (asked is None and method.rates_battles):
-        battles = joined(whole, ranking.scoring.join)
+        battles = joined(_whole(shown, waiting), ranking.scoring.join)
         return "battles", battles, Battles.of(battles)
-    return "votes", shown, Battles(number=battles_in(whole), made=lambda: joined(whole, ranking.scoring.join))
+    # All rows of a battle wait, or none.
+    number = battles_in(shown) - (0 if waiting is None else battles_in(shown.rows(waiting)))
+    return "votes", shown, Battles(number=number, made=lambda: joined(_whole(shown, waiting), ranking.scoring.join))
+
+
+def _whole(shown: Comparisons, waiting: npt.NDArray[np.bool_] | None) -> Comparisons:
+    return shown if waiting is None else shown.rows(~waiting)
 
 
 def _reliability(evidence: Evidence) -> Summary | None:

@@ -5,7 +5,7 @@ An answer that silences a judge does so in every comparison it is in, so answers
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb
 from typing import TypeAlias
@@ -117,12 +117,12 @@ def _baseline(of: Sequence[int], showings: int) -> int | None:
 class _Battles:
     """All showings of one item and pair, summed up."""
 
-    item: Integers
-    one: Integers
-    other: Integers
+    item: Codes
+    one: Codes
+    other: Codes
     """-1 for the baseline."""
-    lost: Integers
-    shown: Integers
+    lost: Codes
+    shown: Codes
 
     def rows(self, kept: Mask) -> "_Battles":
         return _Battles(
@@ -135,35 +135,40 @@ class _Battles:
 
     def split(self, baseline: int | None) -> "tuple[_Battles, _Battles]":
         """Those that are alone on their item, and the others; in both nobody stands for the baseline."""
-        known = -1 if baseline is None else baseline
-        kept = _Battles(
-            item=self.item,
-            one=np.where(self.one == known, self.other, self.one),
-            other=np.where((self.one == known) | (self.other == known), -1, self.other),
-            lost=self.lost,
-            shown=self.shown,
-        )
-        alone = np.bincount(self.item, minlength=1)[self.item] == 1
-        return kept.rows(alone), kept.rows(~alone)
+        kept = self
+        if baseline is not None:
+            plays = (self.one == baseline) | (self.other == baseline)
+            kept = replace(
+                self,
+                one=np.where(self.one == baseline, self.other, self.one),
+                other=np.where(plays, np.int32(-1), self.other),
+            )
+        alone = (np.bincount(self.item, minlength=1) == 1)[self.item]
+        return kept.rows(alone), kept.rows(~alone) if alone.any() else kept
 
 
 def _battles(shown: Replied, models: int) -> _Battles:
     low, high = np.minimum(shown.first, shown.second), np.maximum(shown.first, shown.second)
     if np.bincount(shown.item, minlength=1).max() <= 1:
-        lost, one_each = shown.lost.astype(np.int64), np.ones(len(low), dtype=np.int64)
-        return _Battles(item=shown.item.astype(np.int64), one=low, other=high, lost=lost, shown=one_each)
-    battle = (shown.item.astype(np.int64) * models + low) * models + high
-    every = (int(shown.item.max(initial=-1)) + 1) * models * models
-    if every <= _COUNTED * len(battle):
-        of, battles = battle, np.arange(every)
-    else:
-        of = dense(battle)
+        lost, one_each = shown.lost.astype(np.int32), np.ones(len(low), dtype=np.int32)
+        return _Battles(item=shown.item, one=low, other=high, lost=lost, shown=one_each)
+    of = shown.item.astype(np.int64)
+    for side in (low, high):
+        of *= models
+        of += side
+    every, battles = (int(shown.item.max(initial=-1)) + 1) * models * models, None
+    if every > _COUNTED * len(of):
+        of, battle = dense(of), of
         battles = battle[first_rows(of)]
-    number, lost = (np.bincount(some, minlength=len(battles)) for some in (of, of[shown.lost]))
+        every = len(battles)
+    number = np.bincount(of, minlength=every)
     there = np.flatnonzero(number)
-    pair, other = np.divmod(battles[there], models)
+    number = number[there].astype(np.int32)
+    lost = np.bincount(of[shown.lost], minlength=every)[there].astype(np.int32)
+    pair, other = np.divmod(there if battles is None else battles[there], models)
     item, one = np.divmod(pair, models)
-    return _Battles(item=item, one=one, other=other, lost=lost[there], shown=number[there])
+    item, one, other = (column.astype(np.int32) for column in (item, one, other))
+    return _Battles(item=item, one=one, other=other, lost=lost, shown=number)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

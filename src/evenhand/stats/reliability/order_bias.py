@@ -22,8 +22,8 @@ _Floats: TypeAlias = npt.NDArray[np.float64]
 _WIDEST = 2**62
 _CELLS_A_ROW = 32
 """Cells of items and ordered pairs up to which they are counted in a table and not sorted."""
-_NUMBERS = 4_000_000
-"""Of those held at once."""
+_NUMBERS = 250_000
+"""Of those held at once: few enough for a processor's own memory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

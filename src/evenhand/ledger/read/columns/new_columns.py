@@ -104,8 +104,8 @@ _JUDGED: Select[*tuple[Any, ...]] = select(
 )
 _BETWEEN = "FROM judgements WHERE seq > ? AND seq <= ?"
 _TOLD_NOTHING = f"""
-SELECT count(*), sum(notes = '{{}}'), min(at), max(at), group_concat(seq), group_concat(coalesce(verdict, reason), '\n'),
-group_concat(trial) {_BETWEEN}
+SELECT count(*), sum(notes = '{{}}'), min(at), max(at), group_concat(seq),
+group_concat(coalesce(verdict, reason), '\n'), group_concat(trial) {_BETWEEN}
 """
 _WHEN = f"SELECT at {_BETWEEN} ORDER BY seq"
 _EACH_JUDGED = f"SELECT seq, at, coalesce(verdict, reason), notes, trial {_BETWEEN}"
@@ -217,7 +217,7 @@ SELECT count(*), group_concat(key), group_concat(item), group_concat(responses),
 max(condition), min(replicate), max(replicate), min(attempt), max(attempt) FROM trials WHERE rowid > ? AND rowid <= ?
 """
 _OF_EACH = "SELECT rater, condition, replicate, attempt FROM trials WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
-_EACH = f"SELECT {', '.join(schema.trials.c.keys())} FROM trials WHERE rowid > ? AND rowid <= ?"
+_EACH = "SELECT key, item, responses, rater, condition, replicate, attempt FROM trials WHERE rowid > ? AND rowid <= ?"
 _THERE = "SELECT coalesce(min(rowid), 1), coalesce(max(rowid), 0) FROM trials"
 
 
