@@ -1,9 +1,12 @@
 import cProfile
 import hashlib
+import random
+import re
 import struct
 import subprocess
 import sys
 import zlib
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,8 +15,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from evenhand.images import ImageError, ImageInfo, ImageLimits, digest, inspect, prepared
-from evenhand.images.decoding import first_frame
-from evenhand.images.sniffing import DEFAULT_LIMITS
+from evenhand.images.decoding import first_frame, is_plain, upright_size
+from evenhand.images.sniffing import DEFAULT_LIMITS, sniff
+from evenhand.images.structure import plain_jpeg_is_whole, plain_png_is_whole
 from tests.examples import examples
 from tests.images.pictures import (
     animation,
@@ -192,20 +196,124 @@ def test_the_sentence_for_a_cut_jpeg_says_what_to_do() -> None:
         inspect(data[: len(data) // 2])
 
 
-@pytest.mark.parametrize("options", [{}, {"progressive": True}, {"restart_marker_blocks": 4}], ids=str)
-def test_a_jpeg_decoded_small_is_refused_where_it_cannot_be_decoded_whole(options: dict[str, Any]) -> None:
-    data = encoded(photo(90, 70), "JPEG", **options)
-    cut = [data[:length] for length in range(20, len(data), 37)]
-    holed = [data[:start] + data[start + 9 :] for start in range(20, len(data) - 9, 23)]
-    altered = [data[:place] + bytes([data[place] ^ 0xA5]) + data[place + 1 :] for place in range(20, len(data), 17)]
-    refusals = {way: [_is_refused(one, small=way) for one in (*cut, *holed, *altered)] for way in (True, False)}
+WRITTEN: tuple[dict[str, Any], ...] = (
+    {},
+    {"progressive": True},
+    {"restart_marker_blocks": 4},
+    {"subsampling": 0, "optimize": True, "progressive": True},
+    {"quality": 100, "keep_rgb": True, "comment": b"words", "icc_profile": b"colours"},
+)
+"""Ways in which a JPEG can be put together."""
+
+
+def jpegs() -> Iterator[bytes]:
+    for options in WRITTEN:
+        yield encoded(photo(90, 70), "JPEG", **options)
+    yield encoded(photo(90, 70).convert("L"), "JPEG")
+    yield with_orientation(photo(60, 40), 6, "JPEG")
+
+
+def damaged(data: bytes, *, edits: int) -> Iterator[bytes]:
+    """Cut, holed, altered and with something put in, most of it where tables and sizes stand."""
+    draw, scan = random.Random(len(data)), max(data.find(b"\xff\xda"), 0) + 14
+    for number in range(edits):
+        place = draw.randrange(3, scan if number % 4 else len(data) - 1)
+        yield data[:place]
+        yield data[:place] + data[place + draw.randint(1, 20) :]
+        yield data[:place] + draw.randbytes(1) + data[place + 1 :]
+        yield data[:place] + bytes([data[place] ^ 1 << draw.randrange(8)]) + data[place + 1 :]
+        yield data[:place] + draw.randbytes(draw.randint(1, 6)) + data[place:]
+        yield data[:place] + data[place + 1 : place + 2] + data[place : place + 1] + data[place + 2 :]
+
+
+@pytest.mark.parametrize("data", list(jpegs()), ids=range(7))
+def test_a_jpeg_whose_pixels_are_not_looked_at_is_refused_where_it_cannot_be_decoded(data: bytes) -> None:
+    assert plain_jpeg_is_whole(data)
+    edited = list(damaged(data, edits=60))
+    refusals = {way: [_is_refused(one, unseen=way) for one in edited] for way in (True, False)}
     assert refusals[True] == refusals[False]
     assert len(set(refusals[True])) == 2
+    taken = [plain_jpeg_is_whole(one) for one in edited]
+    assert len(set(taken)) == 2, "some are told by their structure, others are decoded"
 
 
-def _is_refused(data: bytes, *, small: bool) -> bool:
+@pytest.mark.parametrize("options", [{}, {"progressive": True}], ids=str)
+def test_a_jpeg_without_a_table_or_a_scan_that_it_needs_is_not_taken_for_whole(options: dict[str, Any]) -> None:
+    data = encoded(photo(90, 70), "JPEG", **options)
+    parts = list(jpeg_parts(data))
+    needed = {0xC0, 0xC2, 0xC4, 0xDA, 0xDB, 0xD9}
+    for place, (marker, part) in enumerate(parts):
+        without = data[:2] + b"".join(one for number, (_, one) in enumerate(parts) if number != place)
+        again = marker == 0xC4 and any((kind, one[4]) == (marker, part[4]) for kind, one in parts[:place])
+        spare = marker not in needed or again or (marker == 0xDA and adds_detail(part))
+        assert plain_jpeg_is_whole(without) is spare, (place, hex(marker))
+
+
+def jpeg_parts(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Segments with their markers, of a file in which nothing is odd; each scan with its header."""
+    at = 2
+    while at < len(data):
+        following = re.compile(rb"\xff[^\x00\xd0-\xd7]").search(
+            data, at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+        )
+        end = len(data) if data[at + 1] == 0xD9 or following is None else following.start()
+        yield data[at + 1], data[at:end]
+        at = end
+
+
+def adds_detail(scan: bytes) -> bool:
+    """Whether it tells of higher frequencies, or more of what an earlier one told."""
+    end = 2 + int.from_bytes(scan[2:4], "big")
+    return scan[end - 3] > 0 or scan[end - 1] >= 16
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+def test_a_png_whose_pixels_are_not_looked_at_is_refused_where_a_chunk_was_altered(mode: str) -> None:
+    data = encoded(photo(90, 70).convert(mode), "PNG")
+    assert plain_png_is_whole(data)
+    edited = list(damaged(data, edits=60))
+    refusals = [_is_refused(one, unseen=True, media_type="image/png") for one in edited]
+    assert refusals == [_is_refused(one, unseen=False, media_type="image/png") for one in edited]
+    assert sum(refusals) > len(edited) * 0.9
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *jpegs(),
+        encoded(photo(), "JPEG", exif=b"Exif\0\0garbage"),
+        encoded(photo().convert("CMYK"), "JPEG"),
+        encoded(photo(), "MPO", save_all=True, append_images=[photo(30, 20)]),
+        *(encoded(photo().convert(mode), "PNG") for mode in ("1", "L", "LA", "P", "RGB", "RGBA")),
+        encoded(Image.new("RGBA", (5, 4), (1, 2, 3, 100)), "PNG"),
+        encoded(photo().convert("RGB"), "PNG", transparency=(1, 2, 3)),
+        with_orientation(photo(60, 40), 8, "PNG"),
+        animation("PNG", 3),
+        sixteen_bit_rgb_png(),
+    ],
+    ids=range(21),
+)
+def test_the_same_is_told_of_an_image_whether_its_pixels_are_looked_at_or_not(data: bytes) -> None:
+    media_type = sniff(data)
+    told = [
+        (upright_size(frame), frame.frames, is_plain(frame, data, media_type))
+        for frame in (first_frame(data, media_type, DEFAULT_LIMITS, unseen=unseen) for unseen in (True, False))
+    ]
+    assert told[0] == told[1]
+
+
+def test_more_scans_than_any_picture_has_are_not_walked() -> None:
+    data = encoded(photo(), "JPEG", progressive=True)
+    last = data.rindex(b"\xff\xda")
+    many = data[:last] + data[last:-2] * 80 + data[-2:]
+    assert plain_jpeg_is_whole(data[:last] + data[last:-2] * 3 + data[-2:])
+    assert not plain_jpeg_is_whole(many)
+    assert inspect(many).width == 60
+
+
+def _is_refused(data: bytes, *, unseen: bool, media_type: str = "image/jpeg") -> bool:
     try:
-        first_frame(data, "image/jpeg", DEFAULT_LIMITS, small=small)
+        first_frame(data, media_type, DEFAULT_LIMITS, unseen=unseen)
     except ImageError:
         return True
     return False

@@ -14,8 +14,8 @@ from PIL.PngImagePlugin import PngImageFile
 from PIL.TiffImagePlugin import TiffImageFile
 from PIL.WebPImagePlugin import WebPImageFile
 
-from evenhand.images.gif_blocks import gif_frames
 from evenhand.images.sniffing import ImageError, ImageLimits, ImageTooLarge
+from evenhand.images.structure import gif_frames, plain_jpeg_is_whole, plain_png_is_whole
 
 _EXIF_ORIENTATION = 274
 _EXIF_LONG = 4
@@ -58,7 +58,7 @@ _READERS: dict[str, type[ImageFile]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FirstFrame:
-    """The first of `frames` frames, decoded, as stored: neither turned upright nor converted."""
+    """The first of `frames` frames, as stored: neither turned upright nor converted."""
 
     image: Image.Image
     size: tuple[int, int]
@@ -66,21 +66,24 @@ class FirstFrame:
     frames: int
 
 
-def first_frame(data: bytes, media_type: str, limits: ImageLimits, *, small: bool = False) -> FirstFrame:
-    """`small`: a JPEG as an eighth of its width and height, which is enough to know that it can be decoded: all of its
-    data is read either way."""
+def first_frame(data: bytes, media_type: str, limits: ImageLimits, *, unseen: bool = False) -> FirstFrame:
+    """Decoded; raises ImageError where it cannot be. `unseen`: without its pixels where the file's structure tells that
+    all of it is there, else a JPEG as an eighth of its width and height: all of its data is read either way."""
     if len(data) > limits.bytes:
         raise ImageTooLarge(f"The image has {len(data)} bytes and at most {limits.bytes} are taken; make it smaller.")
     with _faults_as_image_errors(media_type):
+        image = _opened(data, media_type, limits)
+        if unseen and _is_whole(image, data, media_type):
+            return FirstFrame(image=image, size=image.size, frames=1)
         if media_type == "image/png":
             # Loading alone ignores checksums and a missing end.
-            _opened(data, media_type, limits).verify()
-        image = _opened(data, media_type, limits)
+            image.verify()
+            image = _opened(data, media_type, limits)
         frames = _count_frames(image, data, limits)
         if frames > limits.frames:
             raise ImageTooLarge(f"The image has more than {limits.frames} frames; give the one that is meant as PNG.")
         of_file = None
-        if small and media_type == "image/jpeg":
+        if unseen and media_type == "image/jpeg":
             of_file = image.size
             image.draft(None, (1, 1))
         image.load()
@@ -90,6 +93,15 @@ def first_frame(data: bytes, media_type: str, limits: ImageLimits, *, small: boo
             "convert it to 8-bit PNG."
         )
     return FirstFrame(image=image, size=of_file or image.size, frames=frames)
+
+
+def _is_whole(image: ImageFile, data: bytes, media_type: str) -> bool:
+    """Of the usual kinds whose pixels need not be looked at to know how they are shown."""
+    if media_type == "image/jpeg":
+        return image.mode in ("L", "RGB") and plain_jpeg_is_whole(data)
+    seen = image.mode in ("L", "RGB") and not image.has_transparency_data and getattr(image, "n_frames", 1) == 1
+    seen = seen and all(image.size) and "exif" not in image.info
+    return media_type == "image/png" and seen and plain_png_is_whole(data)
 
 
 def upright_size(frame: FirstFrame) -> tuple[int, int]:

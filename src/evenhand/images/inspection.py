@@ -1,4 +1,4 @@
-"""What an image is, told after decoding it within limits: an image that passes can be shown to a model later."""
+"""What an image is, told after checking it within limits: an image that passes can be shown to a model later."""
 
 import hashlib
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from evenhand.images.sniffing import DEFAULT_LIMITS, ImageLimits, sniff
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImageInfo:
-    """An image that was decoded; width and height in pixels as seen upright, after EXIF rotation."""
+    """An image that was checked; width and height in pixels as seen upright, after EXIF rotation."""
 
     digest: str
     media_type: str
@@ -25,7 +25,7 @@ class ImageInfo:
 
 _MOST_KNOWN = 20_000
 _known: dict[tuple[str, ImageLimits], ImageInfo] = {}
-"""What was found of the images that this process has decoded: the same bytes need not be decoded again."""
+"""What was found of the images that this process has checked: the same bytes need not be checked again."""
 
 
 def digest(data: bytes) -> str:
@@ -34,10 +34,10 @@ def digest(data: bytes) -> str:
 
 
 def inspect(data: bytes, *, limits: ImageLimits = DEFAULT_LIMITS) -> ImageInfo:
-    """Sniff and decode. Raises ImageError for what cannot be decoded whole or exceeds the limits.
+    """Sniff and check that all of it is there. Raises ImageError for what cannot be decoded or exceeds the limits.
 
-    Of an animation the first frame is decoded, the only one ever shown to a model; of the others it is checked
-    that the file holds them.
+    The pixels are decoded where the file's structure does not tell that they can be. Of an animation the first frame is
+    decoded, the only one ever shown to a model; of the others it is checked that the file holds them.
     """
     name = digest(data), limits
     info = _known.get(name)
@@ -54,7 +54,7 @@ def _inspected(data: bytes, name: str, limits: ImageLimits) -> ImageInfo:
     # Pillow with its readers takes 80 ms to import, and most commands never decode an image.
     from evenhand.images.decoding import first_frame, is_plain, upright_size
 
-    frame = first_frame(data, media_type, limits, small=True)
+    frame = first_frame(data, media_type, limits, unseen=True)
     width, height = upright_size(frame)
     return ImageInfo(
         digest=name,

@@ -12,9 +12,9 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 
 from evenhand.images.colour_profile import bare_profile
-from evenhand.images.gif_blocks import after_sub_blocks, palette_bytes
 from evenhand.images.preparing import encoded_anew
 from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits, sniff
+from evenhand.images.structure import after_sub_blocks, palette_bytes
 
 _PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP cICP sBIT mDCV cLLI bKGD pHYs acTL fcTL fdAT".split()
