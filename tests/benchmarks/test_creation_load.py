@@ -12,6 +12,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from PIL import Image
 
 from evenhand.benchmarks.answers.responses_file import read_responses
 from evenhand.benchmarks.catalog import find_benchmark, load_benchmark
@@ -385,7 +386,10 @@ def test_our_own_lines_are_read_and_get_their_category_from_the_task(tmp_path: P
 
 
 def test_a_disk_without_room_for_the_images_is_told(tmp_path: Path):
-    path = write_rows(tmp_path / "x.tsv", CASE)
+    # More than is held in memory.
+    large = [_png(Image.new("RGB", (2000, 2000), (number, 0, 0))) for number in range(3)]
+    path = tmp_path / "x.parquet"
+    pl.DataFrame([CASE | {"image": large}]).write_parquet(path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (10, hard))
     try:
@@ -393,6 +397,12 @@ def test_a_disk_without_room_for_the_images_is_told(tmp_path: Path):
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     says(message, "EH-BENCHMARK", "images", "TMPDIR")
+
+
+def _png(image: Image.Image) -> bytes:
+    out = io.BytesIO()
+    image.save(out, "PNG", compress_level=0)
+    return out.getvalue()
 
 
 def test_a_nul_in_criteria_is_a_fault(tmp_path: Path):

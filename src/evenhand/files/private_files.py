@@ -33,16 +33,16 @@ class WayOut(EvenhandError, OSError):
 
 def stay_within(path: Path, within: Path) -> None:
     """Raises WayOut where a link above `path` leads out of the folder `within`."""
-    if _has_no_link(path.parent, within):
+    if leads_by_folders(path.parent, within):
         return
     really = Path(os.path.realpath(path.parent))  # which takes links in a circle too
     if not really.is_relative_to(os.path.realpath(within)):
         raise WayOut(path, really / path.name, within)
 
 
-def _has_no_link(folder: Path, within: Path) -> bool:
-    """Whether the names lead from one to the other by folders alone: what lies above both need not be looked at."""
-    start, whole = os.fspath(within), os.fspath(folder)
+def leads_by_folders(path: Path, within: Path) -> bool:
+    """Whether no name from one to the other is a link or leads up: what lies above both need not be looked at."""
+    start, whole = os.fspath(within), os.fspath(path)
     names = whole.removeprefix(start).split(os.sep)
     if names.pop(0) or not whole.startswith(start) or ".." in names:
         return False
@@ -95,10 +95,15 @@ def name_new(made: Path, path: Path) -> None:
 def write_whole(path: Path, data: bytes, *, within: Path) -> None:
     """All of the file or none of it, even when the plug is pulled or another process writes the same. Raises WayOut."""
     stay_within(path, within)
+    write_named(path, data)
+    make_durable(path.parent)
+
+
+def write_named(path: Path, data: bytes) -> None:
+    """All of the file or none of it; its name is durable when its folder is made so. No link is looked for."""
     make_folder(path.parent)
     with appearing(path, rights=FILE) as file:
         file.write(data)
-    make_durable(path.parent)
 
 
 def copy(source: Path, target: Path, *, within: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Protocol
 
 from evenhand.domain.errors import EvenhandError
-from evenhand.files.private_files import append_line, stay_within, write_whole
+from evenhand.files.private_files import append_line, make_durable, stay_within, write_named
 from evenhand.files.whole import UNFINISHED
 from evenhand.images.inspection import digest as digest_of
 
@@ -123,10 +123,19 @@ class Folder:
 
     def put(self, digest: str, data: bytes) -> None:
         """Again is no change. Raises WayOut."""
-        path = self.path(digest)
-        stay_within(path, self.root.parent)
-        if _bytes_at(path) != data:
-            write_whole(path, data, within=self.root.parent)
+        self.put_all([(digest, data)])
+
+    def put_all(self, files: Iterable[tuple[str, bytes]]) -> None:
+        """As `put`; all of them are on disk when it returns."""
+        folders: set[Path] = set()
+        for digest, data in files:
+            path = self.path(digest)
+            stay_within(path, self.root.parent)
+            if not _holds(path, data):
+                write_named(path, data)
+                folders.add(path.parent)
+        for folder in sorted(folders):
+            make_durable(folder)
 
     def remove(self, digest: str) -> None:
         path = self.path(digest)
@@ -220,6 +229,10 @@ class Copied:
     files: int
     size: int
     """Bytes of all of them."""
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    return path.exists() and _bytes_at(path) == data
 
 
 def _bytes_at(path: Path) -> bytes | None:

@@ -26,6 +26,7 @@ from evenhand.images.places import (
 )
 from evenhand.images.preparing import prepared
 from evenhand.images.sniffing import DEFAULT_LIMITS, ImageError, ImageLimits
+from evenhand.images.unpacked import UnpackedPictures
 
 
 class RecentBytes:
@@ -112,8 +113,12 @@ class ImageStore:
     def put_all(self, images: Mapping[str, bytes]) -> None:
         """Keep what is not here yet of images by their digests. Raises ImageError as `inspect` does."""
         wanted = images if isinstance(self.place, Folder) else sorted(self.place.lacking(list(images)))
-        for digest in wanted:
-            self.put(images[digest])
+        named = (self._named(one, images) for one in wanted)
+        if isinstance(self.place, Folder):
+            self.place.put_all(named)
+            return
+        for digest, data in named:
+            self.place.put(digest, data)
 
     def put_without_metadata(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:
         """Keep what an image shows and not what else its file tells, and note of which file it was made."""
@@ -178,7 +183,15 @@ class ImageStore:
         if not info.plain or not info.fits(max_edge):
             ready = prepared(data, max_edge=max_edge, limits=self._limits)
             media_type, data = ready.media_type, ready.data
-        return b"data:%s;base64,%s" % (media_type.encode("ascii"), pybase64.b64encode(data))
+        return b"".join((b"data:", media_type.encode("ascii"), b";base64,", pybase64.b64encode(data)))
+
+    def _named(self, name: str, images: Mapping[str, bytes]) -> tuple[str, bytes]:
+        """An image by its digest, which is taken at its word where the images were named by what was kept of them."""
+        data = images[name]
+        if isinstance(images, UnpackedPictures) and self._limits == DEFAULT_LIMITS:
+            self._infos[name] = images.info(name)
+            return name, data
+        return self._inspected(data, self._limits).digest, data
 
     def _inspected(self, data: bytes, limits: ImageLimits) -> ImageInfo:
         info = inspect(data, limits=limits)

@@ -9,7 +9,7 @@ from evenhand.benchmarks.data_error import IMAGE
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import PictureFiles
 from evenhand.benchmarks.files.literals import plain_literal
-from evenhand.images import ImageError, inspect
+from evenhand.images import ImageError
 
 _LONGEST_POINTER = 64
 """The official code's bound: what is no longer is another row's index, which saves the image a second time."""
@@ -57,13 +57,11 @@ class CaseImages:
     def _kept(self, number: int, image: str | bytes, reader: FieldReader) -> str:
         try:
             data = base64.b64decode(image.strip(), validate=True) if isinstance(image, str) else image
-            info = inspect(data)
+            return self.pictures.keep(data)
         except (binascii.Error, ValueError) as error:
             said = str(error) if isinstance(error, ImageError) else f"it is not base64 ({error})."
             reader.fault(f"Image {number} of the case cannot be used: {said}", code=IMAGE)
             return ""
-        self.pictures.add(info.digest, data)
-        return info.digest
 
 
 def _embedded(value: object, reader: FieldReader) -> list[str | bytes]:

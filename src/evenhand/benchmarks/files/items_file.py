@@ -1,21 +1,25 @@
 """Our own form of a benchmark's data: JSON Lines, one item a line, images as files beside it or as URLs."""
 
 import base64
+import errno
+import os
 import re
+import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from os.path import realpath
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from urllib.parse import urlsplit
 
 from evenhand.benchmarks.data_error import COLUMN, IMAGE, LISTED, TWICE, BenchmarkError, Problems, near
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.rows import Row, read_rows
-from evenhand.benchmarks.files.unpacked_pictures import UnpackedPictures
 from evenhand.domain.item import Item
-from evenhand.images import DEFAULT_LIMITS, ImageError, inspect
+from evenhand.files.private_files import leads_by_folders
+from evenhand.images import DEFAULT_LIMITS, ImageError
+from evenhand.images.unpacked import UnpackedPictures
 
 _LABEL = ("item", "id")
 _NEEDED = ("item", "instruction")
@@ -241,7 +245,7 @@ def _notes(unknown: Mapping[str, int], items: Sequence[Item]) -> tuple[str, ...]
 
 
 class PictureFiles:
-    """The images that one data file names, read once each and kept on the disk."""
+    """The images that one data file names, read once each and kept."""
 
     def __init__(self, folder: Path, found: UnpackedPictures | None = None, *, fenced: bool = True) -> None:
         """`found`: where images of other folders are kept too. `fenced`: none outside of the folder is read."""
@@ -272,11 +276,10 @@ class PictureFiles:
     def keep(self, data: bytes, place: str | None = None) -> str:
         """The SHA-256 of bytes that came in the row itself, known by `place` from now on. Raises ImageError where they
         are no image."""
-        info = inspect(data)
-        self.found.add(info.digest, data)
+        digest = self.found.keep(data)
         if place is not None:
-            self._digests[place] = info.digest
-        return info.digest
+            self._digests[place] = digest
+        return digest
 
     def _decoded(self, url: str) -> str | None:
         """Keeps the image that stands in a data URL; a sentence where it cannot."""
@@ -301,24 +304,26 @@ class PictureFiles:
             return f"The image path `{told}` has a backslash; write it with /."
         try:
             # Data from strangers must not name any file of this machine: what it names is sent to a model.
-            if self._fenced and not _is_below(place, self._folder):
+            within = _is_within(place, self._folder)
+            if self._fenced and not (within and _is_named_from_there(place)):
                 return (
                     f"The image path `{told}` is absolute or leads out of the file's folder; "
                     "put the image below that folder and name it from there."
                 )
-            if path.exists() and not path.is_file():
+            found = _found(path)
+            if found is not None and not stat.S_ISREG(found.st_mode):
                 return f"The image `{told}` is a folder, a pipe or a device, not a file; name the image's file."
-            if not path.is_file():
+            if found is None:
                 root = "" if self._fenced else " --image-root DIR says from which folder images are named."
                 return f"The image `{told}` {_MISSING}; looked for {self._folder / told}.{root}"
             with path.open("rb") as file:
-                data = file.read(DEFAULT_LIMITS.bytes + 1)
+                data = file.read(min(found.st_size, DEFAULT_LIMITS.bytes) + 1)
             self.keep(data, place)
         except OSError as error:
             return f"The image `{told}` cannot be read ({error.strerror})."
         except ImageError as error:
             return f"The image `{told}` cannot be used: {error}"
-        self.outside += not _is_within(place, self._folder)
+        self.outside += not within
         return None
 
 
@@ -326,13 +331,24 @@ def _told(place: str) -> str:
     return place if len(place) <= _LONGEST_TOLD else f"{place[:_LONGEST_TOLD]}…"
 
 
-def _is_below(place: str, folder: Path) -> bool:
-    """Whether it is also named from there, as a file that comes from others must name it."""
-    return not place.startswith("/") and ".." not in PurePosixPath(place).parts and _is_within(place, folder)
+def _found(path: Path) -> os.stat_result | None:
+    """None where nothing is there."""
+    try:
+        return path.stat()
+    except OSError as error:
+        if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return None
+        raise
+
+
+def _is_named_from_there(place: str) -> bool:
+    """As a file that comes from others must name an image."""
+    return not place.startswith("/") and ".." not in place.split("/")
 
 
 def _is_within(place: str, folder: Path) -> bool:
-    return Path(realpath(folder / place)).is_relative_to(realpath(folder))
+    path = folder / place
+    return leads_by_folders(path, folder) or Path(realpath(path)).is_relative_to(realpath(folder))
 
 
 def address_fault(address: str) -> str | None:

@@ -11,10 +11,10 @@ from evenhand.benchmarks.files.cells import is_nothing, read_list, read_truth
 from evenhand.benchmarks.files.fields import FieldReader
 from evenhand.benchmarks.files.items_file import PictureFiles, address_fault, join_captions
 from evenhand.benchmarks.files.rows import Row, kind_of
-from evenhand.benchmarks.files.unpacked_pictures import UnpackedPictures
 from evenhand.benchmarks.visit_bench.licences import ImageTerms, read_terms
 from evenhand.domain.item import Item
 from evenhand.images import ImageError
+from evenhand.images.unpacked import UnpackedPictures
 
 SUFFIXES = (".csv", ".tsv", ".parquet")
 
