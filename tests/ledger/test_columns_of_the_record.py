@@ -23,6 +23,7 @@ from evenhand.ledger.read.projection import StudyOnRecord, judged, studies
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.reports.board.evidence import of_record
+from evenhand.reports.board.ranking import board
 from evenhand.stats.ratings.comparisons import Comparisons
 from tests.database import url_in
 from tests.examples import examples
@@ -216,6 +217,13 @@ def test_the_evidence_is_in_the_fixed_order_and_knows_what_waits(written: list[E
         rows = [(vote.item, vote.model_a, vote.model_b, vote.rater) in waiting for vote in ordered]
         assert (evidence.waiting is None) == (not waiting)
         assert evidence.waiting is None or evidence.waiting.tolist() == rows
+        if ordered:
+            whole = {
+                (one.item, one.model_a, one.model_b, one.rater)
+                for one, waits in zip(ordered, rows, strict=True)
+                if not waits
+            }
+            assert board(evidence).battles == len(whole)
 
 
 @settings(deadline=None, max_examples=examples(50))
