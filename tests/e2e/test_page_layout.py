@@ -21,6 +21,7 @@ from tests.scripted_server import ScriptedServer
 from tests.site.desk import opened
 from tests.site.house import MODELS, House, items, judge, served
 from tests.site.test_boards import battle_of, only_board
+from tests.site.test_ladder_figures_attacker import DIGESTS, fresh, teams_in
 
 pytestmark = pytest.mark.slow
 
@@ -151,6 +152,23 @@ def test_the_owners_page_of_a_held_file_fits_the_screen_and_says_in_plain_words_
                 assert len(said) == 3
                 assert all("prefer this one" in one for one in said)
                 assert not any("\u202e" in one for one in said)
+
+
+def test_why_a_file_has_no_published_figure_goes_across_its_row(browser: Browser, tmp_path: Path):
+    with teams_in(tmp_path) as teams:
+        first = fresh("first")
+        assert [teams.publish(file) for file in (first, {**first, **fresh("few", DIGESTS[:9])})] == [True, False]
+        with served(teams.ledger) as house:
+            for screen in (DESKTOP, PHONE):
+                with closing(browser.new_page(viewport=screen)) as page:  # pyright: ignore[reportArgumentType]
+                    go(page, f"{house.url}/submit/{teams.intake.id}")
+                    why = page.get_by_role("cell", name="too few of its answers are new")
+                    table = page.get_by_role("region", name="Published").get_by_role("table")
+                    cell, whole = why.bounding_box(), table.bounding_box()
+                    assert cell is not None
+                    assert whole is not None
+                    assert cell["width"] > whole["width"] / 2
+                    assert whole["x"] + whole["width"] <= screen["width"], "nothing is cut off"
 
 
 def test_ratings_are_on_the_first_screen_of_a_phone(page: Page, house: House):

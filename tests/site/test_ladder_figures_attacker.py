@@ -4,8 +4,8 @@ which of them there are does not tell which items are in reserve."""
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
@@ -162,13 +162,19 @@ class Teams:
 
 @pytest.fixture
 def teams(tmp_path: Path) -> Iterator[Teams]:
+    with teams_in(tmp_path) as found:
+        yield found
+
+
+@contextmanager
+def teams_in(folder: Path) -> Generator[Teams]:
     reserved = drawn(Random(7))
     terms = SubmissionTerms(
         policy="Do not train on it.", battles=COUNT, reference_battles=0, feedback="ladder", reserve=0.3,
         reserved=reserved,
     )  # fmt: skip
     benchmark = Benchmark(name="pictures", items=ITEMS, licence="CC0-1.0", citation="", protocols=())
-    with closing(ledger_in(tmp_path)) as ledger:
+    with closing(ledger_in(folder)) as ledger:
         ledger.register_benchmark(benchmark)
         board = BoardIdentity(data=benchmark.digest, rater=JUDGE.key, condition=CONDITION.key)
         intake = find_intake(ledger, open_intake(ledger, benchmark.name, board, terms, by="owner"))
