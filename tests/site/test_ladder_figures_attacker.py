@@ -43,8 +43,18 @@ from tests.site.house import CONDITION, JUDGE
 
 MODELS = ("amber", "blue")
 COUNT, HELD = 120, 36
-ITEMS = tuple(Item(label=f"i{n}", instruction=f"What is in picture {n}?", reference=f"r {n}") for n in range(COUNT))
+ITEMS = tuple(
+    Item(
+        label=f"i{n}",
+        instruction=f"What is in picture {n % 60}?",
+        reference=f"r {n % 60}",
+        category=("things", "places")[n // 60],
+    )
+    for n in range(COUNT)
+)
+"""Each of the second half asks what one of the first does."""
 DIGESTS = tuple(one.digest for one in ITEMS)
+ASKS = {one.digest: one.instruction for one in ITEMS}
 WANTED = fewest_new(COUNT, HELD, among=FEWEST)
 UNREAD = "nothing that a judge could decide on"
 
@@ -142,10 +152,12 @@ class Teams:
         """On how few withheld verdicts a sum of the figures rests, each taken up to twice or taken off."""
         reserved = reserved or self.intake.terms.reserved
         shown = [file for one, file in self.made if one in (self.seen if of is None else of)]
-        public = {(item, text) for model in MODELS for item, text in founding(model).items()}
+        public = {(ASKS[item], text) for model in MODELS for item, text in founding(model).items()}
         rests_on: list[Counter[tuple[str, str]]] = [
             Counter(
-                (item, file[item]) for item in reserved if (item, file[item]) not in public and UNREAD not in file[item]
+                (ASKS[item], file[item])
+                for item in reserved
+                if (ASKS[item], file[item]) not in public and UNREAD not in file[item]
             )
             for file in shown
         ]
@@ -154,8 +166,8 @@ class Teams:
             if any(times):
                 left = Counter[tuple[str, str]]()
                 for each, counts in zip(times, rests_on, strict=True):
-                    for said in counts:
-                        left[said] += each
+                    for said, often in counts.items():
+                        left[said] += each * often
                 fewest = min(fewest, sum(value != 0 for value in left.values()))
         return fewest
 
@@ -204,6 +216,17 @@ def test_what_founding_models_say_hides_no_verdict(teams: Teams):
     single = next(item for item in DIGESTS[60:] if item in teams.intake.terms.reserved)
     assert teams.publish({**mine, **founding("amber", part)})
     assert not teams.publish({**mine, **founding("blue", [*part, single])})
+    assert teams.fewest_left() >= FEWEST
+
+
+def test_answers_that_change_places_between_items_that_ask_the_same_are_not_new(teams: Teams):
+    """The judge is asked in the same words, so they have the same verdicts."""
+    first, single = fresh("first"), teams.intake.terms.reserved[0]
+    other = {item: first[DIGESTS[(place + 60) % COUNT]] for place, item in enumerate(DIGESTS)}
+    twice = {item: fresh("twice")[DIGESTS[place % 60]] for place, item in enumerate(DIGESTS)}
+    assert teams.publish(first)
+    assert not teams.publish({**other, **fresh("second", [single])})
+    assert teams.publish(twice) is (WANTED <= 60)
     assert teams.fewest_left() >= FEWEST
 
 
