@@ -1,6 +1,7 @@
 """The whole life of a study for people, in a real browser, with its scripts and without."""
 
 import re
+import secrets
 import time
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
@@ -56,6 +57,18 @@ class Site:
     link: str
     here: Workplace
     contexts: list[BrowserContext] = field(default_factory=list[BrowserContext])
+    olive: Visit | None = None
+    """The owner, of a site that several tests use."""
+    since: int = 0
+    """The last judgement that was there before the test."""
+
+    @property
+    def owner(self) -> Visit:
+        return self.olive or self.visit(self.link, "Olive")
+
+    def left(self) -> None:
+        for context in self.contexts:
+            context.close()
 
     def visit(self, link: str, name: str, *, scripts: bool = True, phone: bool = False) -> Visit:
         context = self.browser.new_context(
@@ -87,8 +100,7 @@ def opened(browser: Browser, here: Workplace) -> Generator[Site]:
     with serving(here.folder, "--no-worker") as (process, url):
         site = Site(browser=browser, url=url, link=owner_link(process), here=here)
         yield site
-        for context in site.contexts:
-            context.close()
+        site.left()
 
 
 @pytest.fixture(scope="module")
@@ -102,6 +114,21 @@ def stock(tmp_path_factory: pytest.TempPathFactory) -> Workplace:
 def site(browser: Browser, stock: Workplace, tmp_path: Path) -> Iterator[Site]:
     with opened(browser, stock.copy(tmp_path.name)) as site:
         yield site
+
+
+@pytest.fixture(scope="module")
+def everybodys(browser: Browser, stock: Workplace) -> Iterator[Site]:
+    with opened(browser, stock.copy("everybodys")) as site:
+        yield replace(site, olive=site.owner)
+
+
+@pytest.fixture
+def shared(everybodys: Site) -> Iterator[Site]:
+    """For a test with a study of its own, which needs no site of its own."""
+    ((since,),) = everybodys.here.rows("SELECT coalesce(max(seq), 0) FROM judgements")
+    site = replace(everybodys, contexts=[], since=since)
+    yield site
+    site.left()
 
 
 def invited(owner: Visit, people: int) -> str:
@@ -225,14 +252,9 @@ def read_by_every_command(here: Workplace) -> None:
     assert here.run("runs").out.count("compare") == 4
 
 
-def test_what_is_chosen_is_saved_at_once_and_can_be_changed_later(site: Site):
-    owner = site.visit(site.link, "Olive")
-    make_study(owner, CREATION, "Five levels", "Creative writing", people=1, each=1, comparisons=5)
-    ada = site.visit(invited(owner, 1), "Ada")
-    begin(ada, "Creative writing")
-    page = ada.page
+def test_what_is_chosen_is_saved_at_once_and_can_be_changed_later(shared: Site):
+    page = (ada := at_five_levels(shared, comparisons=5)).page
     first = page.url
-    listens(page)
     page.get_by_role("radio", name="Equally good").check()
     expect(page.get_by_role("status")).to_have_text("Saved: Equally good")
     page.reload()
@@ -251,30 +273,25 @@ def test_what_is_chosen_is_saved_at_once_and_can_be_changed_later(site: Site):
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 4 of 5")
     page.get_by_role("button", name="Previous").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 3 of 5")
-    said = site.here.rows("SELECT verdict FROM judgements WHERE reader = 'form' ORDER BY seq")
-    assert [re.findall(r'"value":(-?\d)', verdict) for (verdict,) in said] == [["0"], ["2"], ["-2"], ["2"]]
+    assert said(shared) == ["0", "2", "-2", "2"]
     assert not ada.trouble
 
 
-def test_an_arrow_never_moves_a_choice_that_has_the_focus(site: Site):
-    owner = site.visit(site.link, "Olive")
-    make_study(owner, CREATION, "Five levels", "Creative writing", people=1, each=1, comparisons=5)
-    ada = site.visit(invited(owner, 1), "Ada")
-    begin(ada, "Creative writing")
-    listens(ada.page)
+def test_an_arrow_never_moves_a_choice_that_has_the_focus(shared: Site):
+    ada = at_five_levels(shared, comparisons=5)
     ada.page.get_by_role("radio", name="Left is better").check()
     expect(ada.page.get_by_role("status")).to_have_text("Saved: Left is better")
     ada.page.keyboard.press("ArrowRight")
     expect(ada.page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 5")
-    assert site.here.rows("SELECT count(*) FROM judgements WHERE reader = 'form'") == [(1,)]
+    assert said(shared) == ["1"]
 
 
-def test_a_page_of_a_comparison_names_no_model_and_fits_a_phone(site: Site):
-    owner = site.visit(site.link, "Olive")
+def test_a_page_of_a_comparison_names_no_model_and_fits_a_phone(shared: Site):
+    owner = shared.owner
     make_study(owner, VISIT, "A or B", "Following instructions", people=1, each=1, comparisons=6)
-    ada = site.visit(invited(owner, 1), "Ada", phone=True)
+    ada = shared.visit(invited(owner, 1), "Ada", phone=True)
     total = begin(ada, "Following instructions")
-    names = {model for (model,) in site.here.rows("SELECT DISTINCT model FROM responses")}
+    names = {model for (model,) in shared.here.rows("SELECT DISTINCT model FROM responses")}
     for _ in range(total):
         words = ada.page.content() + ada.page.url
         assert not [name for name in names if name in words]
@@ -284,23 +301,24 @@ def test_a_page_of_a_comparison_names_no_model_and_fits_a_phone(site: Site):
     assert not ada.trouble
 
 
-def at_five_levels(site: Site, *, phone: bool = False) -> Visit:
-    """Somebody before the first of two comparisons at five levels."""
-    owner = site.visit(site.link, "Olive")
-    make_study(owner, CREATION, "Five levels", "Creative writing", people=1, each=1, comparisons=2)
-    ada = site.visit(invited(owner, 1), "Ada", phone=phone)
-    begin(ada, "Creative writing")
+def at_five_levels(site: Site, *, comparisons: int = 2) -> Visit:
+    """Somebody before the first comparison of a study of their own, at five levels."""
+    owner, title = site.owner, f"Creative writing {secrets.token_hex(4)}"
+    make_study(owner, CREATION, "Five levels", title, people=1, each=1, comparisons=comparisons)
+    ada = site.visit(invited(owner, 1), "Ada")
+    begin(ada, title)
     listens(ada.page)
     return ada
 
 
 def said(site: Site) -> list[str]:
-    found = site.here.rows("SELECT verdict FROM judgements WHERE reader = 'form' ORDER BY seq")
+    """What was chosen in this test, in turn."""
+    found = site.here.rows(f"SELECT verdict FROM judgements WHERE reader = 'form' AND seq > {site.since} ORDER BY seq")
     return [number for (verdict,) in found for number in re.findall(r'"value":(-?\d)', verdict)]
 
 
-def test_next_waits_for_a_choice_that_is_still_being_saved(site: Site):
-    page = at_five_levels(site).page
+def test_next_waits_for_a_choice_that_is_still_being_saved(shared: Site):
+    page = at_five_levels(shared).page
     held: list[Route] = []
     page.route("**/api/comparisons/**", lambda route: held.append(route))
     page.get_by_role("radio", name="Left is better").check()
@@ -314,7 +332,7 @@ def test_next_waits_for_a_choice_that_is_still_being_saved(site: Site):
     until_asked(page, held, 2)
     held[1].continue_()
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 2")
-    assert said(site) == ["1", "-1"]
+    assert said(shared) == ["1", "-1"]
 
 
 def until_asked(page: Page, held: list[Route], times: int) -> None:
@@ -324,18 +342,18 @@ def until_asked(page: Page, held: list[Route], times: int) -> None:
         page.wait_for_timeout(20)
 
 
-def test_without_a_server_one_is_told_so_and_next_saves_it(site: Site):
-    page = at_five_levels(site).page
+def test_without_a_server_one_is_told_so_and_next_saves_it(shared: Site):
+    page = at_five_levels(shared).page
     page.route("**/api/comparisons/**", lambda route: route.abort())
     page.get_by_role("radio", name="Left is better").check()
     expect(page.get_by_role("status")).to_have_text("Not saved yet: the server cannot be reached. Next tries again.")
     page.get_by_role("button", name="Next").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Comparison 2 of 2")
-    assert said(site) == ["1"]
+    assert said(shared) == ["1"]
 
 
-def test_a_second_window_is_shown_what_the_first_one_chose(site: Site):
-    ada = at_five_levels(site)
+def test_a_second_window_is_shown_what_the_first_one_chose(shared: Site):
+    ada = at_five_levels(shared)
     other = ada.page.context.new_page()
     other.goto(ada.page.url)
     listens(other)
@@ -347,11 +365,11 @@ def test_a_second_window_is_shown_what_the_first_one_chose(site: Site):
     expect(other.get_by_role("radio", name="Left is better")).to_be_checked()
     other.get_by_role("radio", name="Equally good").check()
     expect(other.get_by_role("status")).to_have_text("Saved: Equally good")
-    assert said(site) == ["1", "0"]
+    assert said(shared) == ["1", "0"]
 
 
-def test_a_second_window_is_told_that_the_first_took_its_choice_back(site: Site):
-    ada = at_five_levels(site)
+def test_a_second_window_is_told_that_the_first_took_its_choice_back(shared: Site):
+    ada = at_five_levels(shared)
     ada.page.get_by_role("radio", name="Left is better").check()
     expect(ada.page.locator("[data-judged]")).to_have_text("1")
     other = ada.page.context.new_page()
@@ -387,8 +405,8 @@ def test_a_comparison_that_changed_under_ones_eyes_is_shown_anew_and_nothing_is_
     assert said(site) == ["1"]
 
 
-def test_a_laptop_shows_picture_question_and_both_answers_above_the_choices(site: Site):
-    page = at_five_levels(site).page
+def test_a_laptop_shows_picture_question_and_both_answers_above_the_choices(shared: Site):
+    page = at_five_levels(shared).page
     page.set_viewport_size({"width": 1280, "height": 720})
     below = page.locator(".choosing").bounding_box()
     assert below
@@ -399,9 +417,10 @@ def test_a_laptop_shows_picture_question_and_both_answers_above_the_choices(site
         assert 0 <= box["y"] < below["y"] - 60, part
 
 
-def test_a_phone_hides_no_column_and_a_name_is_not_broken_in_a_word(site: Site):
-    owner = site.visit(site.link, "Olive", phone=True)
-    page = owner.go("/")
+def test_a_phone_hides_no_column_and_a_name_is_not_broken_in_a_word(shared: Site):
+    page = shared.owner.page.context.new_page()
+    page.set_viewport_size(PHONE)  # pyright: ignore[reportArgumentType]
+    go(page, f"{shared.url}/")
     page.get_by_role("link", name="openai/gpt-4o").click()
     for heading in ("Tier", "Win rate", "Against reference", "Won – lost – tied"):
         expect(page.locator("table.board").get_by_role("columnheader", name=heading)).to_be_visible()
@@ -410,3 +429,4 @@ def test_a_phone_hides_no_column_and_a_name_is_not_broken_in_a_word(site: Site):
     box = name.bounding_box()
     assert box
     assert box["height"] < 30  # one line
+    page.close()
