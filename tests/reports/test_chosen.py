@@ -472,19 +472,22 @@ def short_file(who: str, ids: list[str], longer: int, chance: Random) -> dict[st
     return {item: say(place) for place, item in enumerate(ids)}
 
 
+@pytest.mark.parametrize("founding", [False, True])
 @pytest.mark.parametrize(("longer", "honest", "copies"), [(0, 0, 0), (1, 0, 0), (2, 0, 35), (4, 0, 40), (8, 1, 40)])
 def test_honest_files_of_short_answers_are_the_same_by_themselves_and_copies_of_them_are_told(
-    longer: int, honest: int, copies: int
+    longer: int, honest: int, copies: int, founding: bool
 ):
-    """Of 40 files each, beside those of five other teams, of 60 answers with few longer ones: a copy has two of its
-    own."""
+    """Of 40 files each, beside those of five others, teams or founding models, of 60 answers with few longer ones: a
+    copy has two of its own."""
     items = [Item(label=str(n), instruction=f"{n}?", reference="r") for n in range(60)]
     ids = [one.digest for one in items]
     found = [0, 0]
     for seed in range(40):
         chance = Random(seed)
         theirs = [
-            EarlierAnswers(name=f"team {n}", own=False, texts=short_file(f"Team {n}", ids, longer, chance))
+            EarlierAnswers(
+                name=f"team {n}", own=False, founding=founding, texts=short_file(f"Team {n}", ids, longer, chance)
+            )
             for n in range(5)
         ]
         mine = short_file("Ours", ids, longer, chance)

@@ -93,7 +93,7 @@ def chosen_answers(
     long_said = {item: text for item, text in said.items() if not is_short(text)}
     for one in known:
         same = len(_copied(long_said, one))
-        one.copied = not one.one.founding and same >= NO_ACCIDENT and 4 * same >= len(long_said)
+        one.copied = same >= NO_ACCIDENT and 4 * same >= len(long_said)
     new = {item: text for item, text in said.items() if text not in heard.get(item, ())}
     long_ones = _repeated(new, short=False)
     asked = said.keys() if met is None else said.keys() & met

@@ -201,8 +201,11 @@ def _new_answers(ledger: Ledger, intake: Intake, in_turn: Sequence[Submission]) 
     """By submission and item those of its answers that nobody knows anything about: given by none that was published
     before, with or without a figure, withdrawn or not; nor, but for short ones, which are the same by themselves, by
     any model whose verdicts are told one by one. Where each figure rests on five of these, none is left of any that
-    are added and taken from each other with less."""
-    question = asked_in(ledger, [one.digest for one in items_of(ledger, intake.board.data)])
+    are added and taken from each other with less. None where they are fewer than are sure to have five in reserve,
+    counted over all items: whether there is a figure does not tell which those are."""
+    items = [one.digest for one in items_of(ledger, intake.board.data)]
+    wanted = fewest_new(len(items), len(intake.terms.reserved), among=FEWEST)
+    question = asked_in(ledger, items)
     told_apart = {REFERENCE, *(label for label, one in submitted_models(ledger).items() if one.ladder)}
     by_model: dict[str, list[tuple[int, str, _Said]]] = {}
     for at, answer in answers_since(ledger, question, but_of=told_apart - {one.label for one in in_turn}):
@@ -215,7 +218,8 @@ def _new_answers(ledger: Ledger, intake: Intake, in_turn: Sequence[Submission]) 
         until = _as_of(ledger, one).answer
         known = published | {said for at, _, said in others if at <= until and not is_short(said[0])}
         mine = [(item, said) for _, item, said in by_model.get(one.label, ())]
-        found[one.id] = {item: said for item, said in mine if said not in known}
+        new = {item: said for item, said in mine if said not in known}
+        found[one.id] = new if len({*new.values()}) >= wanted else {}
         published |= {said for _, said in mine}
     return found
 
@@ -224,8 +228,7 @@ def _published(
     ledger: Ledger, intake: Intake, one: Submission, *, new: Mapping[str, _Said], publications: int
 ) -> Estimate:
     """As its receipt found the record, whatever was judged or replaced since: of two figures that differ in one item
-    everybody would read its verdict. How many answers have to be `new` is counted over all items, so that whether there
-    is a figure does not tell which are in reserve; and the reason is one, whichever of the two it is."""
+    everybody would read its verdict."""
     judged = one.standing.judged
     receipt: Mapping[str, Json] = {} if judged is None else judged.receipt
     if not intake.terms.reserved:
@@ -241,8 +244,7 @@ def _published(
     if len(kept) < FEWEST:
         return Estimate(value=None, reason=f"fewer than {FEWEST} items of the reserve have a verdict")
     resting_on = {new[item] for item in reserved & new.keys()}
-    wanted = fewest_new(len(items_of(ledger, intake.board.data)), len(intake.terms.reserved), among=FEWEST)
-    if len({*new.values()}) < wanted or len(resting_on) < FEWEST:
+    if len(resting_on) < FEWEST:
         return Estimate(value=None, reason="too few of its answers are new beside what was published before")
     share = reserve_share(kept, publications=publications)
     return Estimate(
