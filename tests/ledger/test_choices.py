@@ -13,7 +13,8 @@ from evenhand.domain.response import Response
 from evenhand.domain.study import Study
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import Choice, NoVerdict, Preference, Verdict
-from evenhand.ledger.read.choices import choices, keep_options
+from evenhand.ledger.read.choices import Choices, choices, keep_options
+from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.projection import response_models
 from evenhand.ledger.store.record import Entries, Ledger
 from tests.database import url_in
@@ -40,11 +41,26 @@ FAILED, REFUSED = NoVerdict(reason="timeout"), NoVerdict(reason="refused")
 
 def recorded(folder: Path, *results: tuple[Trial, Verdict | NoVerdict], study: str = STUDY.key) -> Ledger:
     ledger = Ledger(url_in(folder))
+    keep_options(ledger, OPTIONS)
     ledger.register_study(STUDY, rater=JUDGE, condition=CONDITION, wanted=2)
     for number, (trial, verdict) in enumerate(results):
         judgement = Judgement(trial=trial.key, verdict=verdict, reader=str(number), calls=(), run="r", at=float(number))
+        if isinstance(verdict, Choice):
+            judgement = replace(judgement, notes={"grades": [verdict.value, 2.5], "protocol": "grades"})
         ledger.commit(Entries(study=study, trials=[trial], judgements=[judgement]))
     return ledger
+
+
+def read(ledger: Ledger, study: str) -> Choices:
+    """As the record says, and as columns that are kept do."""
+    for whole in (False, True):
+        plain, kept = (choices(ledger, study, whole=whole, graded=True, fewest=n) for n in (10**9, 0))
+        assert plain.reasons() == kept.reasons()
+        for replicate in range(3):
+            assert plain.places(replicate) == kept.places(replicate)
+            assert plain.grades(replicate) == kept.grades(replicate)
+    assert columns_of(ledger, [study], fewest=0) is not None
+    return choices(ledger, study)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +81,7 @@ def recorded(folder: Path, *results: tuple[Trial, Verdict | NoVerdict], study: s
 def test_the_result_that_counts(
     tmp_path: Path, results: Sequence[tuple[Trial, Verdict | NoVerdict]], place: int | None, reason: str | None
 ):
-    found = choices(recorded(tmp_path, *results), STUDY.key)
+    found = read(recorded(tmp_path, *results), STUDY.key)
     assert found.places(0) == {FIRST: place}
     assert found.reasons() == {reason: 1}
 
@@ -74,14 +90,14 @@ def test_replicates_and_showings_are_kept_apart(tmp_path: Path):
     turned = replace(TRIAL, responses=TRIAL.responses[::-1])
     repeated = replace(TRIAL, replicate=1)
     ledger = recorded(tmp_path, (TRIAL, Choice(value=0)), (turned, Choice(value=1)), (repeated, REFUSED))
-    found = choices(ledger, STUDY.key)
+    found = read(ledger, STUDY.key)
     assert found.places(0) == {FIRST: 0, OPTIONS[1].digest: 1}
     assert found.places(1) == {FIRST: None}
     assert found.places(2) == {}
 
 
 def test_trials_of_other_studies_are_not_here(tmp_path: Path):
-    assert choices(recorded(tmp_path, (TRIAL, Choice(value=0)), study="another"), STUDY.key).places(0) == {}
+    assert read(recorded(tmp_path, (TRIAL, Choice(value=0)), study="another"), STUDY.key).places(0) == {}
 
 
 @pytest.mark.parametrize("others", [1, 20])
@@ -93,9 +109,9 @@ def test_a_study_is_found_among_few_and_among_many_judgements_of_others(tmp_path
         ledger.commit(Entries(study="another", trials=[foreign], judgements=[judgement]))
     again = Judgement(trial=TRIAL.key, verdict=Choice(value=1), reader="9", calls=(), run="r", at=1.0)
     ledger.commit(Entries(study=STUDY.key, trials=[TRIAL], judgements=[again]))
-    found = choices(ledger, STUDY.key)
+    found = read(ledger, STUDY.key)
     assert found.places(0) == {FIRST: 1}
-    assert choices(ledger, "another").places(0) == {FIRST: 0}
+    assert read(ledger, "another").places(0) == {FIRST: 0}
 
 
 def test_a_preference_is_no_choice(tmp_path: Path):

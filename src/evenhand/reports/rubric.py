@@ -12,7 +12,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.rubric import Rubric
 from evenhand.domain.trial import seen
-from evenhand.domain.verdict import Grades, NoVerdict, Reason, Verdict
+from evenhand.domain.verdict import Grades, NoVerdict, Reason
 from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.words import counted, listed, wide_notes
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -155,14 +155,12 @@ def _refuse_of_papers(asked: TableRequest) -> None:
 
 def _models(judged: JudgedBattles, unasked: Sequence[tuple[str, str]], rubric: Rubric) -> Iterator[GradedModel]:
     results, showings = judged.results, judged.showings
-    weights = _weights(results)
+    grades = _Grades.of(results, rubric)
     shown: list[int] = np.unique(results.first_model).tolist()
     for model in sorted({*(results.models[code] for code in shown), *(model for _, model in unasked)}):
-        ours = _of(results, model)
-        ended = _endings(showings, _of(showings, model))
-        wanted = len(ended) + sum(one == model for _, one in unasked)
-        graded = _graded(results.rows(ours), weights[ours], rubric)
-        yield replace(graded, model=judged.names.get(model, model), coverage=Coverage.of(ended, wanted=wanted))
+        coverage = _coverage(showings, _of(showings, model), more=sum(one == model for _, one in unasked))
+        graded = _graded(grades, _of(results, model), rubric)
+        yield replace(graded, model=judged.names.get(model, model), coverage=coverage)
 
 
 def _of(results: Results, model: str) -> Mask:
@@ -170,23 +168,44 @@ def _of(results: Results, model: str) -> Mask:
     return mine[results.first_model]
 
 
-def _endings(results: Results, rows: Mask) -> list[Verdict | NoVerdict]:
-    codes: list[int] = results.ending[rows].tolist()
-    return [results.endings[code] for code in codes]
+def _coverage(showings: Results, rows: Mask, *, more: int) -> Coverage:
+    """Of these rows, and `more` that nobody asked."""
+    ended: list[int] = np.bincount(showings.ending[rows], minlength=len(showings.endings)).tolist()
+    reasons: Counter[Reason] = Counter()
+    for ending, number in zip(showings.endings, ended, strict=True):
+        if isinstance(ending, NoVerdict) and number:
+            reasons[ending.reason] += number
+    wanted = sum(ended)
+    return Coverage(wanted=wanted + more, with_verdict=wanted - reasons.total(), reasons=dict(reasons))
 
 
-def _weights(results: Results) -> npt.NDArray[np.float64]:
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class _Grades:
+    results: Results
+    weights: npt.NDArray[np.float64]
     """Replicates of one showing that were read share its weight."""
-    read = results.decided
-    sharing = np.bincount(results.showing[read], minlength=int(results.showing.max(initial=-1)) + 1)
-    return np.where(read, 1 / np.maximum(sharing[results.showing], 1), 0.0)
+    of_ending: npt.NDArray[np.float64]
+    """Of each ending its grades; NaN without."""
+
+    @classmethod
+    def of(cls, results: Results, rubric: Rubric) -> "_Grades":
+        read = results.decided
+        sharing = np.bincount(results.showing[read], minlength=int(results.showing.max(initial=-1)) + 1)
+        of_ending = np.full((len(results.endings), len(rubric.criteria)), np.nan)
+        for code, ending in enumerate(results.endings):
+            # Endings of other studies may be among them, by other criteria, and of no row.
+            if isinstance(ending, Grades) and len(ending.values) == len(rubric.criteria):
+                of_ending[code] = ending.values
+        weights = np.where(read, 1 / np.maximum(sharing[results.showing], 1), 0.0)
+        return cls(results=results, weights=weights, of_ending=of_ending)
 
 
-def _graded(results: Results, weights: npt.NDArray[np.float64], rubric: Rubric) -> GradedModel:
+def _graded(grades: _Grades, rows: Mask, rubric: Rubric) -> GradedModel:
     """Of one model's rows; the name and the coverage are for the caller to fill in."""
-    read = results.decided
-    values = np.array([one.values for one in _endings(results, read) if isinstance(one, Grades)], dtype=np.float64)
-    items, weights = results.item.code[read].astype(np.int64), weights[read]
+    results = grades.results
+    read = np.flatnonzero(rows & results.decided)
+    values = grades.of_ending[results.ending[read]]
+    items, weights = results.item.code[read].astype(np.int64), grades.weights[read]
     empty = Coverage(wanted=0, with_verdict=0)
     if not len(values):
         nothing = (_NOT_GRADED,) * len(rubric.criteria)
@@ -194,17 +213,18 @@ def _graded(results: Results, weights: npt.NDArray[np.float64], rubric: Rubric) 
     within = Range(low=rubric.low, high=rubric.high)
     means = [clustered_mean(column, items, weights=weights, within=within) for column in values.T]
     overall = values.mean(axis=1)
-    there: list[int] = np.unique(items).tolist()
-    by_item = {
-        results.item.names[item]: float(np.average(overall[items == item], weights=weights[items == item]))
-        for item in there
-    }
+    number = len(results.item.names)
+    weight = np.bincount(items, weights=weights, minlength=number)
+    there: list[int] = np.flatnonzero(weight).tolist()
+    mean: list[float] = (
+        np.bincount(items, weights=weights * overall, minlength=number)[there] / weight[there]
+    ).tolist()
     return GradedModel(
         model="",
         overall=clustered_mean(overall, items, weights=weights, within=within),
         criteria=tuple(means),
         coverage=empty,
-        by_item=by_item,
+        by_item={results.item.names[item]: one for item, one in zip(there, mean, strict=True)},
     )
 
 

@@ -1,7 +1,8 @@
 """Judgements as a table: one row for each trial of the chosen studies, with the result that counts for it."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import cast
 
 from evenhand.domain.identity import Json
 from evenhand.domain.verdict import NoVerdict, verdict_json
@@ -82,11 +83,14 @@ def reply_texts(ledger: Ledger, results: Sequence[JudgedTrial]) -> dict[str, str
 
 
 def words_of(one: JudgedTrial, words: Mapping[str, str]) -> list[str]:
-    """Those of the calls, or those that came with an imported file; empty where there are none."""
-    imported = one.judgement.notes.get("replies")
+    return words_said(one.judgement.notes.get("replies"), one.judgement.calls, words)
+
+
+def words_said(imported: object, calls: Iterable[str], words: Mapping[str, str]) -> list[str]:
+    """Those of the calls, or those that came with an `imported` file; empty where there are none."""
     if isinstance(imported, list):
-        return [text for text in imported if isinstance(text, str)]
-    return [words[key] for key in one.judgement.calls if key in words]
+        return [text for text in cast("list[object]", imported) if isinstance(text, str)]
+    return [words[key] for key in calls if key in words]
 
 
 def _row(study: StudyOnRecord, one: JudgedTrial) -> dict[str, Json]:

@@ -10,16 +10,18 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.exchange.battles.export import (
     BATTLE_COLUMNS,
+    Showing,
     battle_of,
     battle_row,
     meetings,
+    showings_of,
     soft_column,
     standing,
     winners,
+    words_of_results,
 )
-from evenhand.exchange.judgements.export import reply_texts, words_of
 from evenhand.exchange.tables import ExchangeTable, Shape
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, items_of
+from evenhand.ledger.read.projection import StudyOnRecord, items_of
 from evenhand.ledger.read.public_benchmarks import grew_here
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
@@ -73,25 +75,25 @@ def visit_battles_table(
     B_model_in_cot. `with_reference`: also the battles against the reference, whose texts are then in the table.
     """
     results = standing(ledger, chosen)
-    words = reply_texts(ledger, results) if replies else {}
+    words = words_of_results(ledger, results) if replies else {}
     raters = {study.rater.key: study.rater for study in chosen}
     conditions = {study.condition.key: study.condition for study in chosen}
     items = {item.digest: item for study in chosen for item in items_of(ledger, study.data)}
     answers = {one.digest: one for one in ledger.responses_to(items, variant=None)}
     rows: list[Mapping[str, Json]] = []
-    battles = _battles(ledger, chosen, results)
+    battles = _battles(ledger, chosen, showings_of(ledger, chosen, results))
     decided = winners(results)
     undecided = withheld = 0
     for showings in battles.whole:
         if REFERENCE in showings[0].models and not with_reference:
             withheld += 1
             continue
-        trial = showings[0].trial
+        first = showings[0]
         winner = decided.get(battle_of(showings[0]))
         undecided += winner is None
-        row = battle_row(showings, raters[trial.rater], conditions[trial.condition], winner=winner or "")
-        told = {"auto_evaluation_cot": ["\n\n".join(words_of(one, words)) for one in showings]} if replies else {}
-        rows.append({**row, **_visit_fields(row, showings, items[trial.item], answers), **told})
+        row = battle_row(showings, raters[first.rater], conditions[first.condition], winner=winner or "")
+        told = {"auto_evaluation_cot": ["\n\n".join(words.get(one.seq, ())) for one in showings]} if replies else {}
+        rows.append({**row, **_visit_fields(row, showings, items[first.item], answers), **told})
     columns: dict[str, Shape] = {**BATTLE_COLUMNS, **soft_column(rows), **_COLUMNS}
     if not replies:
         del columns["auto_evaluation_cot"]
@@ -105,28 +107,28 @@ def visit_battles_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Battles:
-    whole: Sequence[Sequence[JudgedTrial]]
+    whole: Sequence[Sequence[Showing]]
     waiting: int
 
 
-def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Sequence[JudgedTrial]) -> _Battles:
+def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], showings: Sequence[Showing]) -> _Battles:
     """The showings of each battle that has all its replies, in the board's order."""
-    found = meetings(results)
+    found = meetings(showings)
     waiting = judged_battles(ledger, chosen).waiting.battles
     whole = [some for some in found if battle_of(some[0]) not in waiting and any(map(_replied, some))]
-    ordered = sorted(whole, key=lambda some: (draw(0, *battle_of(some[0])[:3]), some[0].trial.rater))
+    ordered = sorted(whole, key=lambda some: (draw(0, *battle_of(some[0])[:3]), some[0].rater))
     return _Battles(whole=ordered, waiting=len(found) - len(whole))
 
 
-def _replied(one: JudgedTrial) -> bool:
-    verdict = one.judgement.verdict
+def _replied(one: Showing) -> bool:
+    verdict = one.verdict
     return not (isinstance(verdict, NoVerdict) and verdict.call_failed)
 
 
 def _visit_fields(
-    row: Mapping[str, Json], showings: Sequence[JudgedTrial], item: Item, answers: Mapping[str, Response]
+    row: Mapping[str, Json], showings: Sequence[Showing], item: Item, answers: Mapping[str, Response]
 ) -> dict[str, Json]:
-    first, second = (answers[digest].text for digest in showings[0].trial.responses)
+    first, second = (answers[digest].text for digest in showings[0].responses)
     return {
         "A_model": row["model_a"],
         "B_model": row["model_b"],
@@ -143,7 +145,7 @@ def _visit_fields(
     }
 
 
-def _result(vote: str | None, one: JudgedTrial) -> str | None:
+def _result(vote: str | None, one: Showing) -> str | None:
     if vote is None:
         return "Tie" if _replied(one) else None
     return _RESULTS[vote]

@@ -15,8 +15,9 @@ from sqlalchemy import Connection, func, select
 
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Choice, NoVerdict, Reason, Verdict
+from evenhand.ledger.read.columns.kept_columns import FEWEST, columns_of
 from evenhand.ledger.read.results import ending_of, outcomes
-from evenhand.ledger.read.scan import Scope, in_columns, judgements_in, rows_where, scope_of
+from evenhand.ledger.read.scan import Scope, Trials, in_columns, judgements_in, rows_where, scope_of
 from evenhand.ledger.store import rows, schema
 from evenhand.ledger.store.columns import Coded, Interning, joint
 from evenhand.ledger.store.record import Ledger
@@ -66,15 +67,21 @@ class Choices:
         return found
 
 
-def choices(ledger: Ledger, study: str, *, whole: bool = False, graded: bool = False) -> Choices:
+def choices(ledger: Ledger, study: str, *, whole: bool = False, graded: bool = False, fewest: int = FEWEST) -> Choices:
     """Of each showing the result that counts: the first verdict got, else the last reason there is none.
 
-    Unless showings are known by the `whole` of their order, no two may begin with the same response.
+    Unless showings are known by the `whole` of their order, no two may begin with the same response. `fewest`: trials
+    from which on they are read from kept columns.
     """
-    with ledger.reading() as connection:
-        scope = scope_of(connection, [study])
-        shown = _shown(connection, scope, whole=whole)
-        judgements = judgements_in(connection, scope, shown.rows, noted=graded)
+    kept = columns_of(ledger, [study], fewest=fewest)
+    if kept is None:
+        with ledger.reading() as connection:
+            scope = scope_of(connection, [study])
+            shown = _shown(connection, scope, whole=whole)
+            judgements = judgements_in(connection, scope, shown.rows, noted=graded)
+    else:
+        read = kept.of_studies([study])
+        shown, judgements = _shown_in(read.trials, whole=whole), read.judgements
     endings = tuple(map(ending_of, judgements.ending.names))
     place = np.arange(len(shown.attempt), dtype=np.int32)
     if shown.attempt.any():
@@ -93,11 +100,22 @@ def choices(ledger: Ledger, study: str, *, whole: bool = False, graded: bool = F
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class _Shown:
     rows: dict[str, int]
-    """By the trial's key."""
+    """By the trial's key; empty where nobody needs it."""
     names: tuple[str, ...]
     """One for each trial: the first digest, or all as stored."""
     replicate: Codes
     attempt: Codes
+
+
+def _shown_in(trials: Trials, *, whole: bool) -> _Shown:
+    digests = trials.first.names
+    first = map(digests.__getitem__, trials.first.code.tolist())
+    if whole:
+        further = map(digests.__getitem__, trials.second.code.tolist())
+        rest = map(trials.rest.names.__getitem__, trials.rest.code.tolist())
+        sides = zip(first, further, rest, strict=True)
+        first = (f'["{one}", "{other}{more}' if other else f'["{one}"]' for one, other, more in sides)
+    return _Shown(rows={}, names=tuple(first), replicate=trials.replicate, attempt=trials.attempt)
 
 
 def _shown(connection: Connection, scope: Scope, *, whole: bool) -> _Shown:

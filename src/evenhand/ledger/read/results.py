@@ -72,6 +72,7 @@ class Results:
     """Where two responses were shown; elsewhere `second` says nothing."""
     showing: Codes
     """The same number for the replicates of one item and order before one rater."""
+    replicate: Codes
     attempt: Codes
     ending: Codes
     endings: tuple[Verdict | NoVerdict, ...]
@@ -152,8 +153,8 @@ class Results:
         """`kept`: a mask, or indices in the order wanted."""
         if kept.dtype == np.bool_ and kept.all():
             return self
-        columns = ("seq", "said", "at", "first", "second", "pair", "showing", "attempt", "ending", "remark", "longer",
-            "stands", "weight")  # fmt: skip
+        columns = ("seq", "said", "at", "first", "second", "pair", "showing", "replicate", "attempt", "ending", "remark",
+            "longer", "stands", "weight")  # fmt: skip
         coded = ("item", "rater", "condition")
         return replace(
             self,
@@ -171,10 +172,13 @@ def results_of(
     items: Collection[str] | None = None,
     as_of: AsOf | None = None,
     soft: bool = False,
+    as_ties: bool = True,
 ) -> Results:
     """Of the studies of these keys; trials of several count once. `items`: only what was judged on these. `soft`: with
-    how likely each side was; where two answers were equally likely and nothing was decided, it ended in a tie."""
+    how likely each side was; where two answers were equally likely and nothing was decided, it ended in a tie, unless
+    `as_ties` is false."""
     read = _read(ledger, studies, items=items, as_of=as_of, soft=soft)
+    read = _equal_as_ties(read) if soft and as_ties else read
     trials, judgements = read.trials, read.judgements
     endings = tuple(map(ending_of, judgements.ending.names))
     place = _places(trials)
@@ -198,6 +202,7 @@ def results_of(
         second=trials.second.code[trial],
         pair=taken(_pairs(trials), trial),
         showing=_showings(trials)[trial],
+        replicate=taken(trials.replicate, trial),
         attempt=taken(trials.attempt, trial),
         ending=judgements.ending.code[counting],
         endings=endings,
@@ -247,7 +252,7 @@ def _read(
         if as_of is not None:
             judgements = judgements.rows(judgements.seq <= as_of.judgement)
         read = replace(read, judgements=judgements, whole=read.whole and as_of is None)
-    return _equal_as_ties(read) if soft else read
+    return read
 
 
 def _equal_as_ties(read: Scan) -> Scan:
