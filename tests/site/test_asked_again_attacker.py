@@ -26,9 +26,9 @@ from evenhand.ledger.store.rows import trial_from
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
 from evenhand.reports.board.released import FEWEST, Release, cells_of, release, released_now
+from evenhand.reports.receipts.ladder import asks_the_same
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, release_of, released_of
-from evenhand.worker.owner_decides import asks_the_same
 from tests.engine.contest import founded, model_at
 from tests.scripted_server import Script, ScriptedServer
 from tests.site.house import CONDITION, served

@@ -17,6 +17,7 @@ import pytest
 from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
+from evenhand.domain.rater import Rater
 from evenhand.domain.response import Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.submission import (
@@ -80,6 +81,9 @@ class Teams:
 
     ledger: Ledger
     intake: Intake
+    items: tuple[str, ...] = DIGESTS
+    """That are judged."""
+    rater: Rater = JUDGE
     made: list[tuple[str, File]] = field(default_factory=list[tuple[str, File]])
     seen: dict[str, float] = field(default_factory=dict[str, float])
 
@@ -113,16 +117,17 @@ class Teams:
     def judged(self, model: str, file: File) -> str:
         self.ledger.add_responses([Response(item=item, model=model, text=text) for item, text in file.items()])
         study = Study(
-            benchmark="pictures", data=self.intake.board.data, items=DIGESTS, models=(*MODELS, model), rater=JUDGE.key,
-            condition=CONDITION.key, pairing="placing", new=model, battles=COUNT, reference_battles=0,
+            benchmark="pictures", data=self.intake.board.data, items=self.items, models=(*MODELS, model),
+            rater=self.rater.key, condition=CONDITION.key, pairing="placing", new=model, battles=COUNT,
+            reference_battles=0,
         )  # fmt: skip
         given: dict[str, dict[str, str]] = {}
         named: dict[str, tuple[str, str]] = {}
-        for answer in self.ledger.responses_to(DIGESTS):
+        for answer in self.ledger.responses_to(self.items):
             given.setdefault(answer.item, {})[answer.model] = answer.digest
             named[answer.digest] = (answer.model, answer.text)
         trials = list(wanted(study, given))
-        self.ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=len(trials))
+        self.ledger.register_study(study, rater=self.rater, condition=CONDITION, wanted=len(trials))
         entries = Entries(trials=trials, links=[(study.key, one.key) for one in trials])
         for one in trials:
             (place,) = (at for at, digest in enumerate(one.responses) if named[digest][0] == model)
@@ -172,6 +177,29 @@ class Teams:
         return fewest
 
 
+LADDER = SubmissionTerms(
+    policy="Do not train on it.", battles=COUNT, reference_battles=0, feedback="ladder", reserve=0.3,
+    reserved=drawn(Random(7)),
+)  # fmt: skip
+PICTURES = Benchmark(name="pictures", items=ITEMS, licence="CC0-1.0", citation="", protocols=())
+
+
+def submitting_to(
+    ledger: Ledger, benchmark: Benchmark, terms: SubmissionTerms, *, rater: Rater = JUDGE, items: Sequence[Item] = ()
+) -> Teams:
+    ledger.register_benchmark(benchmark)
+    board = BoardIdentity(data=benchmark.digest, rater=rater.key, condition=CONDITION.key)
+    intake = find_intake(ledger, open_intake(ledger, benchmark.name, board, terms, by="owner"))
+    assert intake
+    return Teams(ledger, intake, tuple(one.digest for one in items or benchmark.items), rater)
+
+
+def founded(ledger: Ledger) -> None:
+    ledger.add_responses(
+        [Response(item=item, model=model, text=text) for model in MODELS for item, text in founding(model).items()]
+    )
+
+
 @pytest.fixture
 def teams(tmp_path: Path) -> Iterator[Teams]:
     with teams_in(tmp_path) as found:
@@ -180,21 +208,10 @@ def teams(tmp_path: Path) -> Iterator[Teams]:
 
 @contextmanager
 def teams_in(folder: Path) -> Generator[Teams]:
-    reserved = drawn(Random(7))
-    terms = SubmissionTerms(
-        policy="Do not train on it.", battles=COUNT, reference_battles=0, feedback="ladder", reserve=0.3,
-        reserved=reserved,
-    )  # fmt: skip
-    benchmark = Benchmark(name="pictures", items=ITEMS, licence="CC0-1.0", citation="", protocols=())
     with closing(ledger_in(folder)) as ledger:
-        ledger.register_benchmark(benchmark)
-        board = BoardIdentity(data=benchmark.digest, rater=JUDGE.key, condition=CONDITION.key)
-        intake = find_intake(ledger, open_intake(ledger, benchmark.name, board, terms, by="owner"))
-        assert intake
-        ledger.add_responses(
-            [Response(item=item, model=model, text=text) for model in MODELS for item, text in founding(model).items()]
-        )
-        yield Teams(ledger, intake)
+        made = submitting_to(ledger, PICTURES, LADDER)
+        founded(ledger)
+        yield made
 
 
 def test_no_third_file_between_two_leaves_one_verdict(teams: Teams):
@@ -241,6 +258,81 @@ def test_who_knows_the_reserve_gets_no_figure_by_new_answers_to_what_is_not_in_i
     assert not teams.publish({**first, **fresh("third", [*apart, reserved[-1]]), **unread})
     assert teams.publish({**first, **fresh("fourth", [*apart, *reserved[-FEWEST:]])})
     assert teams.fewest_left() >= FEWEST
+
+
+def test_short_answers_of_founding_models_hide_no_verdict(teams: Teams):
+    """Verdicts on those are told one by one too, however short they are."""
+    short = {item: f"cat {number}" for number, item in enumerate(DIGESTS[:-1])}
+    teams.ledger.add_responses([Response(item=item, model="cyan", text=text) for item, text in short.items()])
+    assert not teams.publish({**fresh("mine", DIGESTS[-1:]), **short})
+
+
+def test_what_a_ladder_with_other_items_has_told_of_the_same_answers_is_taken_off(teams: Teams):
+    """The next version of a benchmark has one item more, and its reserve one that the other's has not."""
+    more = Item(label="more", instruction="What is in the last picture?", reference="a last one")
+    there = Benchmark(name="pictures", items=(*ITEMS, more), licence="CC0-1.0", citation="", protocols=())
+    terms = replace(LADDER, battles=COUNT + 1, reserved=(*LADDER.reserved, more.digest))
+    later = submitting_to(teams.ledger, there, terms)
+    teams.ledger.add_responses([Response(item=more.digest, model=model, text=model) for model in MODELS])
+    mine = fresh("mine")
+    assert teams.publish(mine)
+    assert not later.publish({**mine, more.digest: "There mine sees a boat on a river"})
+    assert later.publish({**fresh("other"), more.digest: "There another sees a boat on a river"})
+
+
+def test_what_is_said_where_another_judge_is_asked_hinders_nobody(teams: Teams):
+    """Of a team that tries the same file on two boards of one benchmark."""
+    paper = replace(LADDER, feedback="paper", reserve=0.0, reserved=())
+    other = Rater(kind="model", name="openai/another", endpoint="openai")
+    elsewhere = submitting_to(teams.ledger, PICTURES, paper, rater=other)
+    elsewhere.publish(fresh("mine"))
+    assert teams.publish(fresh("mine"))
+
+
+def test_what_is_said_to_a_question_whose_reference_was_corrected_since_is_known(teams: Teams):
+    before = [replace(one, reference=f"wrong {one.reference}") for one in ITEMS]
+    there = Benchmark(name="old", items=tuple(before), licence="CC0-1.0", citation="", protocols=())
+    mine = fresh("mine")
+    teams.ledger.register_benchmark(there)
+    teams.ledger.add_responses(
+        [Response(item=one.digest, model="cyan", text=mine[new.digest]) for one, new in zip(before, ITEMS, strict=True)]
+    )
+    single = LADDER.reserved[0]
+    assert not teams.publish({**mine, **fresh("other", [single])})
+
+
+def test_answers_that_are_replaced_later_neither_make_a_figure_nor_take_one_away(teams: Teams):
+    def replaced(nth: int, file: File) -> None:
+        model = label(teams.made[nth][0])
+        answers = [Response(item=item, model=model, text=text) for item, text in file.items()]
+        teams.ledger.add_responses(answers, replace=True)
+
+    first, second = fresh("first"), fresh("second")
+    assert teams.publish(first)
+    assert teams.publish({**first, **{item: second[item] for item in DIGESTS[:WANTED]}})
+    assert not teams.publish({**first, **fresh("third", DIGESTS[: WANTED - 1])})
+    before = teams.figures(LADDER.reserved)
+    replaced(0, {DIGESTS[0]: second[DIGESTS[0]]})
+    replaced(2, fresh("new", DIGESTS[-1:]))
+    assert teams.figures(LADDER.reserved) == before
+
+
+def test_answers_without_a_verdict_do_not_let_a_figure_tell_where_the_others_are(teams: Teams):
+    """Where five alone have one, there would be a figure where these are in reserve, and none where one is not."""
+    readable = LADDER.reserved[:FEWEST]
+    assert not teams.publish({**{item: f"{UNREAD} {item}" for item in DIGESTS}, **fresh("mine", readable)})
+
+
+def test_where_a_part_of_a_benchmark_is_judged_new_answers_are_counted_among_that(tmp_path: Path):
+    more = [Item(label=f"m{n}", instruction=f"What is in film {n}?", reference=f"f {n}") for n in range(5 * COUNT)]
+    whole = replace(PICTURES, items=(*ITEMS, *more))
+    assert fewest_new(len(whole.items), HELD, among=FEWEST) > COUNT
+    with closing(ledger_in(tmp_path)) as ledger:
+        teams = submitting_to(ledger, whole, LADDER, items=ITEMS)
+        ledger.add_responses(
+            [Response(item=item, model=m, text=text) for m in MODELS for item, text in founding(m).items()]
+        )
+        assert teams.publish(fresh("mine"))
 
 
 @pytest.mark.slow

@@ -11,20 +11,17 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import SubmissionState, labelled
-from evenhand.domain.trial import Condition
 from evenhand.engine.tasks.joining import JoinedBoard, protocol_of, submitted_texts
 from evenhand.ledger.read.projection import items_of
-from evenhand.ledger.read.same_replies import answered_as_the_reference, answers_ever, asked_alike, questions_on_record
+from evenhand.ledger.read.same_replies import answered_as_the_reference, answers_ever, questions_on_record
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import Intake, intakes_on_record
-from evenhand.ledger.submissions.placements import judge_of
 from evenhand.ledger.submissions.store import Submission, submissions_on_record
-from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.plain import plain
-from evenhand.protocols.protocol import Protocol, ProtocolError
+from evenhand.protocols.protocol import Protocol
 from evenhand.protocols.skeleton import decoded
 from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
 from evenhand.reports.board.released import FEWEST, cells_of, open_items
+from evenhand.reports.receipts.ladder import judged_alike
 from evenhand.site.http.visibility import everybody_sees
 
 SAMPLES = 5
@@ -177,20 +174,20 @@ def _submitted(
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
     this judge is asked in the same words: two may share items, or ask the same under other labels, and replies are not
     asked for twice, whichever words go to an extractor. `climbs`: whether not the team's own of this intake."""
-    alike = [*_judged_alike(ledger, board)]
+    alike = judged_alike(ledger, board.intake.board)
     ladders = {one.id for one in alike if one.terms.ladder}
-    judged_alike = {
+    benchmarks = {
         one.id: Benchmark(
             name=one.benchmark, items=tuple(items_of(ledger, one.board.data)), licence="", citation="", protocols=()
         )
         for one in alike
     }
     for one in submissions_on_record(ledger):
-        if one.intake not in judged_alike or not _came_before(one, this, ladders):
+        if one.intake not in benchmarks or not _came_before(one, this, ladders):
             continue
         if climbs and (one.intake, one.person) == (this.intake, this.person):
             continue
-        answers = _answers_of(ledger, judged_alike[one.intake], one)
+        answers = _answers_of(ledger, benchmarks[one.intake], one)
         texts, also = asked.held(answers)
         upload = one.standing.upload
         if texts and upload is not None:
@@ -219,27 +216,6 @@ def _answers_of(ledger: Ledger, benchmark: Benchmark, one: Submission) -> dict[s
             code="EH-FILE-MISSING",
         )
     return found
-
-
-def _judged_alike(ledger: Ledger, board: JoinedBoard) -> Iterator[Intake]:
-    here = board.intake.board
-    alike = {(here.rater, here.condition), *asked_alike(ledger, here.rater, here.condition)}
-    for one in intakes_on_record(ledger):
-        judge = judge_of(ledger, one.board) if (one.board.rater, one.board.condition) in alike else None
-        if judge is not None and asks_the_same(board.judge.condition, judge.condition):
-            yield one
-
-
-def asks_the_same(here: Condition, there: Condition) -> bool:
-    """Whether the judge may be asked in the same words, whatever goes to an extractor: under one name they seldom
-    change, and a copy has another. Where a protocol is gone nobody can tell any more."""
-    if here.protocol == there.protocol or here.prompt_hash == there.prompt_hash:
-        return True
-    try:
-        ours, theirs = (load_protocol(one.protocol).asks(here.readout) for one in (here, there))
-    except ProtocolError:
-        return True
-    return ours == theirs
 
 
 def _came_before(one: Submission, this: Submission, ladders: Collection[str]) -> bool:

@@ -97,10 +97,11 @@ def answered_as_the_reference(ledger: Ledger, items: Iterable[Item]) -> set[str]
 
 
 def asked_in(ledger: Ledger, items: Iterable[str]) -> dict[str, str]:
-    """By item, these and others on record that ask the same, which question that is."""
-    every = questions_on_record(ledger)
+    """By item, these and others on record that ask the same, which question that is: whatever the reference is, as a
+    later version of a benchmark may correct it, and who judges two models is not shown it."""
+    every = {item: words_alone(question) for item, (question, _) in questions_on_record(ledger).items()}
     asked = {every[item] for item in items}
-    return {item: json.dumps(question) for item, question in every.items() if question in asked}
+    return {item: question for item, question in every.items() if question in asked}
 
 
 def answers_since(ledger: Ledger, items: Iterable[str], *, but_of: Collection[str]) -> list[tuple[int, Response]]:

@@ -10,20 +10,24 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import Judged, Published, labelled
+from evenhand.domain.trial import Condition
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.projection import StudyOnRecord, items_of, studies
-from evenhand.ledger.read.same_replies import answers_since, asked_in
+from evenhand.ledger.read.same_replies import answers_since, asked_alike, asked_in
 from evenhand.ledger.read.votes import JudgedBattles, judged_battles
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import Intake
+from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, intakes_on_record
+from evenhand.ledger.submissions.placements import judge_of, studies_of
 from evenhand.ledger.submissions.store import (
     Submission,
     receipt_on_record,
     submissions_on_record,
     submitted_models,
 )
-from evenhand.reports.board.chosen import is_short, letters
+from evenhand.protocols.catalog import load_protocol
+from evenhand.protocols.protocol import ProtocolError
+from evenhand.reports.board.chosen import letters
 from evenhand.reports.board.released import FEWEST
 from evenhand.reports.receipts.row import rows_with
 from evenhand.stats.ladder import ExpectedBias, expected_bias, fewest_new, reserve_share, rounded, step
@@ -174,9 +178,8 @@ def published_figures(ledger: Ledger, intake: Intake) -> list[PublishedFigure]:
     """Of a ladder: the best first. What was published and withdrawn has none, and counts among the publications."""
     if not intake.terms.ladder:
         return []
-    ever = [(_first_published(one), one) for one in submissions_on_record(ledger, intake=intake.id)]
-    in_turn = [one for at, one in sorted(ever, key=lambda one: one[0] or 0) if at is not None]
-    new = _new_answers(ledger, intake, in_turn) if intake.terms.reserved else {}
+    in_turn = _published_in_turn(submissions_on_record(ledger, intake=intake.id))
+    new = _new_answers(ledger, intake) if in_turn and intake.terms.reserved else {}
     found = [
         PublishedFigure(
             submission=one,
@@ -189,63 +192,91 @@ def published_figures(ledger: Ledger, intake: Intake) -> list[PublishedFigure]:
     return sorted(found, key=lambda one: -(one.share.value or 0.0))
 
 
-def _first_published(one: Submission) -> int | None:
-    return next((event.seq for event in one.events if isinstance(event.said, Published)), None)
+def _published_in_turn(found: Iterable[Submission]) -> list[Submission]:
+    """Those that ever were."""
+    first = {one.id: event.seq for one in found for event in reversed(one.events) if isinstance(event.said, Published)}
+    return sorted((one for one in found if one.id in first), key=lambda one: first[one.id])
 
 
 _Said: TypeAlias = tuple[str, str]
-"""An answer in letters alone, and the item; of a longer one the question, as other items may ask the same."""
+"""An answer in letters alone, and the question."""
 
 
-def _new_answers(ledger: Ledger, intake: Intake, in_turn: Sequence[Submission]) -> dict[str, dict[str, _Said]]:
-    """By submission and item those of its answers that nobody knows anything about: given by none that was published
-    before, with or without a figure, withdrawn or not; nor, but for short ones, which are the same by themselves, by
+def _new_answers(ledger: Ledger, intake: Intake) -> dict[str, dict[str, _Said]]:
+    """By submission and item those of its answers that nobody knows anything about, wherever this judge is asked in the
+    same words: given by none that was published on a ladder before, with or without a figure, withdrawn or not; nor by
     any model whose verdicts are told one by one. Where each figure rests on five of these, none is left of any that
-    are added and taken from each other with less. None where they are fewer than are sure to have five in reserve,
-    counted over all items: whether there is a figure does not tell which those are."""
-    items = [one.digest for one in items_of(ledger, intake.board.data)]
-    wanted = fewest_new(len(items), len(intake.terms.reserved), among=FEWEST)
-    question = asked_in(ledger, items)
-    told_apart = {REFERENCE, *(label for label, one in submitted_models(ledger).items() if one.ladder)}
-    by_model: dict[str, list[tuple[int, str, _Said]]] = {}
-    for at, answer in answers_since(ledger, question, but_of=told_apart - {one.label for one in in_turn}):
-        text = letters(answer.text)
-        said = (text, answer.item if is_short(text) else question[answer.item])
-        by_model.setdefault(answer.model, []).append((at, answer.item, said))
-    others = [one for model, some in by_model.items() if model not in told_apart for one in some]
+    are added and taken from each other with less. As the record was when it was judged, as the figure is."""
+    question = asked_in(ledger, [one.digest for one in items_of(ledger, intake.board.data)])
+    alike = {one.id: one.terms.ladder for one in judged_alike(ledger, intake.board)}
+    every = submissions_on_record(ledger)
+    in_turn = _published_in_turn([one for one in every if alike.get(one.intake, False)])
+    told_apart = {one.label for one in every if not alike.get(one.intake, True)}
+    said: dict[str, list[tuple[int, str, _Said]]] = {}
+    unknown = {REFERENCE, *(one.label for one in every)} - told_apart - {one.label for one in in_turn}
+    for at, answer in answers_since(ledger, question, but_of=unknown):
+        what = (letters(answer.text), question[answer.item])
+        said.setdefault(answer.model, []).append((at, answer.item, what))
+    others = [one for model, some in said.items() if labelled(model) is None or model in told_apart for one in some]
     published, found = set[_Said](), dict[str, dict[str, _Said]]()
     for one in in_turn:
         until = _as_of(ledger, one).answer
-        known = published | {said for at, _, said in others if at <= until and not is_short(said[0])}
-        mine = [(item, said) for _, item, said in by_model.get(one.label, ())]
-        new = {item: said for item, said in mine if said not in known}
-        found[one.id] = new if len({*new.values()}) >= wanted else {}
-        published |= {said for _, said in mine}
+        mine = [(item, what) for at, item, what in said.get(one.label, ()) if at <= until]
+        known = published | {what for at, _, what in others if at <= until}
+        heard = {item for item, what in mine if what in known}
+        found[one.id] = {item: what for item, what in mine if item not in heard}
+        published |= {what for _, what in mine}
     return found
+
+
+def judged_alike(ledger: Ledger, board: BoardIdentity) -> list[Intake]:
+    """Those whose judge this board's is, asked in the same words; itself, too. None before anything was judged."""
+    here = judge_of(ledger, board)
+    alike = {(board.rater, board.condition), *asked_alike(ledger, board.rater, board.condition)}
+    found: list[Intake] = []
+    for one in intakes_on_record(ledger):
+        there = judge_of(ledger, one.board) if (one.board.rater, one.board.condition) in alike else None
+        if here is not None and there is not None and asks_the_same(here.condition, there.condition):
+            found.append(one)
+    return found
+
+
+def asks_the_same(here: Condition, there: Condition) -> bool:
+    """Whether the judge may be asked in the same words, whatever goes to an extractor: under one name they seldom
+    change, and a copy has another. Where a protocol is gone nobody can tell any more."""
+    if here.protocol == there.protocol or here.prompt_hash == there.prompt_hash:
+        return True
+    try:
+        ours, theirs = (load_protocol(one.protocol).asks(here.readout) for one in (here, there))
+    except ProtocolError:
+        return True
+    return ours == theirs
 
 
 def _published(
     ledger: Ledger, intake: Intake, one: Submission, *, new: Mapping[str, _Said], publications: int
 ) -> Estimate:
     """As its receipt found the record, whatever was judged or replaced since: of two figures that differ in one item
-    everybody would read its verdict."""
+    everybody would read its verdict. How many answers that have a verdict are to be `new` is counted over all items, so
+    that whether there is a figure does not tell which are in reserve."""
     judged = one.standing.judged
     receipt: Mapping[str, Json] = {} if judged is None else judged.receipt
     if not intake.terms.reserved:
         return _shown(receipt.get("row"))
-    if judged is None or judged.partial:
-        return Estimate(value=None, reason="not every battle that was wanted has been judged")
     placed = receipt.get("study")
     key = placed.get("key") if isinstance(placed, Mapping) else None
+    asked = {item for study in studies_of(ledger, intake.board) if study.key == key for item in study.items}
+    if judged is None or judged.partial or not asked:
+        return Estimate(value=None, reason="not every battle that was wanted has been judged")
     chosen = [study for study in studies(ledger) if study.key == key]
-    scores = item_scores(judged_battles(ledger, chosen, as_of=_as_of(ledger, one)), one.label) if chosen else {}
-    reserved = scores.keys() & {*intake.terms.reserved}
-    kept = [scores[item] for item in sorted(reserved)]
-    if len(kept) < FEWEST:
-        return Estimate(value=None, reason=f"fewer than {FEWEST} items of the reserve have a verdict")
-    resting_on = {new[item] for item in reserved & new.keys()}
-    if len(resting_on) < FEWEST:
+    scores = item_scores(judged_battles(ledger, chosen, as_of=_as_of(ledger, one)), one.label)
+    held = {*intake.terms.reserved}
+    wanted = fewest_new(len(asked | held), len(held), among=FEWEST)
+    reserved = scores.keys() & held
+    in_all, in_reserve = ({new[item] for item in some & new.keys()} for some in (scores.keys(), reserved))
+    if len(in_all) < wanted or len(in_reserve) < FEWEST:
         return Estimate(value=None, reason="too few of its answers are new beside what was published before")
+    kept = [scores[item] for item in sorted(reserved)]
     share = reserve_share(kept, publications=publications)
     return Estimate(
         value=rounded(kept),
