@@ -425,7 +425,8 @@ LADDER = {"feedback": "ladder", "shown": 0.6429, "shown_n": 28, "changed": True}
             "It is published: 67 % of 12 items in reserve won, rounded to whole items (95 % interval 51 to 73 %).",
         ),
         ({"share": 0.75, "share_n": 8}, "It is published: 75.0 % of 8 items won, without an interval."),
-        ({"share": None, "share_reason": "in part"}, "without a figure"),
+        ({"share": None, "share_reason": "too little is new"}, "page, without a figure, as too little is new."),
+        ({"share": None}, "page, without a figure."),
     ],
 )
 def test_a_team_on_a_ladder_is_told_what_everybody_may_now_read(

@@ -158,7 +158,8 @@ async def _figure_told(server: SubmissionServer, submission: str, document: Docu
     every = [cast("Document", one) for some in listed if isinstance(some, list) for one in cast("list[object]", some)]
     figure = next((one for one in every if one.get("submission") == submission), None)
     if figure is None or not isinstance(figure.get("share"), float | int):
-        return "It is published: its name is on the board's page, without a figure."
+        why = None if figure is None else figure.get("share_reason")
+        return f"It is published: its name is on the board's page, without a figure{f', as {why}' if why else ''}."
     share = Estimate(
         value=figure["share"],
         lower=figure.get("share_lower"),
