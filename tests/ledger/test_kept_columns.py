@@ -20,7 +20,7 @@ from evenhand.domain.identity import Json, draw
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
-from evenhand.ledger.read.answers import response_models, word_counts
+from evenhand.ledger.read.answers import response_models, standing_responses, word_counts
 from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.scan import Scan, scan
 from evenhand.ledger.store import schema
@@ -55,6 +55,9 @@ def agree(ledger: Ledger, studies: tuple[str, ...]) -> int:
     assert found == rows(scan(ledger, studies, soft=True))
     assert known_of_answers(read) == told_of_answers(ledger, read)
     assert read.whole == (len(found) == all_judgements(ledger))
+    standing = standing_responses(ledger, kept.names["items"])
+    assert kept.stands is not None
+    assert kept.stands.tolist() == [not one or one in standing for one in kept.names["responses"]]
     return len(found)
 
 
@@ -247,7 +250,7 @@ def test_damaged_keys_are_found_when_something_new_needs_them(
     assert "damaged" in caplog.messages[0]
 
 
-def test_an_answer_that_was_replaced_after_the_columns_were_written(full: Ledger) -> None:
+def test_an_answer_that_was_replaced_after_the_columns_were_written(full: Ledger, tmp_path: Path) -> None:
     of = ITEMS[0].digest
     replaced = [ANSWERS[of, "amber"].digest]
 
@@ -264,8 +267,16 @@ def test_an_answer_that_was_replaced_after_the_columns_were_written(full: Ledger
     write(full, MANY, MANY + A_FILE)
     assert fallen() == replaced
     assert fallen() == replaced, "as it is kept"
+    other = [ANSWERS[ITEMS[1].digest, "cyan"].digest]
+    full.add_responses([replace(ANSWERS[ITEMS[1].digest, "cyan"], text="Rather that")], replace=True)
+    assert sorted(fallen()) == sorted(replaced + other), "of another item, beside what is known"
     full.add_responses([ANSWERS[of, "amber"]], replace=True)
-    assert fallen() == []
+    assert fallen() == other
+    write(full, MANY + A_FILE, MANY + 2 * A_FILE)
+    assert fallen() == other
+    with by_hand(tmp_path) as hand:
+        hand.execute("DELETE FROM response_choices WHERE seq = (SELECT max(seq) FROM response_choices)")
+    assert sorted(fallen()) == sorted(replaced + other), "what was taken away by hand is counted"
 
 
 def test_a_judgement_that_was_taken_away_by_hand(

@@ -94,6 +94,18 @@ def answered(ledger: Ledger, items: Iterable[str], *, variant: str) -> dict[str,
     return found
 
 
+def chosen_after(connection: Connection, last: int) -> list[str]:
+    """Of each choice after the one of this number the item."""
+    return [item for rows in fetched(connection, select(_choices.item).where(_choices.seq > last)) for (item,) in rows]
+
+
+def ever_chosen(connection: Connection, items: Iterable[str]) -> set[str]:
+    """Digests of all responses that ever stood for their models on these items."""
+    chosen = select(_choices.response).where(_choices.item.in_(_KEYS))
+    parts = (fetched(connection, chosen, keys=some) for some in chunks(sorted(items)))
+    return {digest for part in parts for rows in part for (digest,) in rows}
+
+
 def choices_made(connection: Connection) -> list[int]:
     """How many times it was chosen which response stands for a model, and the number of the last."""
     return list(connection.execute(select(func.count(), func.coalesce(func.max(_choices.seq), 0))).one())

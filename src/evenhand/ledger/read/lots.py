@@ -28,7 +28,10 @@ def lots_of(
     battle = joint(item, pair)
     at = first_rows(battle)
     model = [canonical_json(name) for name in models]
-    begun = [f"[{seed},{canonical_json(name)},".encode("ascii") for name in items]
+    begun = {
+        code: f"[{seed},{canonical_json(items[code])},".encode("ascii")
+        for code in np.flatnonzero(np.bincount(item)).tolist()
+    }
     named = {
         both: f"{model[both // number]},{model[both % number]}]".encode("ascii") for both in np.unique(pair).tolist()
     }

@@ -21,10 +21,10 @@ from sqlalchemy import Connection, func, select
 
 from evenhand.files.private_files import write_whole
 from evenhand.files.whole import sweep
-from evenhand.ledger.read.answers import choices_made, standing_in
+from evenhand.ledger.read.answers import choices_made, chosen_after, ever_chosen, standing_in
 from evenhand.ledger.read.columns.column_files import opened, packed
 from evenhand.ledger.read.columns.new_columns import number_of, since
-from evenhand.ledger.read.columns.record_columns import Columns, Unfit
+from evenhand.ledger.read.columns.record_columns import Columns, Unfit, names_there
 from evenhand.ledger.store import links as chain
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.opening import of_one_moment
@@ -141,18 +141,34 @@ class _Kept:
         return judged == found.judgements and linked == sum(found.links_by_study.values())
 
     def with_standing(self, connection: Connection, found: Columns) -> Columns:
-        """With which responses stand for their models; asked of the record only where a choice was made since."""
+        """With which responses stand for their models; asked of the record only of items on which a choice was made
+        since, or an answer is shown that was not."""
         choices, responses = choices_made(connection), found.names["responses"]
         if choices != self._choices or len(responses) != self._responses:
-            standing = standing_in(connection, found.names["items"])
-            fallen = [code for code, digest in enumerate(responses) if digest and digest not in standing]
-            self._choices, self._fallen, self._responses = choices, fallen, len(responses)
+            self._fallen = self._fallen_in(connection, found, choices)
+            self._choices, self._responses = choices, len(responses)
         stands = np.ones(len(responses), dtype=np.bool_)
         stands[self._fallen] = False
         return replace(found, stands=stands)
 
+    def _fallen_in(self, connection: Connection, found: Columns, choices: Sequence[int]) -> list[int]:
+        responses, items = found.names["responses"], {*found.names["items"]}
+        made, last = self._choices or (0, 0)
+        came = chosen_after(connection, last) if self._choices else []
+        if not self._choices or choices[0] - made != len(came):  # some were taken away by hand, or came late
+            standing = standing_in(connection, items)
+            return [code for code, digest in enumerate(responses) if digest and digest not in standing]
+        new = np.zeros(len(found.names["items"]), dtype=np.bool_)
+        for side in ("first", "second"):
+            new[found.numbers["item"][found.numbers[side] >= self._responses]] = True
+        asked = {*names_there(found.names["items"], new), *items.intersection(came)}
+        standing = standing_in(connection, asked)
+        fallen = (ever_chosen(connection, asked) | {*filter(None, responses[self._responses :])}) - standing
+        before = {responses[code] for code in self._fallen} - standing
+        return [code for code, digest in enumerate(responses) if digest in fallen or digest in before]
+
     def forget(self) -> None:
-        self._parts, self._choices = [], []
+        self._parts, self._choices, self._fallen, self._responses = [], [], [], 0
 
     def keep(self, found: Columns, more: Columns, tips: Sequence[chain.Tip]) -> None:
         """Raises OSError."""
