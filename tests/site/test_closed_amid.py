@@ -21,13 +21,13 @@ from evenhand.ledger.read.newest import StillChanging
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import find_intake
 from evenhand.ledger.submissions.store import tell
 from evenhand.ledger.submissions.submitted_models import counted_battles, read_as_they_count, set_aside
 from evenhand.site.accounts.requests import ask_for_data
 from evenhand.site.accounts.requests import decide as decide_request
+from evenhand.site.app import LATER
 from evenhand.site.boards.listing import boards_listed
 from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
@@ -169,6 +169,7 @@ def test_what_is_read_while_a_submission_goes_on_and_ends_is_read_again(desk: De
 
 def test_what_changes_each_time_it_is_read_is_not_given_by_halves_but_refused(desk: Desk, team: Team):
     """Nor is it read for ever: whoever asked is told to ask again."""
+    (board,) = (one["board"] for one in team.client.get("/api/boards").json()["boards"])
     one = team.confirmed()
     desk.approve(one)
     desk.judge(one, partial=True)
@@ -183,13 +184,17 @@ def test_what_changes_each_time_it_is_read_is_not_given_by_halves_but_refused(de
 
     event.listen(desk.ledger.engine, "after_cursor_execute", happens)
     try:
-        with pytest.raises(LedgerError, match="changed"):
+        with pytest.raises(StillChanging):
             counted_battles(desk.ledger, studies(desk.ledger))
         answer = team.client.get("/api/boards")
+        pages = [team.client.get(one) for one in ("/", f"/boards/{board}")]
     finally:
         event.remove(desk.ledger.engine, "after_cursor_execute", happens)
-    assert (answer.status_code, answer.json()["code"]) == (503, StillChanging.code)
+    assert (answer.status_code, answer.json()["code"]) == (503, "EH-BUSY")
     assert answer.headers["Retry-After"]
+    assert [one.status_code for one in pages] == [200, LATER], (
+        "a page without the figures, and one that comes by itself"
+    )
     assert team.client.get("/api/boards").status_code == 200
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from anyio import CapacityLimiter, to_thread
 
-from evenhand.ledger.read.newest import JudgedLast, Newest, committed, newest
+from evenhand.ledger.read.newest import JudgedLast, Newest, StillChanging, committed, newest
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.released import Released, released_now
@@ -101,7 +101,7 @@ class KeptFigures:
         begun = time.monotonic()
         try:
             made = await self.computed.get((key, shown), make, state=state, patience=patience, moment=look.moment)
-        except StillWorking as error:
+        except (StillWorking, StillChanging) as error:  # either comes by itself
             raise StillWorking(what) from error
         if look.relied_on and look.relied_on - await self.looked(partial(opened_benchmarks, self.ledger)):
             raise StillWorking(what)
