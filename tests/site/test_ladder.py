@@ -328,6 +328,7 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
         ({"reserve": "95"}, "whole number from 0 to 90"),
         ({"reserve": "1"}, "5 at least are needed"),
         ({"reserve": "50", "battles": "45"}, "each item is played"),
+        ({"reserve": "50", "missing_allowed": "1"}, "every item needs an answer"),
     ):
         refused = owner.post("/admin/submissions/intakes", data={**fields, **wrong})
         assert refused.status_code == 422
@@ -343,6 +344,8 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
     assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)
     fewer = owner.post(made.headers["location"], data={**fields, "battles": "45"})
     assert refusal_of(fewer, "each item is played")[0] == 422
+    missing = owner.post(made.headers["location"], data={**fields, "missing_allowed": "1"})
+    assert refusal_of(missing, "every item needs an answer")[0] == 422
     assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)
 
 

@@ -70,6 +70,12 @@ def decided_terms(terms: SubmissionTerms) -> SubmissionTerms:
         raise Refusal(422, f"The reserve is a share of the items, from 0 to {RESERVE_MOST:g}.")
     if terms.reserve and not terms.ladder:
         raise Refusal(422, "A reserve goes with the feedback `ladder`: the paper's tells every verdict but few.")
+    if terms.reserve and terms.missing_allowed:
+        raise Refusal(
+            422,
+            "With a reserve every item needs an answer: of how many items a figure is would tell whether one that was "
+            "left out is in it.",
+        )
     if not terms.per_team or not terms.days:
         raise Refusal(422, "A team may submit at least once, in a time of at least one day.")
     return terms
