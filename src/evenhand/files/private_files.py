@@ -95,13 +95,14 @@ def name_new(made: Path, path: Path) -> None:
 def write_whole(path: Path, data: bytes, *, within: Path) -> None:
     """All of the file or none of it, even when the plug is pulled or another process writes the same. Raises WayOut."""
     stay_within(path, within)
+    make_folder(path.parent)
     write_named(path, data)
     make_durable(path.parent)
 
 
 def write_named(path: Path, data: bytes) -> None:
-    """All of the file or none of it; its name is durable when its folder is made so. No link is looked for."""
-    make_folder(path.parent)
+    """All of the file or none of it, in a folder that is there and to which no link leads; its name is durable when its
+    folder is made so."""
     with appearing(path, rights=FILE) as file:
         file.write(data)
 

@@ -250,6 +250,7 @@ class PictureFiles:
     def __init__(self, folder: Path, found: UnpackedPictures | None = None, *, fenced: bool = True) -> None:
         """`found`: where images of other folders are kept too. `fenced`: none outside of the folder is read."""
         self._folder = folder
+        self._from = folder.absolute()
         self._fenced = fenced
         self._digests: dict[str, str] = {}
         self.found = UnpackedPictures() if found is None else found
@@ -304,7 +305,7 @@ class PictureFiles:
             return f"The image path `{told}` has a backslash; write it with /."
         try:
             # Data from strangers must not name any file of this machine: what it names is sent to a model.
-            within = _is_within(place, self._folder)
+            within = _is_within(place, self._from)
             if self._fenced and not (within and _is_named_from_there(place)):
                 return (
                     f"The image path `{told}` is absolute or leads out of the file's folder; "

@@ -164,16 +164,17 @@ class Transport:
         return self._session
 
     async def _read(self, response: aiohttp.ClientResponse) -> bytes:
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.content.iter_any():
-            chunks.append(chunk)
-            size += len(chunk)
-            if size > MOST_BYTES:
-                raise self._faults.failure(
-                    f"{self._faults.who} sent more than {MOST_BYTES // 2**20} MB.",
-                    reason="bad-reply", transient=False, unheard=True,
-                )  # fmt: skip
+        content = response.content
+        chunks = [await content.readany()]
+        size = len(chunks[0])
+        while size <= MOST_BYTES and not content.at_eof():  # most replies come in one piece
+            chunks.append(await content.readany())
+            size += len(chunks[-1])
+        if size > MOST_BYTES:
+            raise self._faults.failure(
+                f"{self._faults.who} sent more than {MOST_BYTES // 2**20} MB.",
+                reason="bad-reply", transient=False, unheard=True,
+            )  # fmt: skip
         return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 
     def _failure(self, error: Exception) -> CallFailure | Misuse:
