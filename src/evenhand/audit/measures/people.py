@@ -4,13 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from evenhand.audit.document import told
 from evenhand.audit.measures.record import SHARE, AuditMeasure, AuditReplies, Found, Measure, Reading
 from evenhand.audit.trials import PairTrial
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
-from evenhand.ledger.read.votes import votes_of
+from evenhand.ledger.read.projection import StudyOnRecord, studies
+from evenhand.ledger.read.results import Results, results_of
+from evenhand.ledger.read.vote_columns import cast_votes, preferring
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.intervals import Range, clustered_mean
 from evenhand.stats.reliability.agreement.alignment import BesidePeople, alignment, beside_people, ceiling
@@ -47,9 +50,9 @@ def against_others(
     there = [one for one in studies(ledger) if (one.data, one.variant) == about and one.decided]
     before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
     earlier = _standing(ledger, before)
-    own = _once([*heard.votes(design.main.purposeful), *votes_of(earlier)])
+    own = _once([*heard.votes(design.main.purposeful), *_votes(earlier)])
     shown = [(one.trial.item, *one.models) for one in design.main.purposeful if isinstance(one, PairTrial)]
-    shown += [(one.trial.item, one.models[0], one.models[1]) for one in earlier]
+    shown += [(item, *models) for item, models, _ in earlier.each()]
     people = _by_rater(ledger, [one for one in there if one.rater.kind == "human"])
     families = families or Families()
     judge = asking.rater.name
@@ -69,8 +72,32 @@ def against_others(
     ]
 
 
-def _standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> list[JudgedTrial]:
-    return [one for one in judged(ledger, chosen) if one.stands and len(one.models) == 2]
+def _standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> Results:
+    """Of two answers that still stand for their models."""
+    found = results_of(ledger, [study.key for study in chosen])
+    return found.rows(found.stands & found.pair)
+
+
+def _votes(results: Results) -> list[Vote]:
+    """Replicates of one showing share its weight."""
+    votes = cast_votes(results.rows(preferring(results)), np.full(len(results.responses), np.nan))
+    item, model, rater = votes.item.names, votes.models, votes.rater.names
+    columns = (votes.item.code, votes.model_a, votes.model_b, votes.first, votes.value, votes.levels, votes.rater.code)
+    rows: list[list[int]] = np.stack(columns, axis=1).tolist()
+    weights: list[float] = votes.weight.tolist()
+    return [
+        Vote(
+            item=item[of],
+            model_a=model[one],
+            model_b=model[other],
+            first=model[one if first > 0 else other],
+            value=value,
+            levels=levels,
+            rater=rater[by],
+            weight=weight,
+        )
+        for (of, one, other, first, value, levels, by), weight in zip(rows, weights, strict=True)
+    ]
 
 
 def _by_rater(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> dict[str, list[Vote]]:
@@ -79,7 +106,7 @@ def _by_rater(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> dict[str, list
     for study in chosen:
         ways.setdefault(f"{study.rater.key}/{study.condition.key}", []).append(study)
     found = {
-        key: [replace(vote, rater=key) for vote in votes_of(_standing(ledger, group))] for key, group in ways.items()
+        key: [replace(vote, rater=key) for vote in _votes(_standing(ledger, group))] for key, group in ways.items()
     }
     return {key: votes for key, votes in found.items() if votes}
 

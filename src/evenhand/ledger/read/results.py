@@ -153,8 +153,8 @@ class Results:
         """`kept`: a mask, or indices in the order wanted."""
         if kept.dtype == np.bool_ and kept.all():
             return self
-        columns = ("seq", "said", "at", "first", "second", "pair", "showing", "replicate", "attempt", "ending", "remark",
-            "longer", "stands", "weight")  # fmt: skip
+        columns = ("seq", "said", "at", "first", "second", "pair", "showing", "replicate", "attempt", "ending",
+            "remark", "longer", "stands", "weight")  # fmt: skip
         coded = ("item", "rater", "condition")
         return replace(
             self,

@@ -12,7 +12,8 @@ from evenhand.domain.identity import Json
 from evenhand.domain.verdict import Preference
 from evenhand.format.sheet import Sheet
 from evenhand.format.words import counted
-from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged
+from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged_trials
+from evenhand.ledger.read.results import results_of
 from evenhand.reports.board.soft import refuse_hard
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.with_people import REWARD, SHARE_WON, Figure
@@ -76,13 +77,13 @@ class SoftScores:
 
 def soft_scores(ledger: "Ledger", studies: Sequence[StudyOnRecord], baseline: str) -> SoftScores:
     """Raises RankError where not all verdicts against the baseline are soft."""
-    met = [
-        one
-        for one in judged(ledger, studies)
-        if one.stands
-        and baseline in one.models
-        and (isinstance(one.judgement.verdict, Preference) or one.soft is not None)
-    ]
+    results = results_of(ledger, [one.key for one in studies], soft=True, as_ties=False)
+    assert results.soft is not None
+    known = results.where(lambda one: isinstance(one, Preference)) | ~np.isnan(results.soft)
+    there = np.array([name == baseline for name in results.models], dtype=np.bool_)
+    against = there[results.first_model] | there[results.second_model]
+    numbers: list[int] = results.seq[results.stands & results.pair & known & against].tolist()
+    met = judged_trials(ledger, dict.fromkeys(numbers, True), {})
     if not met:
         raise RankError(f"No verdict against {baseline} is on record, so there is nothing to score.")
     known = np.array([np.nan if one.soft is None else one.soft for one in met])
