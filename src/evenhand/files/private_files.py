@@ -59,6 +59,7 @@ def make_folder(path: Path) -> None:
         path.mkdir(FOLDER)
     except FileExistsError:
         if not path.is_dir():  # else another process was faster
+            path.stat()  # which tells of links in a circle, and of one that leads nowhere
             raise
     else:
         path.chmod(FOLDER)  # a umask may have taken the owner's own rights
