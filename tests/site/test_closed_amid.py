@@ -65,6 +65,24 @@ def once_read(ledger: Ledger, table: str, then: Callable[[], object]) -> Generat
         event.remove(ledger.engine, "after_cursor_execute", happens)
 
 
+@contextmanager
+def each_time(ledger: Ledger, table: str, then: Callable[[], object]) -> Generator[None]:
+    """Whenever somebody has read that table."""
+    amid: list[int] = []
+
+    def happens(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        if not amid and statement.startswith("SELECT") and f"FROM {table}" in statement.replace("\n", ""):
+            amid.append(1)
+            then()
+            amid.clear()
+
+    event.listen(ledger.engine, "after_cursor_execute", happens)
+    try:
+        yield
+    finally:
+        event.remove(ledger.engine, "after_cursor_execute", happens)
+
+
 def judged_anew(ledger: Ledger) -> None:
     """By a newer reader, to whom the second shown wins everywhere."""
     with ledger.reading() as connection:
@@ -173,29 +191,82 @@ def test_what_changes_each_time_it_is_read_is_not_given_by_halves_but_refused(de
     one = team.confirmed()
     desk.approve(one)
     desk.judge(one, partial=True)
-    amid: list[int] = []
 
-    def happens(_connection: object, _cursor: object, statement: str, *_: object) -> None:
-        if not amid and statement.startswith("SELECT") and "FROM submission_events" in statement.replace("\n", ""):
-            amid.append(1)
-            tell(desk.ledger, one, Raised(budget=None), person="owner")
-            tell(desk.ledger, one, Judged(receipt={}, partial=True), person=None)
-            amid.clear()
+    def goes_on_and_ends() -> None:
+        tell(desk.ledger, one, Raised(budget=None), person="owner")
+        tell(desk.ledger, one, Judged(receipt={}, partial=True), person=None)
 
-    event.listen(desk.ledger.engine, "after_cursor_execute", happens)
-    try:
+    with each_time(desk.ledger, "submission_events", goes_on_and_ends):
         with pytest.raises(StillChanging):
             counted_battles(desk.ledger, studies(desk.ledger))
         answer = team.client.get("/api/boards")
         pages = [team.client.get(one) for one in ("/", f"/boards/{board}")]
-    finally:
-        event.remove(desk.ledger.engine, "after_cursor_execute", happens)
     assert (answer.status_code, answer.json()["code"]) == (503, "EH-BUSY")
     assert answer.headers["Retry-After"]
     assert [one.status_code for one in pages] == [200, LATER], (
         "a page without the figures, and one that comes by itself"
     )
     assert team.client.get("/api/boards").status_code == 200
+
+
+def test_a_battle_that_may_be_seen_otherwise_each_time_comes_by_itself_and_into_published_files(desk: Desk, team: Team):
+    """Where nothing waited for it, a published site would lack the page and each link to it."""
+    (board,) = (one["board"] for one in team.client.get("/api/boards").json()["boards"])
+    (first, *_) = team.client.get(f"/api/boards/{board}/battles?model=amber").json()["battles"]
+    asked = {"item": first["item"], "a": "amber", "b": first["opponent"]}
+    one = team.confirmed()
+    desk.approve(one)
+    desk.judge(one, partial=True)
+    tell(desk.ledger, one, Published(), person=team.id)
+
+    def turns_over() -> None:
+        on = desk.stands(one).under_way
+        said = Judged(receipt={}, partial=True) if on else Raised(budget=None)
+        tell(desk.ledger, one, said, person=None if on else "owner")
+
+    with each_time(desk.ledger, "submission_events", turns_over):
+        page = desk.house.visitor().get(f"/boards/{board}/battle", params=asked)
+        answer = team.client.get(f"/api/boards/{board}/battle", params=asked)
+    assert (page.status_code, page.headers["Retry-After"]) == (LATER, "5")
+    assert (answer.status_code, answer.json()["code"]) == (503, "EH-LEDGER-CHANGING")
+    assert desk.house.visitor().get(f"/boards/{board}/battle", params=asked).status_code == 200
+
+
+def test_a_battle_file_asked_for_as_its_submission_goes_on_tells_nothing_that_is_said_before_it_ends(
+    desk: Desk, team: Team
+):
+    one = team.confirmed()
+    desk.approve(one)
+    desk.judge(one, partial=True)
+
+    def goes_on() -> None:
+        tell(desk.ledger, one, Raised(budget=None), person="owner")
+        judged_anew(desk.ledger)
+
+    with once_read(desk.ledger, "opened_benchmarks", goes_on) as waiting:
+        amid = team.client.get(f"/submissions/{one}/battles.jsonl")
+    assert (waiting, amid.status_code) == ([], 409)
+    assert "has not ended" in amid.text
+
+
+def test_a_battle_file_made_while_its_submission_goes_on_and_ends_is_made_again(desk: Desk, team: Team):
+    """What was read between may be half of what was said since."""
+    one = team.confirmed()
+    desk.approve(one)
+    desk.judge(one, partial=True)
+    before = battles(team, one)
+
+    def goes_on_and_ends() -> None:
+        judged = desk.stands(one).judged
+        assert judged is not None
+        tell(desk.ledger, one, Raised(budget=None), person="owner")
+        judged_anew(desk.ledger)
+        tell(desk.ledger, one, Judged(receipt=judged.receipt), person=None)
+
+    with once_read(desk.ledger, "judgements", goes_on_and_ends) as waiting:
+        amid = battles(team, one)
+    assert waiting == []
+    assert amid == battles(team, one) != before
 
 
 def test_a_receipt_made_while_another_submission_goes_on_being_judged_counts_nothing_of_it(desk: Desk, team: Team):

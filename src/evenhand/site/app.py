@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 
 from evenhand import __version__
 from evenhand.domain.errors import EvenhandError, code_of
-from evenhand.ledger.read.newest import JudgedLast
+from evenhand.ledger.read.newest import JudgedLast, StillChanging
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.writer import SharedCommits
@@ -208,6 +208,7 @@ def make_app(
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _not_as_asked)
     app.add_exception_handler(StillWorking, _still_working)
+    app.add_exception_handler(StillChanging, _still_changing)
     app.add_exception_handler(RankError, _no_board)
     app.add_exception_handler(LedgerError, _busy)
     app.add_middleware(RequestGuard, site=site, ledger=ledger, watch=service.watch, answer=answer, log=log)
@@ -261,6 +262,13 @@ async def _still_working(request: Request, error: Exception) -> Response:
     response = service.pages.page(request, "working.html", {"what": str(error)}, status=LATER if reading else 503)
     response.headers["Retry-After"] = "5"
     return response
+
+
+async def _still_changing(request: Request, error: Exception) -> Response:
+    """A page comes by itself, as one does that is still being worked out; who makes files of the site waits for it."""
+    if request.url.path.startswith("/api/"):
+        return await _busy(request, error)
+    return await _still_working(request, StillWorking())
 
 
 async def _no_board(request: Request, error: Exception) -> Response:

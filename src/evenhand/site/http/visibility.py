@@ -46,6 +46,9 @@ class Sight:
     hidden: frozenset[str] = frozenset()
     """Models whose answers and battles are their team's own business: not published, or withdrawn. And those that are
     still being judged, their own team's too."""
+    judging: int = 0
+    """The number of the last word on anybody's judging: of one that goes on and ends between two looks the same models
+    are hidden, and what was read between may be half of what was said since."""
 
     def item(self, item: Item) -> Item:
         """Without what is withheld; such an item has another digest and must not be looked up by it."""
@@ -71,14 +74,16 @@ def sight(ledger: Ledger, visitor: Visitor, *, data: str, sample: bool) -> Sight
     if visitor.is_owner:
         return Sight(everything=True)
     person = None if visitor.person is None else visitor.person.id
+    found = submitted_models(ledger)
     hidden = frozenset(
         label
-        for label, one in submitted_models(ledger).items()
+        for label, one in found.items()
         if one.ladder
         or not progress_in_sight(visitor, one.standing)
         or (not one.standing.published and (one.person != person or not one.standing.on_the_board))
     )
-    return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden)
+    judging = max((one.standing.approval_seq for one in found.values()), default=0)
+    return Sight(everything=sample or data in opened_benchmarks(ledger), hidden=hidden, judging=judging)
 
 
 def progress_in_sight(visitor: Visitor, standing: SubmissionState) -> bool:

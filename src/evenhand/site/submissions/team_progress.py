@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
-from evenhand.domain.submission import labelled
+from evenhand.domain.submission import SubmissionState, labelled
 from evenhand.exchange.tables import ExchangeTable
 from evenhand.ledger.read.newest import read_unchanged
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -19,6 +19,7 @@ from evenhand.ledger.submissions.intakes import Intake, find_intake
 from evenhand.ledger.submissions.placements import PlacementProgress, placing_progress
 from evenhand.ledger.submissions.store import (
     Submission,
+    find_submission,
     queue,
     receipt_on_record,
     submissions_on_record,
@@ -125,13 +126,17 @@ async def battles_of(serving: Service, visitor: Visitor, one: Submission) -> Exc
     """Its battles as far as its team may see them. Raises Refusal before it is judged, and while that goes on."""
     if one.standing.judged is None:
         raise _no_receipt()
-    if not progress_in_sight(visitor, one.standing):
+    _refuse_while_judged(visitor, one.standing)
+    return await serving.at_length(partial(_battles, serving.ledger, visitor, one.standing.judged.receipt, one))
+
+
+def _refuse_while_judged(visitor: Visitor, standing: SubmissionState) -> None:
+    if not progress_in_sight(visitor, standing):
         raise Refusal(
             409,
             "Its judging was to go on and has not ended since: which battles have a verdict is told when it has.",
             code="EH-STILL-JUDGED",
         )
-    return await serving.at_length(partial(_battles, serving.ledger, visitor, one.standing.judged.receipt, one))
 
 
 def _refuse_of_a_ladder(ledger: Ledger, visitor: Visitor, one: Submission) -> None:
@@ -175,6 +180,9 @@ def _battles(ledger: Ledger, visitor: Visitor, receipt: Mapping[str, Json], one:
     found = _studies(ledger, receipt, one.label)
 
     def read(seen: Sight) -> ExchangeTable:
+        # It may be judged on since it was looked up; what is said from here on `seen` tells.
+        now = find_submission(ledger, one.id)
+        _refuse_while_judged(visitor, one.standing if now is None else now.standing)
         # One's own battles are one's own, on the board or not.
         own = replace(seen, hidden=seen.hidden - {one.label})
         reader = Reader(battle=own.battle, everything=own.words_of_judges)
