@@ -26,7 +26,7 @@ SHORT = 20
 """Letters, wide ones twice: answers that are shorter are the same by themselves, as "yes" is."""
 NO_ACCIDENT = 2
 """Longer answers that two files share, a quarter of all, from which on short ones that they share are copies too: one
-sentence may be the same by itself."""
+sentence may be the same by itself, to however many items, as "It cannot be told from the picture" is."""
 NAMED = 3
 """Skills of a batch of several."""
 
@@ -92,8 +92,8 @@ def chosen_answers(
     known, heard = _by_name(earlier), _heard(earlier)
     long_said = {item: text for item, text in said.items() if not is_short(text)}
     for one in known:
-        same = len(_copied(long_said, one))
-        one.copied = same >= NO_ACCIDENT and 4 * same >= len(long_said)
+        same = _copied(long_said, one)
+        one.copied = len({long_said[item] for item in same}) >= NO_ACCIDENT and 4 * len(same) >= len(long_said)
     new = {item: text for item, text in said.items() if text not in heard.get(item, ())}
     long_ones = _repeated(new, short=False)
     asked = said.keys() if met is None else said.keys() & met
