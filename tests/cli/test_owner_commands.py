@@ -353,9 +353,9 @@ def test_a_ladder_is_opened_with_a_reserve_and_says_what_was_asked_of_it(
     monkeypatch.setenv("EVENHAND_STORE", f"sqlite:///{tmp_path}/long.db")
     with closing(Ledger(f"sqlite:///{tmp_path}/long.db")) as ledger:
         fill_with_lengths(ledger)
-    opening = ("submissions", "open", "long", "--battles", 50, "--reference-battles", 10)
+    opening = ("submissions", "open", "long", "--battles", 80, "--reference-battles", 40)
     here.refuses("EH-INVALID", "ladder", of=(*opening, "--reserve", 0.3))
-    here.refuses("EH-INVALID", "each item", of=(*opening[:4], 45, *opening[5:], "--feedback", "ladder"))
+    here.refuses("EH-INVALID", "each item", of=(*opening[:4], 79, *opening[5:], "--feedback", "ladder"))
     here.document(*opening, "--feedback", "ladder", "--reserve", 0.3)
     (intake,) = here.document("submissions")["intakes"]
     assert (intake["feedback"], intake["reserve"], intake["reserved"]) == ("ladder", 0.3, 12)

@@ -1,12 +1,15 @@
 """Claims about a board whose feedback is the ladder: what its team learns, what it publishes, what its owner sees."""
 
+import asyncio
 import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from threading import Barrier, BrokenBarrierError
 from typing import Any
 
 import httpx2 as httpx
@@ -14,16 +17,18 @@ import numpy as np
 import pytest
 
 from evenhand.cli.server.submission_work import receipt_of
+from evenhand.domain.identity import Json
 from evenhand.domain.item import Item
 from evenhand.domain.submission import Estimated, Judged, Published, SubmissionTerms, Withdrawn
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
-from evenhand.ledger.submissions.intakes import intakes_on_record
+from evenhand.ledger.submissions.intakes import intakes_on_record, set_terms
+from evenhand.ledger.submissions.store import receipt_on_record
 from evenhand.reports.board.released import FEWEST
 from evenhand.reports.receipts.check import verify
-from evenhand.reports.receipts.ladder import drawn_reserve, published_figures
+from evenhand.reports.receipts.ladder import drawn_reserve, figure_in, published_figures
 from evenhand.reports.receipts.reading import read_receipt
 from evenhand.site.accounts.store import people
 from evenhand.site.http.visibility import sight
@@ -36,7 +41,7 @@ from tests.site.house import House, fill, fill_with_lengths, form_token, refusal
 
 ITEMS = 20
 RESERVED = tuple(item.digest for item in questions(ITEMS)[::3])
-LADDER = replace(TERMS, battles=ITEMS + 5, reference_battles=5, feedback="ladder", reserve=0.35, reserved=RESERVED)
+LADDER = replace(TERMS, battles=2 * ITEMS, reference_battles=ITEMS, feedback="ladder", reserve=0.35, reserved=RESERVED)
 ROW = {"model", "feedback", "shown", "shown_n", "shown_of", "changed", "compared_with"}
 SHOWN = re.compile(r"Response A:\s*(.*?)\n\s*Response B:\s*(.*?)\n\nThink step-by-step", re.DOTALL)
 _LINK = re.compile(r'href="(/[^"#]*)')
@@ -286,6 +291,43 @@ async def test_a_file_of_which_too_little_is_new_has_no_published_figure(ledger:
     assert "too few of its answers are new" in why
 
 
+async def test_two_submissions_of_one_team_that_two_workers_judge_at_once_move_its_row_one_after_the_other(
+    ledger: Ledger,
+):
+    """Both better than the one that is shown by many items, and than each other by one: of two rows that were held
+    against the same the difference would be its verdict."""
+    terms = replace(LADDER, battles=ITEMS, reference_battles=0, reserve=0.0, reserved=())
+    both = Barrier(2)
+
+    def together(*given: Any) -> Mapping[str, Json]:
+        made = receipt_of(*given)
+        if len(shown) == 1:
+            with suppress(BrokenBarrierError):
+                both.wait(timeout=1)
+        return made
+
+    async with ScriptedServer(Script(judge=judge)) as server:
+        contest = await founded(ledger, server.base_url, items=ITEMS, terms=terms)
+        shown: list[str] = []
+        for won in ((0,), (10, 11)):
+            made = [
+                contest.submitted(
+                    lambda item, n=n: f"{'Perfect' if int(item.label) < n else 'Poor'} {item.label}".lower(),
+                    team="birds",
+                )
+                for n in won
+            ]
+            workers = [replace(contest.kind(server.base_url), receipt=together) for _ in made]
+            await at_work(workers[0])
+            for one in made:
+                contest.approve(one, despite="with_reference")
+            await asyncio.gather(*map(at_work, workers))
+            shown += made
+    found = [receipt_on_record(ledger, one) for one in shown]
+    told = {figure_in(one["row"]) for one in found if one is not None}
+    assert len(told) == 2, "the first, and one of the others"
+
+
 @pytest.mark.parametrize(("terms", "hidden"), [(LADDER, True), (TERMS, False)])
 async def test_a_published_submission_of_a_ladder_is_hidden_from_all_but_the_owner(
     ledger: Ledger, terms: SubmissionTerms, hidden: bool
@@ -313,7 +355,7 @@ async def test_a_published_submission_of_a_ladder_is_hidden_from_all_but_the_own
 
 
 TERMS_OF_FORM = {
-    "policy": "Nobody trains on it.", "battles": "46", "reference_battles": "6", "seed": "3", "per_team": "2",
+    "policy": "Nobody trains on it.", "battles": "64", "reference_battles": "24", "seed": "3", "per_team": "2",
     "days": "30", "missing_allowed": "0", "open": "yes",
 }  # fmt: skip
 
@@ -327,7 +369,9 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
     for wrong, words in (
         ({"reserve": "95"}, "whole number from 0 to 90"),
         ({"reserve": "1"}, "5 at least are needed"),
-        ({"reserve": "50", "battles": "45"}, "each item is played"),
+        ({"reserve": "50", "battles": "63"}, "each item is played"),
+        ({"reserve": "50", "reference_battles": "23"}, "24 at least, so that 5 are sure to be in reserve"),
+        ({"reserve": "0", "reference_battles": "4"}, "either no battle is against the reference or 5 at least"),
         ({"reserve": "50", "missing_allowed": "1"}, "every item needs an answer"),
     ):
         refused = owner.post("/admin/submissions/intakes", data={**fields, **wrong})
@@ -342,8 +386,12 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
     changed = owner.post(made.headers["location"], data={**fields, "feedback": "paper", "per_team": "7"})
     assert changed.status_code == 303
     assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)
-    fewer = owner.post(made.headers["location"], data={**fields, "battles": "45"})
-    assert refusal_of(fewer, "each item is played")[0] == 422
+    for wrong, words in (({"battles": "63"}, "each item is played"), ({"reference_battles": "6"}, "24 at least")):
+        fewer = owner.post(made.headers["location"], data={**fields, **wrong})
+        assert refusal_of(fewer, words)[0] == 422
+    with_some = replace(intakes_on_record(house.ledger)[0].terms, missing_allowed=3)
+    set_terms(house.ledger, intake.id, with_some, by="an earlier version")
+    assert house.visitor().get("/api/submit").json()["intakes"][0]["missing_allowed"] == 0
     missing = owner.post(made.headers["location"], data={**fields, "missing_allowed": "1"})
     assert refusal_of(missing, "every item needs an answer")[0] == 422
     assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)

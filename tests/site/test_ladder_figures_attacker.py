@@ -18,7 +18,7 @@ from evenhand.cli.server.submission_work import receipt_of
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.rater import Rater
-from evenhand.domain.response import Response
+from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.submission import (
     Approved,
@@ -84,6 +84,10 @@ class Teams:
     items: tuple[str, ...] = DIGESTS
     """That are judged."""
     rater: Rater = JUDGE
+    against: int = 0
+    """Battles against the reference, beside one an item."""
+    met: list[str] = field(default_factory=list[str])
+    """The items on which the last one met it."""
     made: list[tuple[str, File]] = field(default_factory=list[tuple[str, File]])
     seen: dict[str, float] = field(default_factory=dict[str, float])
 
@@ -117,9 +121,10 @@ class Teams:
     def judged(self, model: str, file: File) -> str:
         self.ledger.add_responses([Response(item=item, model=model, text=text) for item, text in file.items()])
         study = Study(
-            benchmark="pictures", data=self.intake.board.data, items=self.items, models=(*MODELS, model),
-            rater=self.rater.key, condition=CONDITION.key, pairing="placing", new=model, battles=COUNT,
-            reference_battles=0,
+            benchmark="pictures", data=self.intake.board.data, items=self.items,
+            models=(*MODELS, *([REFERENCE] if self.against else []), model), rater=self.rater.key,
+            condition=CONDITION.key, pairing="placing", new=model, battles=COUNT + self.against,
+            reference_battles=self.against,
         )  # fmt: skip
         given: dict[str, dict[str, str]] = {}
         named: dict[str, tuple[str, str]] = {}
@@ -127,6 +132,8 @@ class Teams:
             given.setdefault(answer.item, {})[answer.model] = answer.digest
             named[answer.digest] = (answer.model, answer.text)
         trials = list(wanted(study, given))
+        against = (one.item for one in trials if any(named[digest][0] == REFERENCE for digest in one.responses))
+        self.met = list(dict.fromkeys(against))
         self.ledger.register_study(study, rater=self.rater, condition=CONDITION, wanted=len(trials))
         entries = Entries(trials=trials, links=[(study.key, one.key) for one in trials])
         for one in trials:
@@ -321,6 +328,16 @@ def test_answers_without_a_verdict_do_not_let_a_figure_tell_where_the_others_are
     """Where five alone have one, there would be a figure where these are in reserve, and none where one is not."""
     readable = LADDER.reserved[:FEWEST]
     assert not teams.publish({**{item: f"{UNREAD} {item}" for item in DIGESTS}, **fresh("mine", readable)})
+
+
+def test_few_battles_against_the_reference_are_not_hidden_by_those_that_another_board_tells(teams: Teams):
+    """Among its nearest a model meets no reference, and its team is told each battle of the same answers."""
+    teams.ledger.add_responses([Response(item=one.digest, model=REFERENCE, text=str(one.reference)) for one in ITEMS])
+    teams.against = 20
+    teams.publish(fresh("mine"))
+    others = [item for item in DIGESTS if item not in teams.met]
+    few = {some: (*teams.met[:some], *others[: HELD - some]) for some in (0, 1, FEWEST - 1, FEWEST)}
+    assert {some: len(teams.figures(reserved)) for some, reserved in few.items()} == {0: 1, 1: 0, 4: 0, 5: 1}
 
 
 def test_where_a_part_of_a_benchmark_is_judged_new_answers_are_counted_among_that(tmp_path: Path):

@@ -110,6 +110,8 @@ def _terms(row: Row[Any]) -> SubmissionTerms:
     try:
         fields: dict[str, Any] = json.loads(row.content)
         reserved: tuple[str, ...] = tuple(fields.pop("reserved", ()))
+        if reserved:  # an earlier version let some be missing, and of how many items a figure is tells which are in it
+            fields["missing_allowed"] = 0
         return SubmissionTerms(**fields, reserved=reserved)
     except (ValueError, TypeError, AttributeError):
         raise LedgerError(f"The terms of intake {row.id} cannot be read any more.") from None

@@ -269,13 +269,16 @@ def _published(
     if judged is None or judged.partial or not asked:
         return Estimate(value=None, reason="not every battle that was wanted has been judged")
     chosen = [study for study in studies(ledger) if study.key == key]
-    scores = item_scores(judged_battles(ledger, chosen, as_of=_as_of(ledger, one)), one.label)
-    held = {*intake.terms.reserved}
+    judged_then = judged_battles(ledger, chosen, as_of=_as_of(ledger, one))
+    scores, held = item_scores(judged_then, one.label), {*intake.terms.reserved}
     wanted = fewest_new(len(asked | held), len(held), among=FEWEST)
     reserved = scores.keys() & held
     in_all, in_reserve = ({new[item] for item in some & new.keys()} for some in (scores.keys(), reserved))
     if len(in_all) < wanted or len(in_reserve) < FEWEST:
         return Estimate(value=None, reason="too few of its answers are new beside what was published before")
+    # What another board tells of its other battles, taken off, leaves these.
+    if 0 < len(_met_reference(judged_then) & held) < FEWEST:
+        return Estimate(value=None, reason="too few of its battles are against the reference to hide each other")
     kept = [scores[item] for item in sorted(reserved)]
     share = reserve_share(kept, publications=publications)
     return Estimate(
@@ -284,6 +287,12 @@ def _published(
         upper=None if share.upper is None else math.ceil(share.upper * 100) / 100,
         n=len(kept),
     )
+
+
+def _met_reference(judged: JudgedBattles) -> set[str]:
+    """The items on which somebody did, and the judge decided."""
+    decided = judged.results.each()
+    return {item for item, models, ending in decided if REFERENCE in models and isinstance(ending, Preference)}
 
 
 def _as_of(ledger: Ledger, one: Submission) -> AsOf:

@@ -39,6 +39,7 @@ from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.proposed import plain
 from evenhand.site.submissions.offers import identity_of
 from evenhand.site.submissions.words import chosen_told, limit, steering_told
+from evenhand.stats.ladder import fewest_new
 
 POLICY = (
     "Instructions and images may be used to run your model and to study what it answers. Nothing of this benchmark, "
@@ -150,6 +151,7 @@ def _with_reserve(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms) 
             f"Of {len(items)} items {len(reserved)} would be held in reserve; {FEWEST} at least are needed in it, and "
             "as many beside it.",
         )
+    _refuse_few_against_reference(len(items), terms)
     return replace(terms, reserved=reserved)
 
 
@@ -165,13 +167,28 @@ def _refuse_unplayed(ledger: Ledger, board: BoardIdentity, terms: SubmissionTerm
     return items
 
 
+def _refuse_few_against_reference(items: int, terms: SubmissionTerms) -> None:
+    """Raises Refusal where the row, or the figure of the reserve, would rest on a few withheld verdicts beside those
+    that another board of this judge may tell one by one."""
+    held = round(terms.reserve * items)
+    parts = (held, items - held) if held else ()
+    wanted = max((fewest_new(items, part, among=FEWEST) for part in parts), default=FEWEST)
+    if 0 < terms.reference_battles < wanted:
+        told = f", so that {FEWEST} are sure to be in reserve and {FEWEST} beside it" if held else ""
+        raise Refusal(
+            422,
+            f"Of a ladder of {items} items either no battle is against the reference or {wanted} at least{told}: "
+            "another board may tell all others, and what is left of a row is the verdicts of these.",
+        )
+
+
 def change_terms(ledger: Ledger, intake: Intake, terms: SubmissionTerms, *, by: str) -> None:
     """But for what was settled when it was opened. Raises Refusal."""
     before = intake.terms
     kept = replace(terms, feedback=before.feedback, reserve=before.reserve, reserved=before.reserved)
     decided = possible_terms(ledger, intake.board, decided_terms(kept))
     if decided.ladder and decided.drawn != before.drawn:
-        _refuse_unplayed(ledger, intake.board, decided)
+        _refuse_few_against_reference(len(_refuse_unplayed(ledger, intake.board, decided)), decided)
     set_terms(ledger, intake.id, decided, by=by)
 
 
