@@ -22,7 +22,6 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import Intake, intakes_on_record
 from evenhand.ledger.submissions.placements import studies_count
 from evenhand.ledger.submissions.store import (
-    Submission,
     last_change_of_sight,
     queue,
     tell,
@@ -82,9 +81,9 @@ class Submissions:
         intakes = {one.id: one for one in intakes_on_record(self.ledger)}
         grounds = {intake: _grounds(self.ledger, intakes[intake]) for intake in {one.intake for one in confirmed}}
         wanted = [one for one in confirmed if self._estimated_on.get(one.id) != grounds[one.intake]] + approved
-        held = held_now(self.ledger, [_claim(one) for one in wanted])
-        free = [one for one in wanted if _claim(one) not in held]
-        return [SubmissionJob(intake=intakes[one.intake], submission=one) for one in free]
+        jobs = [SubmissionJob(intake=intakes[one.intake], submission=one) for one in wanted]
+        held = held_now(self.ledger, [claim for one in jobs for claim in _claims(one)])
+        return [one for one in jobs if held.isdisjoint(_claims(one))]
 
     async def act(self, jobs: Sequence[SubmissionJob], stopping: Stopping) -> str | InPart:
         """What stands in the way of one does not keep back the others."""
@@ -193,9 +192,9 @@ class Submissions:
     async def _held(self, job: SubmissionJob) -> AsyncGenerator[str]:
         """Under which name the submission is ours; empty where another worker has it."""
         holder = holder_name(secrets.token_hex(6))
-        claim = _claim(job.submission)
         try:
-            yield holder if await asyncio.to_thread(claim_one, self.ledger, claim, holder=holder) else ""
+            ours = [await asyncio.to_thread(claim_one, self.ledger, claim, holder=holder) for claim in _claims(job)]
+            yield holder if all(ours) else ""
         finally:
             await asyncio.to_thread(release_all, self.ledger, holder=holder)
 
@@ -260,6 +259,9 @@ def _is_news(said: Estimated, before: Estimated | None) -> bool:
     return before is None or said.cost_usd is not None or said != before.unpriced
 
 
-def _claim(submission: Submission) -> str:
-    """What whoever judges it holds, so that nobody else spends its budget a second time."""
-    return f"submission {submission.id}"
+def _claims(job: SubmissionJob) -> list[str]:
+    """What whoever judges it holds, so that nobody else spends its budget a second time; on a ladder also its team's
+    row: of two submissions that were held against the same one, and both shown, the rows might differ in one item."""
+    one = job.submission
+    row = job.intake.terms.ladder and one.standing.stage == "approved"
+    return [f"submission {one.id}", *([f"row of {one.person} on {one.intake}"] if row else [])]
