@@ -27,12 +27,15 @@ from evenhand.ledger.submissions.store import tell
 from evenhand.ledger.submissions.submitted_models import counted_battles, read_as_they_count, set_aside
 from evenhand.site.accounts.requests import ask_for_data
 from evenhand.site.accounts.requests import decide as decide_request
+from evenhand.site.accounts.store import find_person
 from evenhand.site.app import LATER
 from evenhand.site.boards.listing import boards_listed
+from evenhand.site.http.visitor import Visitor
 from evenhand.site.people.changes import set_people_study
 from evenhand.site.people.forms import AskedStudy, Conduct, Pairs, Sharing
 from evenhand.site.people.quality import decide
 from evenhand.site.people.studies import make_people_study
+from evenhand.site.submissions.team_progress import followed
 from tests.ledger.test_people_quality import person, say, taken
 from tests.site.desk import Desk, Team, opened
 from tests.site.house import MODELS, House
@@ -247,6 +250,19 @@ def test_a_battle_file_asked_for_as_its_submission_goes_on_tells_nothing_that_is
         amid = team.client.get(f"/submissions/{one}/battles.jsonl")
     assert (waiting, amid.status_code) == ([], 409)
     assert "has not ended" in amid.text
+
+
+def test_how_much_of_a_submission_is_done_is_not_told_as_it_goes_on(desk: Desk, team: Team):
+    one = team.confirmed()
+    desk.approve(one)
+    desk.judge(one, partial=True)
+    visitor = Visitor(address="127.0.0.1", person=find_person(desk.ledger, team.id))
+    goes_on = partial(tell, desk.ledger, one, Raised(budget=None), person="owner")
+    known = desk.the(one)
+    assert followed(desk.ledger, visitor, known).done
+    with once_read(desk.ledger, "studies", goes_on) as waiting:
+        amid = followed(desk.ledger, visitor, known)
+    assert (waiting, amid.done) == ([], None)
 
 
 def test_a_battle_file_made_while_its_submission_goes_on_and_ends_is_made_again(desk: Desk, team: Team):

@@ -66,11 +66,13 @@ def followed(ledger: Ledger, visitor: Visitor, one: Submission) -> Followed:
     assert intake is not None
     waits = one.standing.stage in ("confirmed", "approved")
     gone, away = (0, 0) if visitor.is_owner else _missing(ledger, one)
+    progress = None if one.standing.approved is None else _progress(ledger, intake, one)
+    now = find_submission(ledger, one.id) or one  # it may go on since it was looked up, and what is done would be half
     return Followed(
         submission=one,
         place=place_in_line(submissions_on_record(ledger), one.id) if waits else None,
-        progress=None if one.standing.approved is None else _progress(ledger, intake, one),
-        counted=progress_in_sight(visitor, one.standing),
+        progress=progress,
+        counted=all(progress_in_sight(visitor, each.standing) for each in (one, now)),
         gone=gone,
         away=away,
     )
