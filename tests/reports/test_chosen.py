@@ -83,20 +83,21 @@ HONEST: dict[str, dict[str, str]] = {
     "some left out": answers(lambda place, item: "" if place % 4 == 0 else other(place, item)),
 }
 
-UNSURE = "It cannot be determined from the picture."
+UNSURE = ("It cannot be determined from the picture.", "The question does not fit the picture.")
 """As questions ask for it that leave it to a model whether yes or no can be said."""
 
 
-def yes_no_or_unsure(place: int) -> str:
-    return UNSURE if place % 8 == 5 else "No" if place % 3 == 0 else "Yes"
+def yes_no_or_unsure(place: int, sentences: int) -> str:
+    unsure = place % 4 == 1
+    return UNSURE[place // 4 % sentences] if unsure else "No" if place % 3 == 0 else "Yes"
 
 
-def test_an_honest_yes_no_or_unsure_is_no_copy_though_the_third_is_a_sentence():
+@pytest.mark.parametrize("sentences", [1, 2])
+def test_an_honest_yes_no_or_unsure_is_no_copy_though_the_third_is_a_sentence(sentences: int):
     """It is the same to however many items, where the question says in which words to answer."""
-    founder = EarlierAnswers(
-        name="founder", own=False, founding=True, texts=answers(lambda place, _: yes_no_or_unsure(place))
-    )
-    honest = answers(lambda place, _: "No" if place % 7 == 1 else yes_no_or_unsure(place))
+    texts = answers(lambda place, _: yes_no_or_unsure(place, sentences))
+    founder = EarlierAnswers(name="founder", own=False, founding=True, texts=texts)
+    honest = answers(lambda place, _: "No" if place % 7 == 2 else yes_no_or_unsure(place, sentences))
     assert chosen_answers(honest, ITEMS, [founder]) == ChosenAnswers()
 
 

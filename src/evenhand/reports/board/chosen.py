@@ -25,8 +25,9 @@ from evenhand.reports.board.batches import FEWEST, Cells, apart
 SHORT = 20
 """Letters, wide ones twice: answers that are shorter are the same by themselves, as "yes" is."""
 NO_ACCIDENT = 2
-"""Longer answers that two files share, a quarter of all, from which on short ones that they share are copies too: one
-sentence may be the same by itself, to however many items, as "It cannot be told from the picture" is."""
+"""Longer answers that the earlier file says once and the other shares, a quarter of all, from which on short ones that
+they share are copies too: one sentence may be the same by itself, and so may those that are said to several items, as
+"It cannot be told from the picture" is."""
 NAMED = 3
 """Skills of a batch of several."""
 
@@ -93,7 +94,9 @@ def chosen_answers(
     long_said = {item: text for item, text in said.items() if not is_short(text)}
     for one in known:
         same = _copied(long_said, one)
-        one.copied = len({long_said[item] for item in same}) >= NO_ACCIDENT and 4 * len(same) >= len(long_said)
+        times = Counter(chain.from_iterable(one.said.values()) if same else ())
+        said_once = sum(times[long_said[item]] < 2 for item in same)
+        one.copied = said_once >= NO_ACCIDENT and 4 * len(same) >= len(long_said)
     new = {item: text for item, text in said.items() if text not in heard.get(item, ())}
     long_ones = _repeated(new, short=False)
     asked = said.keys() if met is None else said.keys() & met
