@@ -265,6 +265,23 @@ def test_how_much_of_a_submission_is_done_is_not_told_as_it_goes_on(desk: Desk, 
     assert (waiting, amid.done) == ([], None)
 
 
+def test_how_judges_compare_tells_not_how_far_a_submission_is_on_an_open_benchmark(desk: Desk, team: Team):
+    open_benchmark(desk.ledger, desk.data, by="owner")
+
+    def compared() -> list[dict[str, Any]]:
+        answer = desk.house.visitor().get(f"/api/benchmarks/{desk.data}/judges")
+        assert answer.status_code == 200, answer.text
+        return answer.json()["variants"]
+
+    one = team.confirmed()
+    desk.approve(one)
+    before = compared()
+    desk.judge(one, said=False)
+    assert compared() == before
+    desk.judge(one)
+    assert compared() != before, "when it has ended its verdicts count"
+
+
 def test_a_battle_file_made_while_its_submission_goes_on_and_ends_is_made_again(desk: Desk, team: Team):
     """What was read between may be half of what was said since."""
     one = team.confirmed()

@@ -1,7 +1,7 @@
 """The judges of a benchmark side by side: which one to pay."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,11 +12,13 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from evenhand.domain.rater import is_scripted
+from evenhand.domain.submission import SubmittedModel
 from evenhand.format.charts import PAGE, PHONE, ChartError
 from evenhand.format.figure import figure
 from evenhand.format.sheet import Sheet
 from evenhand.ledger.read.projection import StudyOnRecord
 from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.submissions.submitted_models import read_as_they_count, set_aside
 from evenhand.reports.judges.chart import judges_chart
 from evenhand.reports.judges.gathering import judges_of_studies
 from evenhand.reports.judges.report import JudgesReport
@@ -63,8 +65,15 @@ class _Compared:
 
 
 def _compared(ledger: Ledger, studies: Sequence[StudyOnRecord]) -> tuple[_Compared, ...]:
-    variants = dict.fromkeys(one.variant for one in studies if one.rater.kind == "model")
-    return tuple(_of_variant(ledger, name, [one for one in studies if one.variant == name]) for name in variants)
+    """By what counts on boards: how many verdicts a judge has given would tell how far a submission is."""
+
+    def read(found: Mapping[str, SubmittedModel]) -> tuple[_Compared, ...]:
+        aside = set_aside(found)
+        counting = [one for one in studies if one.new not in aside]
+        variants = dict.fromkeys(one.variant for one in counting if one.rater.kind == "model")
+        return tuple(_of_variant(ledger, name, [one for one in counting if one.variant == name]) for name in variants)
+
+    return read_as_they_count(ledger, read)
 
 
 def _of_variant(ledger: Ledger, variant: str, studies: Sequence[StudyOnRecord]) -> _Compared:
