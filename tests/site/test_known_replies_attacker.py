@@ -21,6 +21,7 @@ from evenhand.domain.submission import Closed, Raised, Withdrawn
 from evenhand.engine.run.calling import Pacing
 from evenhand.engine.run.retry import RetryRule
 from evenhand.ledger.read.newest import newest
+from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from tests.engine.contest import PRICE, TEAM, Contest, at_work, founded
@@ -158,9 +159,13 @@ def battles_by_name(client: httpx.Client, team: Attacker, submission: str) -> It
 
 
 @pytest.mark.slow
-async def test_until_it_is_judged_nothing_tells_how_much_of_it_is(ledger: Ledger):
+@pytest.mark.parametrize("is_open", [False, True])
+async def test_until_it_is_judged_nothing_tells_how_much_of_it_is(ledger: Ledger, is_open: bool):
+    """Nor where nothing else of the benchmark is withheld: which answers another team gave before is not told."""
     async with in_contest(ledger) as (server, house, team):
         contest = team.contest
+        if is_open:
+            open_benchmark(ledger, contest.intake.board.data, by="owner")
         made = await team.submits(guess_of_half)
         contest.approve(made)
         seen: list[dict[str, str]] = []
