@@ -175,6 +175,11 @@ class Board:
     def what(self) -> str:
         return f"{self.judgements:,} judgements, {self.models} models"
 
+    @property
+    def pairs(self) -> int:
+        """Of models, on an item."""
+        return min(self.models * (self.models - 1) // 2, 1000)
+
     def written(self, folder: Path) -> Path:
         path = folder / f"pairs-{self.models}-{self.judgements}.db"
         if path.exists():
@@ -183,9 +188,8 @@ class Board:
             shutil.copyfile(replace(self, judgements=_WRITTEN).written(folder), path)
             multiply(path, self.judgements // _WRITTEN)
             return path
-        pairs = min(self.models * (self.models - 1) // 2, 1000)
         with closing(Ledger(f"sqlite:///{path}")) as ledger:
-            write_board(ledger, self.judgements, models=self.models, battles_an_item=pairs, benchmark=_BENCHMARK)
+            write_board(ledger, self.judgements, models=self.models, battles_an_item=self.pairs, benchmark=_BENCHMARK)
         return path
 
 
@@ -243,7 +247,20 @@ def placed(source: Path, *, postgresql: bool) -> Generator[Place]:
             yield Place(url=other, folder=Path(folder), server=server)
 
 
-def kept(board: Board, place: Place) -> list[Figure]:
+def started(board: Board, folder: Path, *, postgresql: bool) -> float:
+    """CPU seconds of `rank` on two items of the same models, columns at hand: the interpreter and what it loads."""
+    few = replace(board, judgements=4 * board.pairs)
+    with (
+        tempfile.TemporaryDirectory(dir=folder) as made,
+        placed(few.written(Path(made)), postgresql=postgresql) as place,
+    ):
+        every = [place.measured(["evenhand", "rank", "--store", place.url, "--json"]).cpu for _ in range(_ROUNDS + 1)]
+    return statistics.median(every[1:])
+
+
+def kept(board: Board, place: Place, start: float) -> list[Figure]:
+    """What is held to its goal is the board from the open ledger, as it is in bench.web_board: the command less its
+    start."""
     rank = ["evenhand", "rank", "--store", place.url, "--json"]
     what = board.what
     bare = bare_walk(Path(place.url.removeprefix("sqlite:///"))) if place.server is None else None
@@ -260,9 +277,14 @@ def kept(board: Board, place: Place) -> list[Figure]:
     making_most, hand_most, memory_most = most.get(board.judgements, (None, None, None))
     return [
         *([] if bare is None else [Figure(what=f"{what}: bare walk through the rows", value=bare, unit="s CPU")]),
-        Figure(what=f"{what}: rank, columns made", value=making.cpu, unit="s CPU", at_most=making_most),
+        Figure(what=f"{what}: start of rank, in what is told of rank", value=start, unit="s CPU"),
+        Figure(what=f"{what}: rank, columns made", value=making.cpu, unit="s CPU"),
+        Figure(what=f"{what}: board, columns made", value=making.cpu - start, unit="s CPU", at_most=making_most),
         Figure(what=f"{what}: columns made, peak memory", value=making.memory, unit="MB", at_most=memory_most),
-        median_figure(f"{what}: rank, columns at hand", [one.cpu for one in hand], unit="s CPU", at_most=hand_most),
+        median_figure(f"{what}: rank, columns at hand", [one.cpu for one in hand], unit="s CPU"),
+        median_figure(
+            f"{what}: board, columns at hand", [one.cpu - start for one in hand], unit="s CPU", at_most=hand_most
+        ),
         Figure(
             what=f"{what}: columns at hand, peak memory",
             value=max(one.memory for one in hand),
@@ -345,9 +367,11 @@ def main() -> None:
         board = Board(judgements=given.judgements, models=given.models or _RANKED)
         with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as made:
             source = board.written(given.folder or Path(made))
+            start = 0.0 if given.command else started(board, source.parent, postgresql=given.postgresql)
             with placed(source, postgresql=given.postgresql) as place:
-                told = commanded(given.command, board, place, given.before) if given.command else kept(board, place)
-                print_table(told)
+                print_table(
+                    commanded(given.command, board, place, given.before) if given.command else kept(board, place, start)
+                )
         return
     size: dict[str, Any] = {"parts": given.parts, "models": given.models or 100, "scattered": given.scattered}
     small = min(given.rows, 1_000_000)
