@@ -278,6 +278,30 @@ def test_a_png_whose_pixels_are_not_looked_at_is_refused_where_a_chunk_was_alter
 
 
 @pytest.mark.parametrize(
+    ("header", "pixels"),
+    [
+        ([], b"no pixels"),
+        ([], b""),
+        ([], zlib.compress(bytes(31 * 10))[:1]),
+        ([(9000, 9000, 0)], zlib.compress(bytes(31 * 10))),
+        ([(10, 10, 7)], zlib.compress(bytes(31 * 10))),
+        ([(10, 10, 0), (5000, 5000, 0)], zlib.compress(bytes(31 * 10))),
+    ],
+    ids=["not deflated", "none", "one byte", "too few", "interlaced in no known way", "two headers"],
+)
+def test_a_png_whose_checksums_are_right_is_refused_where_its_pixels_cannot_be(
+    header: list[tuple[int, int, int]], pixels: bytes
+) -> None:
+    headers = [
+        png_chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, way))
+        for width, height, way in header or [(10, 10, 0)]
+    ]
+    data = b"".join((b"\x89PNG\r\n\x1a\n", *headers, png_chunk(b"IDAT", pixels), png_chunk(b"IEND", b"")))
+    with refused(ImageError, code="EH-IMAGE-DAMAGED"):
+        inspect(data)
+
+
+@pytest.mark.parametrize(
     "data",
     [
         *jpegs(),

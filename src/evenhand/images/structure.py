@@ -7,7 +7,9 @@ decoder notices.
 """
 
 import re
+import struct
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from evenhand.images.sniffing import ImageError
@@ -21,6 +23,10 @@ _DHT, _EOI, _SOS, _DQT, _DRI, _COMMENT = 0xC4, 0xD9, 0xDA, 0xDB, 0xDD, 0xFE
 _APPLICATION = range(0xE0, 0xF0)
 _AFTER_SCAN = re.compile(rb"\xff[^\x00\xd0-\xd7]")
 """A marker; what a scan holds itself are stuffed bytes and restarts."""
+_RGB = 2
+"""The kind of a PNG's colours."""
+_MOST_DEFLATED = 1032
+"""Bytes of which deflate can make one."""
 _MOST_SCANS = 64
 """A usual progressive file has ten."""
 _MOST_EDGE = 65_500
@@ -61,21 +67,33 @@ def after_sub_blocks(data: bytes, at: int) -> int:
 
 
 def plain_png_is_whole(data: bytes) -> bool:
-    """Whether all of its chunks are there as their checksums say, and nothing stands behind the pixels. What is
-    otherwise may be whole too."""
-    at, kind, pixels = 8, b"", False
+    """Whether all of its chunks are there as their checksums say, its pixels may be as many as its header says, and
+    nothing stands behind them. What is otherwise may be whole too."""
+    at, pixels = 8, list[memoryview]()
     while at + 12 <= len(data):
         end = at + 8 + int.from_bytes(data[at : at + 4], "big")
         kind = data[at + 4 : at + 8]
         if data[end : end + 4] != zlib.crc32(memoryview(data)[at + 4 : end]).to_bytes(4, "big"):
             return False
         if kind == b"IEND":
-            return pixels
-        if pixels and kind != b"IDAT":
+            return _may_hold(data[16:29], pixels)
+        if (kind == b"IHDR") is not (at == 8) or (pixels and kind != b"IDAT"):
             return False
-        pixels = kind == b"IDAT"
+        if kind == b"IDAT":
+            pixels.append(memoryview(data)[at + 8 : end])
         at = end + 4
     return False
+
+
+def _may_hold(header: bytes, pixels: Sequence[memoryview]) -> bool:
+    """Whether what is compressed so can be as many pixels as the header says."""
+    width, height, depth, colours, compression, filtering, interlaced = struct.unpack(">IIBBBBB", header)
+    begins = bytes(pixels[0][:2]) if pixels else b""
+    if len(begins) < 2 or begins[0] & 0x0F != zlib.DEFLATED or int.from_bytes(begins, "big") % 31:
+        return False
+    unpacked = width * height * depth * (3 if colours == _RGB else 1) // 8
+    usual = compression == filtering == 0 and interlaced in (0, 1)
+    return usual and unpacked <= _MOST_DEFLATED * sum(map(len, pixels))
 
 
 def plain_jpeg_is_whole(data: bytes) -> bool:
