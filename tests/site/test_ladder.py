@@ -370,8 +370,8 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
         ({"reserve": "95"}, "whole number from 0 to 90"),
         ({"reserve": "1"}, "5 at least are needed"),
         ({"reserve": "50", "battles": "63"}, "each item is played"),
-        ({"reserve": "50", "reference_battles": "23"}, "24 at least, so that 5 are sure to be in reserve"),
-        ({"reserve": "0", "reference_battles": "4"}, "either no battle is against the reference or 5 at least"),
+        ({"reserve": "50", "reference_battles": "23"}, "at least 24 on 40 items, so that 5 are sure to be in reserve"),
+        ({"reserve": "0", "reference_battles": "4"}, "or at least 5 on 40 items: where another"),
         ({"reserve": "50", "missing_allowed": "1"}, "every item needs an answer"),
     ):
         refused = owner.post("/admin/submissions/intakes", data={**fields, **wrong})
@@ -386,7 +386,7 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
     changed = owner.post(made.headers["location"], data={**fields, "feedback": "paper", "per_team": "7"})
     assert changed.status_code == 303
     assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)
-    for wrong, words in (({"battles": "63"}, "each item is played"), ({"reference_battles": "6"}, "24 at least")):
+    for wrong, words in (({"battles": "63"}, "each item is played"), ({"reference_battles": "6"}, "or at least 24")):
         fewer = owner.post(made.headers["location"], data={**fields, **wrong})
         assert refusal_of(fewer, words)[0] == 422
     with_some = replace(intakes_on_record(house.ledger)[0].terms, missing_allowed=3)

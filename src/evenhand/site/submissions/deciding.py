@@ -177,8 +177,8 @@ def _refuse_few_against_reference(items: int, terms: SubmissionTerms) -> None:
         told = f", so that {FEWEST} are sure to be in reserve and {FEWEST} beside it" if held else ""
         raise Refusal(
             422,
-            f"Of a ladder of {items} items either no battle is against the reference or {wanted} at least{told}: "
-            "another board may tell all others, and what is left of a row is the verdicts of these.",
+            f"Give no battles against the reference, or at least {wanted} on {items} items{told}: where another board "
+            "of this judge tells all other battles, what is left of a row is the verdicts of these few.",
         )
 
 
