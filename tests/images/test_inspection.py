@@ -249,6 +249,24 @@ def test_a_jpeg_without_a_table_or_a_scan_that_it_needs_is_not_taken_for_whole(o
         assert plain_jpeg_is_whole(without) is spare, (place, hex(marker))
 
 
+def test_a_jpeg_with_more_blocks_in_a_unit_than_a_decoder_takes_is_refused() -> None:
+    data = bytearray(encoded(photo(90, 70), "JPEG"))
+    sampling = data.index(b"\xff\xc0") + 11
+    data[sampling : sampling + 9 : 3] = b"\x44" * 3
+    with refused(ImageError, code="EH-IMAGE-DAMAGED"):
+        inspect(bytes(data))
+
+
+def test_a_jpeg_whose_scan_adds_to_more_than_was_told_before_is_refused() -> None:
+    data = encoded(photo(90, 70), "JPEG", progressive=True)
+    ends = [3 + 2 * data[one.end()] + one.end() for one in re.finditer(rb"\xff\xda\0.", data)]
+    adding = [end for end in ends if data[end] >= 16]
+    assert adding
+    for end in adding:
+        with refused(ImageError, code="EH-IMAGE-DAMAGED"):
+            inspect(data[:end] + bytes([data[end] + 16]) + data[end + 1 :])
+
+
 def jpeg_parts(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Segments with their markers, of a file in which nothing is odd; each scan with its header."""
     at = 2

@@ -88,6 +88,14 @@ def test_what_fits_in_memory_opens_no_file():
     assert _open_files() == without
 
 
+def test_no_more_is_in_memory_than_was_said():
+    made = UnpackedPictures(in_memory=SOME)
+    without = _open_files()
+    for number, data in enumerate(PICTURES.values(), start=1):
+        made.keep(data)
+        assert len(_open_files() - without) == (number > 10)
+
+
 def _open_files() -> set[str]:
     """Descriptors of regular files; that of the listing itself is gone by then."""
     return {name for name in os.listdir("/proc/self/fd") if _is_file(int(name))}
