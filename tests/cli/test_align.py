@@ -343,6 +343,15 @@ def test_verdicts_that_are_missing_are_counted_by_reason_on_the_page_and_in_the_
     assert rater["coverage"] == {"wanted": 8, "with_verdict": 7, "reasons": {"refused": 1}}
 
 
+def test_where_no_rater_has_a_verdict_nothing_is_said_of_a_baseline(shell: Shell):
+    rows = [f"{n},{name},{kind},X,Y,,refused" for n in range(4) for name, kind in (("ann", "human"), ("gpt", "model"))]
+    path = shell.file("p.csv", f"{HEADER},reason", *rows)
+    _, err = shell.run("align", path, expect=2)
+    assert "nothing has a verdict" in err
+    _, err = shell.run("align", path, "--against", "X", expect=2)
+    assert "'X'" in err
+
+
 def test_a_model_judged_in_one_order_only_keeps_its_cases(shell: Shell):
     rows = [f"{n},ann,human,{model},reference,1" for n in range(3) for model in ("X", "Y")]
     rows += [f"{n},gpt,model,reference,X,-1" for n in range(3)] + [f"{n},gpt,model,X,reference,2" for n in range(2)]

@@ -190,6 +190,10 @@ def align(
     """`against`: the baseline, where it is not the one model in every pair. `most`: partings told of each judge.
     `plan`: so many more verdicts of people are thought of."""
     case_table = CaseTable.of(said.votes, baseline=against)
+    if not len(case_table.cases) and against is None:
+        raise AlignmentError(
+            "Of all that people and judges were asked here nothing has a verdict, so none is compared."
+        )
     if not len(case_table.cases):
         raise AlignmentError(
             f"Nobody judged a pair with '{against}' in it; leave out --against, or name another.",
