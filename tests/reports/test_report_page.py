@@ -47,6 +47,13 @@ def blocks_in(page: str) -> list[dict[str, Any]]:
     return [unpacked(text) for name, text in data_in(page).items() if name.startswith("block-")]
 
 
+def test_where_every_answer_was_replaced_the_report_lists_nothing(ledger: Ledger, tmp_path: Path):
+    scene = numbered(3)
+    scene.judged(ledger, amber_always)
+    ledger.add_responses([replace(one, text="Another.") for one in scene.answers], replace=True)
+    assert blocks_in(page_of(ledger, tmp_path)) == []
+
+
 def test_ranges_and_tiers_are_explained_under_the_board(ledger: Ledger, tmp_path: Path):
     numbered(12).judged(ledger, some_faults)
     page = page_of(ledger, tmp_path)

@@ -170,7 +170,7 @@ class _Cases:
         rater = np.zeros_like(low) if shown.rater is None else shown.rater
         said = _Rows(case=case, begin=begin, rater=rater, first=first, sign=sign, value=value)
         place = {model: code for code, model in enumerate(predicted.models)}
-        at = np.array([place[model] for model in shown.models])
+        at = np.array([place[model] for model in shown.models], dtype=np.intp)
         one, other = at[low[begin]], at[high[begin]]
         share = (predicted.share[one, other], predicted.share[other, one])
         items = int(shown.item.max(initial=-1)) + 1
