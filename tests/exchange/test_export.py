@@ -10,9 +10,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+from evenhand.exchange.battles.export import battles_table
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.read.votes import votes_of
-from evenhand.ledger.store.record import Ledger
+from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.comparisons import Comparisons
 from tests.exchange.world import (
@@ -28,6 +29,7 @@ from tests.exchange.world import (
     written,
 )
 from tests.refusals import says
+from tests.reports.report_scene import numbered
 
 
 def export(folder: Path, *more: object, out: object = "-") -> Ran:
@@ -36,6 +38,17 @@ def export(folder: Path, *more: object, out: object = "-") -> Ran:
 
 def board(folder: Path, *more: str) -> dict[str, Any]:
     return run("rank", *more, "--store", store_in(folder), "--json").document
+
+
+def test_no_verdict_is_exported_as_no_tie_where_both_answers_were_equally_likely(tmp_path: Path) -> None:
+    with closing(Ledger(f"sqlite:///{tmp_path}/ledger.db")) as ledger:
+        numbered(1).judged(ledger, lambda *_: "unreadable")
+        again = [one.judgement for one in judged(ledger, studies(ledger))]
+        even = [replace(one, reader="r2", notes={"soft": 0.5}) for one in again]
+        ledger.commit(Entries(judgements=even))
+        exported = battles_table(ledger, studies(ledger))
+        assert [one.soft for one in judged(ledger, studies(ledger))] == [0.5, 0.5]
+    assert (list(exported.table.rows), exported.undecided) == ([], 1)
 
 
 def test_a_judgement_is_a_row_with_the_documented_fields(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Which place was chosen: the one result of each trial that counts, whatever came in what order."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -94,6 +95,15 @@ def test_replicates_and_showings_are_kept_apart(tmp_path: Path):
     assert found.places(0) == {FIRST: 0, OPTIONS[1].digest: 1}
     assert found.places(1) == {FIRST: None}
     assert found.places(2) == {}
+
+
+def test_a_showing_is_known_by_all_its_options_however_many(tmp_path: Path):
+    third = replace(TRIAL, responses=(*TRIAL.responses, OPTIONS[0].digest[::-1]))
+    single = replace(TRIAL, responses=TRIAL.responses[:1])
+    ledger = recorded(tmp_path, (TRIAL, Choice(value=0)), (third, Choice(value=2)), (single, Choice(value=0)))
+    for fewest in (10**9, 0):
+        found = choices(ledger, STUDY.key, whole=True, fewest=fewest).places(0)
+        assert found == {json.dumps(one.responses): place for one, place in ((TRIAL, 0), (third, 2), (single, 0))}
 
 
 def test_trials_of_other_studies_are_not_here(tmp_path: Path):
