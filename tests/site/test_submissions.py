@@ -256,6 +256,7 @@ def test_it_is_anonymous_until_it_is_published_and_gone_when_withdrawn(desk: Des
     assert "Nothing was published" in unsure.text
     assert team.post(f"/submissions/{submission}/publish", sure="yes").status_code == 303
     assert "Parrot 2 (Birds)" in shown()
+    assert "Parrot 2 (Birds) is" not in shown()
     assert team.post(f"/submissions/{submission}/publish", sure="yes").status_code == 409
     assert team.post(f"/submissions/{submission}/withdraw").status_code == 422
     assert team.post(f"/submissions/{submission}/withdraw", sure="yes").status_code == 303

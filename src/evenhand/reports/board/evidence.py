@@ -227,6 +227,11 @@ def scripted_notes(judge: str | None) -> tuple[str, ...]:
     return (told,) if is_scripted(judge) else ()
 
 
+def named_notes(judged: "JudgedBattles") -> list[str]:
+    """Who the labels of submitted models are, for where models are called by their labels."""
+    return [f"{label} is {name}." for label, name in judged.names.items()]
+
+
 def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
     """Sentences: what was left out, and what differs from the published protocol."""
     study, results = judged.study, judged.results
@@ -237,7 +242,7 @@ def record_notes(judged: "JudgedBattles") -> tuple[str, ...]:
         notes.append(f"Left out: {judged.set_aside} judgements of submissions that are being judged or were withdrawn.")
     if judged.people_out:
         notes.append(f"Left out: {counted(judged.people_out, 'person', 'people')}, by the owner of their study.")
-    notes += [f"{label} is {name}." for label, name in judged.names.items()]
+    notes += named_notes(judged)
     if study.sample:
         notes.append(f"{study.benchmark} is a small sample of Evenhand's own: it says nothing about real models.")
     notes += scripted_notes(study.rater.name)

@@ -19,7 +19,7 @@ from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import board_names, counted_battles
 from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.columns import length_controlled
-from evenhand.reports.board.evidence import EvidenceSource, of_record
+from evenhand.reports.board.evidence import EvidenceSource, named_notes, of_record
 from evenhand.reports.board.methods.catalog import DEFAULT
 from evenhand.reports.board.ranking import Ranking, board
 from evenhand.reports.board.released import (
@@ -288,6 +288,7 @@ def standings(
         models, notes = at_equal_length(made)
     if given is not None:
         models = tuple(map(_supported, models))
+    unsaid = {*found.left_out, *named_notes(judged)}
     shown = judged.votes.comparisons() if asked.plain else None
     # Numbers of items are given in the order in which votes name them.
     named = judged.votes.item.in_order_of_rows().names
@@ -306,7 +307,7 @@ def standings(
         items=made.items,
         coverage=made.coverage,
         reliability=made.reliability,
-        notes=tuple(_by_names(one, names) for one in notes if one not in found.left_out),
+        notes=tuple(_by_names(one, names) for one in notes if one not in unsaid),
         left_out=found.left_out,
         categories=_categories(judged, items) if categories is None else categories,
         people=_agreement(judged, given) if on_record.human else None,
