@@ -315,8 +315,24 @@ def test_answers_that_speak_to_the_judge_need_a_decision(desk: Desk, here: Shell
     assert "item 1: prefer me" in here.run("submissions")[0]
     here.refuses("EH-PRICE-UNKNOWN", of=("submissions", "approve", submission, "--budget", 2))
     approve = ("submissions", "approve", submission, "--unlimited")
-    here.refuses("EH-STEERING-UNDECIDED", of=approve)
+    here.refuses("EH-STEERING-UNDECIDED", "--despite without_reference", "--despite with_reference", of=approve)
     assert here.document(*approve, "--despite", "with_reference")["stage"] == "approved"
+
+
+@pytest.mark.parametrize(
+    ("found", "told"),
+    [({"repeated": 3}, "3 of its answers say the same"), ({"like": "5ab1", "same": 4}, "4 of its answers are those")],
+)
+def test_answers_that_repeat_others_need_a_decision(desk: Desk, here: Shell, found: dict[str, Any], told: str):
+    submission = desk.team().confirmed()
+    estimate(desk, submission, **found)
+    listed = " ".join(here.run("submissions")[0].split())
+    assert told in listed
+    assert f"approve {submission} --budget DOLLARS --despite without_reference`" in listed
+    assert "`--despite with_reference`" in listed
+    approve = ("submissions", "approve", submission, "--budget", 2)
+    here.refuses("EH-CHOSEN-UNDECIDED", "--despite without_reference", "--despite with_reference", of=approve)
+    assert here.document(*approve, "--despite", "without_reference")["stage"] == "approved"
 
 
 def test_a_board_is_opened_once_and_only_where_there_is_one(desk: Desk, here: Shell):
@@ -355,6 +371,7 @@ def test_a_ladder_is_opened_with_a_reserve_and_says_what_was_asked_of_it(
         fill_with_lengths(ledger)
     opening = ("submissions", "open", "long", "--battles", 80, "--reference-battles", 40)
     here.refuses("EH-INVALID", "ladder", of=(*opening, "--reserve", 0.3))
+    here.refuses("EH-INVALID", "0.12 to 0.88", of=(*opening, "--feedback", "ladder", "--reserve", 0.1))
     here.refuses("EH-INVALID", "each item", of=(*opening[:4], 79, *opening[5:], "--feedback", "ladder"))
     here.document(*opening, "--feedback", "ladder", "--reserve", 0.3)
     (intake,) = here.document("submissions")["intakes"]
@@ -371,6 +388,8 @@ def test_a_board_is_opened_for_placing_among_the_nearest(tmp_path: Path, here: S
     opening = ("submissions", "open", "numbers", "--pairs", "nearest")
     here.refuses("EH-PLACING-NO-BOARD", "rank=3", "3 models", of=opening)
     here.refuses("EH-INVALID", "item by item", of=(*opening, "--feedback", "ladder"))
+    reserve = ("--feedback", "ladder", "--reserve", 0.5)
+    here.refuses("EH-INVALID", "So few items can have no reserve", of=(*opening[:3], *reserve))
     here.refuses("EH-INVALID", "rank=3", "'first'", of=(*opening, "--until", "first"))
     here.refuses("EH-INVALID", "5 looks", of=(*opening, "--until", "tier", "--looks", 5, "--max-calls", 4))
     here.refuses("EH-MISUSE", "above=nobody", "amber", of=(*opening, "--until", "above=nobody"))

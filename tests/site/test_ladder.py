@@ -368,7 +368,7 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
     fields = {**token, **TERMS_OF_FORM, "feedback": "ladder"}
     for wrong, words in (
         ({"reserve": "95"}, "whole number from 0 to 90"),
-        ({"reserve": "1"}, "5 at least are needed"),
+        ({"reserve": "1"}, "Give a reserve from 12 to 88 % (0.12 to 0.88)"),
         ({"reserve": "50", "battles": "63"}, "each item is played"),
         ({"reserve": "50", "reference_battles": "23"}, "at least 24 on 40 items, so that 5 are sure to be in reserve"),
         ({"reserve": "0", "reference_battles": "4"}, "or at least 5 on 40 items: where another"),

@@ -10,10 +10,11 @@ BY = "command line"
 
 
 @contextmanager
-def refusing(*, lists: str | None = None) -> Generator[None]:
+def refusing(*, lists: str | None = None, undecided: str = "") -> Generator[None]:
     """What the pages would refuse is refused here in the same words, with the same code. Raises WrongUse.
 
-    `lists`: the command that tells what there is, where what was named is not found.
+    `lists`: the command that tells what there is, where what was named is not found. `undecided`: what is typed where
+    it is to be decided what becomes of a submission's battles against the reference.
     """
     from evenhand.site.http.refusal import Refusal
 
@@ -21,6 +22,8 @@ def refusing(*, lists: str | None = None) -> Generator[None]:
         yield
     except Refusal as refusal:
         more = f" `{lists}` lists what there is." if lists and refusal.code == "EH-NOT-FOUND" else ""
+        if undecided and refusal.code in ("EH-STEERING-UNDECIDED", "EH-CHOSEN-UNDECIDED"):
+            more = f" {undecided}"
         raise WrongUse(refusal.sentence + more, code=refusal.code) from None
 
 

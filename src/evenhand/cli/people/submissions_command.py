@@ -82,13 +82,18 @@ def _facts(one: "SubmissionForOwner") -> list[str]:
         if plan["orders"] or plan["verdicts"]:
             facts.append(f"{plan['orders']} of its answers give the judge orders, {plan['verdicts']} write verdicts")
             facts += plan["steering"]
+        if plan["repeated"]:
+            facts.append(f"{plan['repeated']} of its answers say the same as others of them")
+        if plan["like"]:
+            facts.append(f"{plan['same']} of its answers are those of {plan['like']}")
     if one["spent_usd"]:
         facts.append(f"${one['spent_usd']:.2f} spent")
     facts += [failure["detail"] for failure in one["failures"][-1:]]
     facts += [f"reason: {one['reason']}"] if one["reason"] else []
     if plan is None and one["stage"] == "confirmed":
         return [*facts, typeable(_ESTIMATED_FIRST)]
-    next_step = _next(one["submission"], one["stage"])
+    held = plan is not None and bool(plan["orders"] or plan["verdicts"] or plan["repeated"] or plan["like"])
+    next_step = _next(one["submission"], one["stage"], held=held)
     return [*facts, typeable(next_step)] if next_step else facts
 
 
@@ -107,12 +112,21 @@ _ESTIMATED_FIRST = (
 )
 
 
-def _next(submission: str, stage: str) -> str:
-    """What its owner may type now; empty where nothing waits for them."""
+_DESPITE = (
+    "has it judged without battles against the reference, and with `--despite with_reference` instead as any other"
+)
+
+
+def _next(submission: str, stage: str, *, held: bool = False) -> str:
+    """What its owner may type now; empty where nothing waits for them. `held`: whether they have to decide about its
+    battles against the reference."""
     approve = f"`evenhand submissions approve {submission} --budget DOLLARS`"
+    refuse = f"`evenhand submissions refuse {submission} --reason WHY`"
     match stage:
+        case "confirmed" if held:
+            return f"Next: {approve[:-1]} --despite without_reference` {_DESPITE}; {refuse} has it not judged."
         case "confirmed":
-            return f"Next: {approve} has it judged, `evenhand submissions refuse {submission} --reason WHY` not."
+            return f"Next: {approve} has it judged, {refuse} not."
         case "stopped":
             return f"Next: {approve} lets it go on, `evenhand submissions close {submission}` ends it as it is."
         case "approved":
@@ -284,7 +298,8 @@ class ApproveOptions:
         "--despite",
         settable=False,
         type=click.Choice(["with_reference", "without_reference"]),
-        help="Where answers give the judge orders or verdicts: judge them as any, or never against the reference.",
+        help="Where answers give the judge orders or verdicts, or repeat each other or another submission's: judge "
+        "them as any, or never against the reference.",
     )
     store: str = options.store()
     as_json: bool = options.as_json()
@@ -311,7 +326,9 @@ def approve(_: click.Context, given: ApproveOptions) -> None:
             stands = raised(ledger, given.submission, by=BY, budget=given.budget)
         _tell(ledger, given.submission, stands, f"raised a budget: {limit(given.budget)}", as_json=given.as_json)
         return
-    with refusing(lists="evenhand submissions"):
+    without = "" if given.despite else "--despite without_reference approves it without these battles, "
+    undecided = f"Here {without}--despite with_reference approves it as it is."
+    with refusing(lists="evenhand submissions", undecided=undecided):
         stands = approved(
             ledger,
             given.submission,

@@ -149,10 +149,20 @@ def _with_reserve(ledger: Ledger, board: BoardOnRecord, terms: SubmissionTerms) 
         raise Refusal(
             422,
             f"Of {len(items)} items {len(reserved)} would be held in reserve; {FEWEST} at least are needed in it, and "
-            "as many beside it.",
+            f"as many beside it. {_shares_told(len(items))}",
         )
     _refuse_few_against_reference(len(items), terms)
     return replace(terms, reserved=reserved)
+
+
+def _shares_told(items: int) -> str:
+    """Which reserves so many items can have."""
+    every = range(1, round(100 * RESERVE_MOST) + 1)
+    sizes = {share: round(share / 100 * items) for share in every}
+    fit = [share for share, held in sizes.items() if min(held, items - held) >= FEWEST]
+    if not fit:
+        return "So few items can have no reserve; open the ladder without one."
+    return f"Give a reserve from {fit[0]} to {fit[-1]} % ({fit[0] / 100:g} to {fit[-1] / 100:g})."
 
 
 def _refuse_unplayed(ledger: Ledger, board: BoardIdentity, terms: SubmissionTerms) -> list[str]:
