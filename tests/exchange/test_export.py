@@ -12,7 +12,8 @@ import pytest
 
 from evenhand.exchange.battles.export import battles_table
 from evenhand.ledger.read.projection import judged, studies
-from evenhand.ledger.read.votes import votes_of
+from evenhand.ledger.read.results import results_of
+from evenhand.ledger.read.vote_columns import votes_of
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -120,7 +121,9 @@ def test_a_battle_joins_both_orders_by_the_rule_visit(tmp_path: Path) -> None:
         assert len(row["votes"]) == len(row["shown_first"]) == len(row["replies"]) == 4
         assert row["shown_first"] == ["model_a", "model_a", "model_b", "model_b"]
     with closing(Ledger(store_in(tmp_path))) as ledger:
-        played = joined(Comparisons.of_votes(votes_of(judged(ledger, studies(ledger)))), "visit")
+        played = joined(
+            Comparisons.of_votes(votes_of(results_of(ledger, [one.key for one in studies(ledger)]))), "visit"
+        )
     expected = sorted(
         (played.models[a], played.models[b], {1: "model_a", 0: "tie", -1: "model_b"}[int(sign)])
         for a, b, sign in zip(played.model_a, played.model_b, played.sign, strict=True)

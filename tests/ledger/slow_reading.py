@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,6 +12,7 @@ from sqlalchemy import select
 from evenhand.domain.identity import draw
 from evenhand.domain.verdict import CALL_FAILED, NoVerdict, Preference, Verdict, verdict_from_json
 from evenhand.domain.vote import Vote
+from evenhand.ledger.read.projection import JudgedTrial
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.ratings.comparisons import Comparisons
@@ -112,6 +113,42 @@ def votes(found: Sequence[Result], words: dict[str, int]) -> list[Vote]:
             vote = replace(vote, model_a=second, model_b=first, value=-vote.value, length=-longer)
         cast.append(vote)
     return cast
+
+
+def votes_of_trials(results: Sequence[JudgedTrial], lengths: Mapping[str, int] | None = None) -> list[Vote]:
+    """Preferences mapped to their models; replicates of one showing share its weight.
+
+    `lengths` are the words of each response, by digest.
+    """
+    read = [one for one in results if isinstance(one.judgement.verdict, Preference)]
+    sharing = Counter((one.trial.item, one.trial.responses, one.trial.rater) for one in read)
+    votes: list[Vote] = []
+    for one in read:
+        verdict, (first, second) = one.judgement.verdict, one.models
+        assert isinstance(verdict, Preference)
+        vote = Vote(
+            item=one.trial.item,
+            model_a=first,
+            model_b=second,
+            first=first,
+            value=verdict.value,
+            levels=verdict.levels,
+            rater=one.trial.rater,
+            weight=1 / sharing[one.trial.item, one.trial.responses, one.trial.rater],
+            length=_longer(one, lengths),
+        )
+        votes.append(vote if first <= second else _turned(vote))
+    return votes
+
+
+def _turned(vote: Vote) -> Vote:
+    length = None if vote.length is None else -vote.length
+    return replace(vote, model_a=vote.model_b, model_b=vote.model_a, value=-vote.value, length=length)
+
+
+def _longer(one: JudgedTrial, lengths: Mapping[str, int] | None) -> float | None:
+    first, second = one.trial.responses
+    return None if lengths is None else float(lengths[first] - lengths[second])
 
 
 def waiting(found: Sequence[Result], unasked: Collection[tuple[str, str, str]]) -> set[tuple[str, str, str, str]]:

@@ -8,13 +8,14 @@ from hypothesis import given, settings
 from evenhand.domain.verdict import NoVerdict
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.projection import JudgedTrial, StudyOnRecord, judged, studies
-from evenhand.ledger.read.votes import votes_of
+from evenhand.ledger.read.results import results_of
+from evenhand.ledger.read.vote_columns import votes_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.alignment import evidence
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.reliability.agreement.vote_table import ShownTable, VoteTable
 from tests.examples import examples
-from tests.ledger.slow_reading import same_comparisons
+from tests.ledger.slow_reading import same_comparisons, votes_of_trials
 from tests.ledger.test_columns_of_the_record import (
     ANSWERS,
     CONDITION,
@@ -70,7 +71,12 @@ def test_raters_side_by_side_say_what_each_says_trial_by_trial(said: list[Event]
         groups = {name: [one for one in every if one.rater.name == name] for name in ("1", "2", JUDGE)}
         testimony = evidence.of_studies(ledger, [*groups["1"], *groups["2"]], groups[JUDGE])
         slow = {name: one_by_one(ledger, found) for name, found in groups.items()}
-        assert told(testimony.votes) == [row for name, found in slow.items() for row in plainly(votes_of(found), name)]
+        assert told(testimony.votes) == [
+            row for name, found in slow.items() for row in plainly(votes_of_trials(found), name)
+        ]
+        for name, found in groups.items():
+            read = results_of(ledger, [one.key for one in found])
+            assert votes_of(read.rows(read.stands)) == votes_of_trials(slow[name])
         _agree(testimony, slow)
         for item, model in {(one.trial.item, name) for found in slow.values() for one in found for name in one.models}:
             texts = [one.text for key, one in ANSWERS.items() if key == (item, model)]

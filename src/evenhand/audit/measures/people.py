@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from evenhand.audit.document import told
 from evenhand.audit.measures.record import SHARE, AuditMeasure, AuditReplies, Found, Measure, Reading
 from evenhand.audit.trials import PairTrial
@@ -13,7 +11,7 @@ from evenhand.domain.estimate import Estimate
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.read.results import Results, results_of
-from evenhand.ledger.read.vote_columns import cast_votes, preferring
+from evenhand.ledger.read.vote_columns import votes_of
 from evenhand.ledger.store.record import Ledger
 from evenhand.stats.intervals import Range, clustered_mean
 from evenhand.stats.reliability.agreement.alignment import BesidePeople, alignment, beside_people, ceiling
@@ -50,7 +48,7 @@ def against_others(
     there = [one for one in studies(ledger) if (one.data, one.variant) == about and one.decided]
     before = [one for one in there if (one.rater.key, one.condition.key) == (asking.rater.key, asking.condition.key)]
     earlier = _standing(ledger, before)
-    own = _once([*heard.votes(design.main.purposeful), *_votes(earlier)])
+    own = _once([*heard.votes(design.main.purposeful), *votes_of(earlier)])
     shown = [(one.trial.item, *one.models) for one in design.main.purposeful if isinstance(one, PairTrial)]
     shown += [(item, *models) for item, models, _ in earlier.each()]
     people = _by_rater(ledger, [one for one in there if one.rater.kind == "human"])
@@ -78,35 +76,13 @@ def _standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> Results:
     return found.rows(found.stands & found.pair)
 
 
-def _votes(results: Results) -> list[Vote]:
-    """Replicates of one showing share its weight."""
-    votes = cast_votes(results.rows(preferring(results)), np.full(len(results.responses), np.nan))
-    item, model, rater = votes.item.names, votes.models, votes.rater.names
-    columns = (votes.item.code, votes.model_a, votes.model_b, votes.first, votes.value, votes.levels, votes.rater.code)
-    rows: list[list[int]] = np.stack(columns, axis=1).tolist()
-    weights: list[float] = votes.weight.tolist()
-    return [
-        Vote(
-            item=item[of],
-            model_a=model[one],
-            model_b=model[other],
-            first=model[one if first > 0 else other],
-            value=value,
-            levels=levels,
-            rater=rater[by],
-            weight=weight,
-        )
-        for (of, one, other, first, value, levels, by), weight in zip(rows, weights, strict=True)
-    ]
-
-
 def _by_rater(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> dict[str, list[Vote]]:
     """Of each rater under each way of asking."""
     ways: dict[str, list[StudyOnRecord]] = {}
     for study in chosen:
         ways.setdefault(f"{study.rater.key}/{study.condition.key}", []).append(study)
     found = {
-        key: [replace(vote, rater=key) for vote in _votes(_standing(ledger, group))] for key, group in ways.items()
+        key: [replace(vote, rater=key) for vote in votes_of(_standing(ledger, group))] for key, group in ways.items()
     }
     return {key: votes for key, votes in found.items() if votes}
 

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.domain.verdict import NoVerdict, Preference, Verdict
+from evenhand.domain.vote import Vote
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.store.columns import Coded, is_constant, joint, taken
@@ -162,6 +163,28 @@ def _longer(results: Results, lengths: FloatArray) -> FloatArray:
         known = ~np.isnan(results.longer)
         longer[known] = results.longer[known]
     return longer
+
+
+def votes_of(results: Results) -> list[Vote]:
+    """Replicates of one showing share its weight."""
+    votes = cast_votes(results.rows(preferring(results)), np.full(len(results.responses), np.nan))
+    item, model, rater = votes.item.names, votes.models, votes.rater.names
+    columns = (votes.item.code, votes.model_a, votes.model_b, votes.first, votes.value, votes.levels, votes.rater.code)
+    rows: list[list[int]] = np.stack(columns, axis=1).tolist()
+    weights: list[float] = votes.weight.tolist()
+    return [
+        Vote(
+            item=item[of],
+            model_a=model[one],
+            model_b=model[other],
+            first=model[one if first > 0 else other],
+            value=value,
+            levels=levels,
+            rater=rater[by],
+            weight=weight,
+        )
+        for (of, one, other, first, value, levels, by), weight in zip(rows, weights, strict=True)
+    ]
 
 
 def ties(results: Results) -> Votes:

@@ -9,12 +9,11 @@ import numpy as np
 
 from evenhand.domain.placing import LookPlan
 from evenhand.domain.rater import PEOPLE
-from evenhand.domain.verdict import NoVerdict, Preference, Reason
-from evenhand.domain.vote import Vote
+from evenhand.domain.verdict import NoVerdict, Reason
 from evenhand.ledger.read.answers import word_counts
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.people_boards import draw_weights, people_parts
-from evenhand.ledger.read.projection import JudgedTrial, PlacingBatch, StudyOnRecord, any_pictured, item_labels
+from evenhand.ledger.read.projection import PlacingBatch, StudyOnRecord, any_pictured, item_labels
 from evenhand.ledger.read.results import Results, results_of
 from evenhand.ledger.read.unasked import NotAsked, not_reached
 from evenhand.ledger.read.vote_columns import Votes, cast_votes, preferring
@@ -237,39 +236,3 @@ def _lengths(ledger: Ledger, results: Results) -> FloatArray:
         return results.words
     words = word_counts(ledger, filter(None, results.responses), items=results.item.names)
     return np.array([words.get(digest, np.nan) for digest in results.responses], dtype=np.float64)
-
-
-def votes_of(results: Sequence[JudgedTrial], lengths: Mapping[str, int] | None = None) -> list[Vote]:
-    """Preferences mapped to their models; replicates of one showing share its weight.
-
-    `lengths` are the words of each response, by digest.
-    """
-    read = [one for one in results if isinstance(one.judgement.verdict, Preference)]
-    sharing = Counter((one.trial.item, one.trial.responses, one.trial.rater) for one in read)
-    votes: list[Vote] = []
-    for one in read:
-        verdict, (first, second) = one.judgement.verdict, one.models
-        assert isinstance(verdict, Preference)
-        vote = Vote(
-            item=one.trial.item,
-            model_a=first,
-            model_b=second,
-            first=first,
-            value=verdict.value,
-            levels=verdict.levels,
-            rater=one.trial.rater,
-            weight=1 / sharing[one.trial.item, one.trial.responses, one.trial.rater],
-            length=_longer(one, lengths),
-        )
-        votes.append(vote if first <= second else _turned(vote))
-    return votes
-
-
-def _turned(vote: Vote) -> Vote:
-    length = None if vote.length is None else -vote.length
-    return replace(vote, model_a=vote.model_b, model_b=vote.model_a, value=-vote.value, length=length)
-
-
-def _longer(one: JudgedTrial, lengths: Mapping[str, int] | None) -> float | None:
-    first, second = one.trial.responses
-    return None if lengths is None else float(lengths[first] - lengths[second])
