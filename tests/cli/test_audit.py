@@ -295,7 +295,7 @@ def test_agreement_with_people_is_held_against_what_people_reach_among_themselve
     assert "held against 2 people" in found["judge_in_a_persons_place"]["design"]
 
 
-def test_what_was_said_of_another_variant_of_the_answers_is_no_agreement(tmp_path: Path):
+def test_what_was_said_of_another_variant_or_of_replaced_answers_is_no_agreement(tmp_path: Path):
     """People and the judge like the longer answer; without the image it is the other model's."""
     numbers = range(1, 13)
     items = [{"item": f"i{n}", "instruction": f"What is {n}?", "caption": f"It is {n}."} for n in numbers]
@@ -318,7 +318,12 @@ def test_what_was_said_of_another_variant_of_the_answers_is_no_agreement(tmp_pat
         auditor.document(*plain, "--part", "pairs", "--limit", "4")
         auditor.run("import", "people.csv", "--judgements", "--benchmark", "items.jsonl", "--levels", "2")
         found = measures(auditor.document(*plain, "--part", "pairs", "--limit", "4"))["human_agreement"]
+        rows = (tmp_path / "plain.jsonl").read_text(encoding="utf-8")
+        (tmp_path / "plain.jsonl").write_text(rows.replace("plain", "other"), encoding="utf-8")
+        auditor.run("import", "plain.jsonl", "--responses", "--benchmark", "items.jsonl", "--replace")
+        replaced = measures(auditor.document(*plain, "--part", "pairs", "--limit", "4"))["human_agreement"]
     assert (found["value"], found["n"]) == (1.0, 4)
+    assert (replaced["value"], replaced["n"]) == (None, 0), "people have not said a thing of these answers"
 
 
 @pytest.mark.slow
