@@ -55,6 +55,8 @@ def test_a_team_submits_from_its_terminal_and_receives_its_files(desk: Desk, she
     assert "Rating " in said
     published = shell.document("submit", url, "--status", submission, "--publish")
     assert published["published"] is True
+    _, said = shell.run("submit", url, "--status", submission, "--publish")
+    assert "It was published before, so nothing is left to do. It is published" in " ".join(said.split())
     out, _ = shell.run("verify", "receipt.json", "--predictions", "good.jsonl", "--store", desk.ledger.url)
     assert "agrees with the ledger" in out
     assert shell.document("submit", url, "--status", submission, "--withdraw")["stage"] == "withdrawn"

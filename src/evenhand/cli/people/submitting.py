@@ -18,7 +18,7 @@ from evenhand.files.outputs import Target
 from evenhand.format.near_names import hint
 from evenhand.format.printable import printable
 from evenhand.format.supported import share_interval, share_words
-from evenhand.format.words import counted
+from evenhand.format.words import counted, per_cent
 
 _SENTENCES_SHOWN = 30
 _UNREACHED_MOST = 10
@@ -142,8 +142,12 @@ async def _followed(server: SubmissionServer, submission: str, uploaded: Documen
     if order.confirm:
         document = await _confirmed(server, submission, uploaded)
     if order.word:
-        document = await server.say(submission, order.word)
+        before = await server.status(submission) if order.word == "publish" else {}
+        published = bool(before.get("published"))
+        document = before if published else await server.say(submission, order.word)
         figure = await _figure_told(server, submission, document) if order.word == "publish" else ""
+        if published:
+            say("It was published before, so nothing is left to do.")
         say(figure or _SAID[order.word])
     if order.wait:
         return await _waited(server, submission, order.every)
@@ -314,7 +318,7 @@ def _tell_stage(submission: str, document: Document) -> None:
         say(_row(cast("Document", row)))
     if document.get("stage") == "judged" and not document.get("published"):
         ladder = _on_ladder(document)
-        seen = "Nobody sees it" if ladder else "On the board it is anonymous"
+        seen = "Nobody but its team and the owner sees it" if ladder else "On the board it is anonymous"
         shows = "lists it with the figure that is published" if ladder else "shows its name"
         say(f"{seen} until --status {submission} --publish {shows}.")
 
@@ -349,7 +353,7 @@ def _row(row: Document) -> str:
         moved = "It is this submission's." if row.get("changed") else "This submission did not move it."
         if row.get("shown") is None:
             return "The team has no row yet: it comes with a submission that is judged whole."
-        return f"The team's row on the ladder: {float(row['shown']):.4g} of {row.get('shown_n')} items won. {moved}"
+        return f"The team's row on the ladder: {_won(float(row['shown']), int(row.get('shown_n') or 0))}. {moved}"
     rating = _rating(row)
     rank = f", rank {row.get('rank')}{_range(row, 'rank')} of {row.get('models')}" if row.get("rank") else ""
     visit = row.get("visit")
@@ -361,6 +365,11 @@ def _row(row: Document) -> str:
     why = f" {row['rating_reason']}" if row.get("rating") is None and row.get("rating_reason") else ""
     soft = " Its soft verdicts said when to end; this row is of the hard ones." if _placed_softly(row) else ""
     return f"{rating}{rank}.{why}{played}{soft} The receipt has the rest."
+
+
+def _won(share: float, items: int) -> str:
+    """Of a figure that is rounded to whole items."""
+    return f"{round(share * items)} of {counted(items, 'item')} won ({per_cent(share, decimals=0)})"
 
 
 def _placed_softly(row: Document) -> bool:

@@ -68,9 +68,13 @@ _STANDS: Mapping[Stage, str] = {
 }
 
 
-def too_late(stage: Stage, *, attack: str | None = None, about: str = "") -> Refusal:
+_PUBLISHED = "it is published already; it can be withdrawn, and another file is another submission"
+
+
+def too_late(stage: Stage, *, published: bool = False, attack: str | None = None, about: str = "") -> Refusal:
     """Of a submission that stands elsewhere than who asks believed."""
-    words = f"That cannot be done with this submission as it stands: {_STANDS[stage]}."
+    stands = _PUBLISHED if published else _STANDS[stage]
+    words = f"That cannot be done with this submission as it stands: {stands}."
     return Refusal(409, words, attack=attack, about=about, code="EH-SUBMISSION-STAGE")
 
 

@@ -268,4 +268,5 @@ async def _told(serving: Service, submission: Submission, said: Said) -> Submiss
         return await run_in_threadpool(say)
     except TooLate:
         found = await run_in_threadpool(find_submission, serving.ledger, submission.id)
-        raise too_late((found or submission).standing.stage) from None
+        stands = (found or submission).standing
+        raise too_late(stands.stage, published=stands.published) from None
