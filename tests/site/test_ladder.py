@@ -37,6 +37,7 @@ from evenhand.stats.ladder import fewest_new
 from tests.database import ledger_in
 from tests.engine.contest import TERMS, Contest, at_work, founded, questions
 from tests.scripted_server import Body, Script, ScriptedServer
+from tests.site.desk import words_of
 from tests.site.house import House, fill, fill_with_lengths, form_token, refusal_of, served
 
 ITEMS = 20
@@ -383,6 +384,8 @@ def test_feedback_and_reserve_are_settled_when_the_board_is_opened(house: House)
     terms: SubmissionTerms = intake.terms
     assert (terms.feedback, terms.reserve) == ("ladder", 0.5)
     assert len(terms.reserved) >= 5
+    told = words_of(house.visitor().get(f"/submit/{intake.id}").text)
+    assert "Which 20 of the 40 items are in reserve" in told
     changed = owner.post(made.headers["location"], data={**fields, "feedback": "paper", "per_team": "7"})
     assert changed.status_code == 303
     assert intakes_on_record(house.ledger)[0].terms == replace(terms, per_team=7)

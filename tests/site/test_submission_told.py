@@ -1,13 +1,17 @@
 """Claims about what a team is told of its submission: why something is refused, what it is called, what is left out."""
 
 import json
+from dataclasses import replace
 
 import httpx2 as httpx
 import pytest
 
-from evenhand.domain.submission import Approved, Published, Raised, Refused, Withdrawn, label
+from evenhand.domain.identity import Json
+from evenhand.domain.submission import Approved, Judged, Published, Raised, Refused, Withdrawn, label
+from evenhand.ledger.read.projection import items_of
+from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import tell
-from tests.site.desk import Desk, Team, opened, placed, words_of
+from tests.site.desk import TERMS, Desk, Team, opened, placed, words_of
 from tests.site.house import MODELS, REFERENCE, House, refusal_of
 
 
@@ -40,6 +44,24 @@ def test_what_comes_too_late_is_told_with_the_stage_and_what_can_be_done(desk: D
     tell(desk.ledger, one, Withdrawn(), person=team.id)
     withdrawn = team.script.post(f"/api/submissions/{one}/withdraw")
     assert refusal_of(withdrawn, "withdrawn", "another submission") == too_late
+
+
+def test_a_team_on_a_ladder_reads_who_sees_its_row_and_how_many_items_are_in_reserve(desk: Desk, team: Team):
+    reserved = tuple(item.digest for item in items_of(desk.ledger, desk.data))[:3]
+    ladder = replace(TERMS, feedback="ladder", reserve=0.45, reserved=reserved)
+    set_terms(desk.ledger, desk.intake, ladder, by="owner")
+    one = team.confirmed()
+    assert "3 of the 6 items are in reserve" in words_of(team.page(one))
+    desk.approve(one)
+    row = {"model": label(one), "feedback": "ladder", "shown": 2 / 3, "shown_n": 3, "shown_of": label(one)}
+    for changed, told in ((False, "This submission did not move it"), (True, "This submission set this row")):
+        receipt: dict[str, Json] = {"row": {**row, "changed": changed, "compared_with": None}, "moved": []}
+        tell(desk.ledger, one, Judged(receipt=receipt, partial=True), person=None)
+        page = words_of(team.page(one))
+        assert told in page
+        assert "Nobody but your team and the owner sees it." in page
+        assert "3 of the 6 items are in reserve" in page
+        tell(desk.ledger, one, Raised(budget=None), person="owner")
 
 
 def test_a_submission_taken_down_after_judging_is_not_said_to_be_unjudged(desk: Desk, team: Team):

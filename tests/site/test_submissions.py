@@ -214,7 +214,8 @@ def test_the_row_is_told_as_the_receipt_has_it(desk: Desk, team: Team):
     assert re.search(r"odd \d", told)
     assert "How much the others moved" in told
     for one in receipt["moved"]:
-        assert f"{one['model']} {one['before']:.1f} {one['after']:.1f} {one['after'] - one['before']:+.1f}" in told
+        by = one["after"] - one["before"]
+        assert f"{one['model']} {one['before']} {one['after']} {f'{by:+}' if by else 0}" in told
     listed = words_of(team.client.get("/submissions").text)
     assert f"Judged {rating.value:.0f} {row['rank']}" in listed
     given = team.client.get(f"/submissions/{submission}/receipt.json").json()
@@ -232,9 +233,14 @@ def test_every_page_tells_a_rating_in_the_digits_that_its_interval_supports(desk
     receipt: dict[str, Any] = dict(judged.receipt)
     row = {**receipt["row"], "rating": 1153.2, "rating_lower": 1060, "rating_upper": 1260}
     tell(desk.ledger, submission, Raised(budget=None), person="owner")
-    tell(desk.ledger, submission, Judged(receipt={**receipt, "row": row}), person=None)
+    moved = [{"model": "ada", "before": 1100, "after": 1110}, {"model": "bel", "before": 900, "after": 900}]
+    tell(desk.ledger, submission, Judged(receipt={**receipt, "row": row, "moved": moved}), person=None)
     owner = desk.house.signed_in("owner")
-    assert "Rating 1200 1100 to 1300" in words_of(team.page(submission))
+    told = words_of(team.page(submission))
+    assert "Rating 1200 1100 to 1300" in told
+    assert "1100 1110 +10" in told
+    assert "a change of 0 is less than the rounding" in told
+    assert "bel 900 900 0" in told
     assert f"Judged 1200 {row['rank']}" in words_of(team.client.get("/submissions").text)
     assert "Rating 1200 Interval 1100 to 1300" in words_of(owner.get(f"/admin/submissions/{submission}").text)
 
@@ -257,7 +263,9 @@ def test_it_is_anonymous_until_it_is_published_and_gone_when_withdrawn(desk: Des
     assert team.post(f"/submissions/{submission}/publish", sure="yes").status_code == 303
     assert "Parrot 2 (Birds)" in shown()
     assert "Parrot 2 (Birds) is" not in shown()
-    assert team.post(f"/submissions/{submission}/publish", sure="yes").status_code == 409
+    again = team.post(f"/submissions/{submission}/publish", sure="yes")
+    assert again.status_code == 409
+    assert "it is published already; it can be withdrawn" in again.text
     assert team.post(f"/submissions/{submission}/withdraw").status_code == 422
     assert team.post(f"/submissions/{submission}/withdraw", sure="yes").status_code == 303
     assert "Parrot" not in shown()
