@@ -264,6 +264,7 @@ def test_the_line_of_progress_tells_what_all_workers_have_done(here: Workplace) 
         ran = ended(leader)
     assert ran.code == 0, ran.err
     assert f"{answered}/{trials} trials" in "".join(lines)
+    assert "asked by other runs" not in "".join(lines)
 
 
 def outcomes(place: Workplace) -> list[list[object]]:

@@ -1,6 +1,7 @@
 """Claims about a PostgreSQL server that goes away and comes back: nothing is lost, and nothing is there twice."""
 
 import hashlib
+import json
 import socket
 import subprocess
 import sys
@@ -234,6 +235,53 @@ def test_a_server_that_does_not_come_back_is_a_sentence(tmp_path: Path, monkeypa
         own.start()
         ledger.commit(Entries(trials=scene.TRIALS))
         assert not chain.check(ledger).problems
+
+
+def test_a_server_that_was_waited_for_in_vain_is_not_waited_for_again_until_it_was_reached(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    patience, said = 3.0, list[str]()
+    with a_server() as own, closing(Ledger(own.ledger_of(tmp_path), wait_seconds=patience)) as ledger:
+        ledger.tell_of_waits(said.append)
+        scene.set_up(ledger)
+        for absence in (1, 2):
+            own.stop()
+            begun = time.monotonic()
+            for _ in range(20):
+                with refused(LedgerError, own.folder.name, code="EH-LEDGER-SERVER"):
+                    ledger.commit(Entries(trials=scene.TRIALS))
+            assert patience <= time.monotonic() - begun < 10 * patience
+            assert len(said) == absence
+            own.start()
+            ledger.commit(Entries(trials=scene.TRIALS))
+
+
+@pytest.mark.parametrize("how", ["left alone", "interrupted"])
+def test_a_run_whose_server_is_gone_says_so_and_waits_once(tmp_path: Path, how: str):
+    battles, most = 72, 25 if how == "interrupted" else 60
+    more = ("--workers", "2", "--price", "input=1,output=1", "--max-cost", "9") if how == "left alone" else ()
+    with a_server() as own, server_process("--latency", "0.2", "--bills") as url:
+        store = own.ledger_of(tmp_path / "own")
+        here = Workplace(tmp_path / "here", {"EVENHAND_STORE": store})
+        asked = judging(url, *drawn(battles), "--max-connections", "4", *more)
+        process = here.start(*asked)
+        until(url, lambda seen: seen["requests"] >= 16)
+        own.stop()
+        begun, stream = time.monotonic(), process.stderr
+        assert stream is not None
+        while "it is waited for" not in (said := stream.readline()):
+            assert said, "it ended and said nothing"
+        if how == "interrupted":
+            process.terminate()
+        ran = ended(process)
+        assert time.monotonic() - begun < most
+        assert (ran.code, "it is waited for" in ran.err) == (1, False)
+        assert json.loads(ran.out)["code"] == "EH-LEDGER-SERVER"
+        own.start()
+        again = here.run(*asked)
+    assert again.code == 0, again.err
+    assert again.document["known"] + again.document["called"] == 2 * battles
 
 
 OPENS = (

@@ -60,6 +60,13 @@ def test_whoever_comes_first_gets_all_and_the_second_learns_that_others_ask(ledg
     assert taken(ledger, THEIRS) == Claimed(mine=set(), decided=set(), others=set(KEYS))
 
 
+def test_what_another_process_of_the_run_asks_is_told_apart_from_what_other_runs_ask(ledger: Ledger):
+    taken(ledger, holder_name("other"), KEYS[:1])
+    taken(ledger, "another-host|1|1|mine", KEYS[1:3])
+    left = set(KEYS[3:])
+    assert taken(ledger, MINE) == Claimed(mine=left, decided=set(), others=set(KEYS[:3]), crew=set(KEYS[1:3]))
+
+
 def test_the_second_gets_what_is_left(ledger: Ledger):
     taken(ledger, MINE, KEYS[:4])
     assert taken(ledger, THEIRS) == Claimed(mine=set(KEYS[4:]), decided=set(), others=set(KEYS[:4]))

@@ -1,8 +1,9 @@
 """A run from its first record to its last: registers the study, asks, and writes down how it ended."""
 
+import asyncio
 import gc
-from collections.abc import Callable, Generator, Iterable, Mapping
-from contextlib import AbstractAsyncContextManager, contextmanager, nullcontext
+from collections.abc import AsyncGenerator, Callable, Generator, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -164,7 +165,7 @@ async def run_task(
     )  # fmt: skip
     try:
         with _little_garbage():
-            async with around(runner), crew.beside(job, runner.tally, stop):
+            async with _hurried(ledger, stop), around(runner), crew.beside(job, runner.tally, stop):
                 await _run(runner, chunks if costing is None else costing.over(chunks), stop)
                 await crew.ended(job, runner.tally, stop, context.budget.overrun)
         if stop.error is not None:
@@ -223,6 +224,21 @@ class _Closing:
             return self.standing()
         reread = without_a_call(self.ledger, self.run) if lost else None
         return Standing(results=results_in(self.ledger, self.run), reread=reread, decided=decided)
+
+
+@asynccontextmanager
+async def _hurried(ledger: Ledger, stop: StopSign) -> AsyncGenerator[None]:
+    """Whoever interrupts a run does not wait long for a database server."""
+
+    async def hurry() -> None:
+        await stop.wait_interrupted()
+        ledger.hurry()
+
+    hurrying = asyncio.create_task(hurry())
+    try:
+        yield
+    finally:
+        hurrying.cancel()
 
 
 async def _run(runner: Runner[S, R], chunks: Iterable[PlannedChunk[S]], stop: StopSign) -> None:

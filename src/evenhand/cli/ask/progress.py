@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Generator, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, nullcontext
 from typing import Any, TextIO
 
+from evenhand.cli.notes import say_notes
 from evenhand.engine.run.counting import seen_so_far
 from evenhand.engine.run.crew import ALONE, Crew
 from evenhand.engine.run.helping import Helper
@@ -101,10 +102,18 @@ class Interrupts:
         first = not self.stop.interrupted
         self.stop.interrupt()
         if first and self.runner and (words := _let_go(self.runner)):
-            stream = sys.stderr
-            stream.write(_CLEARED if stream.isatty() else "")
-            stream.write(f"{words}\n")
-            stream.flush()
+            _clear(sys.stderr)
+            sys.stderr.write(f"{words}\n")
+            sys.stderr.flush()
+
+
+def _clear(stream: TextIO) -> None:
+    stream.write(_CLEARED if stream.isatty() else "")
+
+
+def _say_in_between(sentence: str) -> None:
+    _clear(sys.stderr)
+    say_notes([sentence])
 
 
 def _let_go(runner: Runner[Any, Any]) -> str:
@@ -139,6 +148,8 @@ def progress(
 ) -> Around:
     def around(runner: Runner[Any, Any]) -> AbstractAsyncContextManager[None]:
         interrupts.runner = runner
+        if not isinstance(crew, Helper):
+            runner.ledger.tell_of_waits(_say_in_between)
         tally = runner.tally
 
         def so_far() -> Tally:

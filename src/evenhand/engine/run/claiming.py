@@ -67,6 +67,8 @@ class Claiming(Generic[S, R]):
         """Of what is no trial, calls that other runs have made since they were planned here."""
         self.left: list[Due[S]] = []
         """What other runs hold that are waited for, or have taken over; two may share a claim, as they ask the same."""
+        self._with_crew: set[str] = set()
+        """Of these, the keys that processes of this run held when last looked at."""
         self.met_others = False
         self._failed: dict[str, tuple[Due[S], NoVerdict]] = {}
         """What got no reply here, and why; another run may get one."""
@@ -86,11 +88,12 @@ class Claiming(Generic[S, R]):
             self.left += [due for due in batch if due.key in claimed.others]
             self._tally.in_batches += len(keys - claimed.mine - claimed.decided - claimed.others)
             self.met_others = self.met_others or bool(claimed.others)
-            self._tally.elsewhere = len(self.left)
+            self._with_crew = (self._with_crew - keys) | claimed.crew
+            self._tally.elsewhere = sum(due.key not in self._with_crew for due in self.left)
         else:
             if self._task.study is None:  # a claim does not say whether the first of two calls was made meanwhile
                 batch = await self._with_replies(batch, claimed.mine)
-            self._tally.elsewhere += len(claimed.others)
+            self._tally.elsewhere += len(claimed.others - claimed.crew)
         self._tally.known += len(claimed.decided)
         found = await self.count_of_others(claimed.decided)
         self._tally.known_no_verdict.update({why: number for why, number in found.others.items() if why})

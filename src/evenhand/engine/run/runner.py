@@ -81,7 +81,7 @@ class Runner(Generic[S, R]):
         self.tally = Tally(planned=planned)
         self.concurrency = (context.limits or context.pacing.limits()).places
         self._task = task
-        self._ledger = ledger
+        self.ledger = ledger
         self._context = context
         self._run = run
         self._stop = stop
@@ -318,7 +318,7 @@ class Runner(Generic[S, R]):
             return await self._overheard(twin, told)
         self._asked.add(request.key)
         told.answers[request.key] = _INTERRUPTED
-        found = await self._writer.run(self._ledger.find_calls, [request.key])
+        found = await self._writer.run(self.ledger.find_calls, [request.key])
         if request.key in found:
             told.answers[request.key] = found[request.key]
             return found[request.key]
@@ -347,7 +347,7 @@ class Runner(Generic[S, R]):
 
     async def _on_record(self, told: _Told, calls: Collection[str]) -> dict[str, StoredCall]:
         """What the record holds of the calls, which is what others who wait for them hear."""
-        found = await self._writer.run(self._ledger.find_calls, calls) if calls else {}
+        found = await self._writer.run(self.ledger.find_calls, calls) if calls else {}
         told.answers |= {key: call for key, call in found.items() if key in told.answers}
         return found
 

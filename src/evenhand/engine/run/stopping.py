@@ -8,9 +8,9 @@ class StopSign:
     """Why a run should end early; set from a signal, a wrong key, a full disk or a spent budget."""
 
     def __init__(self) -> None:
-        self.interrupted = False
         self.error: Exception | None = None
         self._raised = asyncio.Event()
+        self._interrupted = asyncio.Event()
         self._pressing = asyncio.Event()
         self._hurried = asyncio.Event()
 
@@ -18,7 +18,7 @@ class StopSign:
         """The first time: begin nothing new. The second time: give up what is in flight."""
         if self.interrupted:
             self._hurried.set()
-        self.interrupted = True
+        self._interrupted.set()
         self._pressing.set()
         self._raised.set()
 
@@ -31,6 +31,10 @@ class StopSign:
         self._raised.set()
 
     @property
+    def interrupted(self) -> bool:
+        return self._interrupted.is_set()
+
+    @property
     def raised(self) -> bool:
         return self._raised.is_set()
 
@@ -41,6 +45,9 @@ class StopSign:
 
     async def wait(self) -> None:
         await self._raised.wait()
+
+    async def wait_interrupted(self) -> None:
+        await self._interrupted.wait()
 
     async def wait_pressing(self) -> None:
         """For an interrupt or an error."""

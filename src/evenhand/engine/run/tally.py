@@ -33,7 +33,7 @@ class Tally:
     no_verdict: Counter[str] = field(default_factory=Counter[str])
     failed: Counter[str] = field(default_factory=Counter[str])
     elsewhere: int = 0
-    """Being asked by another run on the same ledger, when last looked at."""
+    """Being asked by other runs on the same ledger, when last looked at."""
     in_batches: int = 0
     """Waiting in batches when the run ended; they are not reached."""
     by_batch: bool = False

@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,9 @@ class Claimed:
     decided: set[str]
     """Decided by somebody between our plan and our claim."""
     others: set[str]
-    """Being asked by another live run."""
+    """Being asked by another live process."""
+    crew: set[str] = field(default_factory=set[str])
+    """Of these, by one that shares the run."""
 
 
 def holder_name(run: str, *, present: bool = False) -> str:
@@ -55,8 +57,8 @@ def claim_calls(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
 def claim_steps(ledger: Ledger, keys: Sequence[str], *, holder: str) -> Claimed:
     """Takes what no other live run holds, also where the first call of several is answered: the next is to be asked."""
     with ledger.writing() as connection:
-        mine = _taken(ledger, connection, keys, holder=holder)
-    return Claimed(mine=mine, decided=set(), others=set(keys) - mine)
+        taken = _taken(ledger, connection, keys, holder=holder)
+    return Claimed(mine=taken.mine, decided=set(), others=set(keys) - taken.mine, crew=taken.crew)
 
 
 @until_made
@@ -68,7 +70,7 @@ def claim_one(ledger: Ledger, what: str, *, holder: str) -> bool:
 
 def claim_within(ledger: Ledger, connection: Connection, what: str, *, holder: str) -> bool:
     """As `claim_one`, together with what goes by it."""
-    return what in _taken(ledger, connection, [what], holder=holder)
+    return what in _taken(ledger, connection, [what], holder=holder).mine
 
 
 @until_made
@@ -83,16 +85,23 @@ def held_now(ledger: Ledger, keys: Sequence[str]) -> set[str]:
 def _claim(ledger: Ledger, decided_now: Select[Any], given: Mapping[str, Any], *, holder: str) -> Claimed:
     keys: Sequence[str] = given["keys"]
     with ledger.writing() as connection:
-        mine = _taken(ledger, connection, keys, holder=holder)
+        taken = _taken(ledger, connection, keys, holder=holder)
         # Only now: on PostgreSQL another run may decide a trial and let go of it at any moment before we hold it.
         decided = set(connection.execute(decided_now, given).scalars())
-        if mine & decided:
-            statements.release(connection, sorted(mine & decided), holder=holder)
-    return Claimed(mine=mine - decided, decided=decided, others=set(keys) - mine - decided)
+        if taken.mine & decided:
+            statements.release(connection, sorted(taken.mine & decided), holder=holder)
+    others = set(keys) - taken.mine - decided
+    return Claimed(mine=taken.mine - decided, decided=decided, others=others, crew=taken.crew & others)
 
 
-def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holder: str) -> set[str]:
-    """Those of the keys that the holder has now."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Taken:
+    mine: set[str]
+    crew: set[str]
+
+
+def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holder: str) -> _Taken:
+    """Those of the keys that the holder has now, and those that another process of its run has."""
     now = server.now(connection)
     rows = [{"what": key, "holder": holder, "until": now + LEASE_SECONDS} for key in keys]
     new = ledger.insert_new(connection, schema.claims, rows)
@@ -102,7 +111,13 @@ def _taken(ledger: Ledger, connection: Connection, keys: Sequence[str], *, holde
         held = connection.execute(statements.CLAIMS, {"keys": keys}).all()
     if new:
         mark(connection)
-    return {row.what for row in held if row.holder == holder}
+    mine = {row.what for row in held if row.holder == holder}
+    run = _run_of(holder)
+    return _Taken(mine=mine, crew={row.what for row in held if _run_of(row.holder) == run} - mine)
+
+
+def _run_of(holder: str) -> str:
+    return holder.rsplit("|", 3)[-1]
 
 
 @until_made

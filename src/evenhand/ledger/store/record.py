@@ -94,9 +94,7 @@ class Ledger:
         self.engine: Engine = engine_for(
             url, create=create, read_only=self.read_only, wait_seconds=wait_seconds, reach_seconds=reach_seconds
         )
-        self._reaching = server.Reaching(
-            self.engine, wait_seconds if reach_seconds is None else reach_seconds, crowded=reach_seconds is not None
-        )
+        self._reaching = server.Reaching(self.engine, wait_seconds if reach_seconds is None else reach_seconds)
         self.where: str = str(path or server.shown(make_url(url)))
         if path is None:
             server.closed_with(self, self.engine)
@@ -195,6 +193,15 @@ class Ledger:
                 return work()
             finally:
                 self._shared.reads = None
+
+    def tell_of_waits(self, tell: Callable[[str], object]) -> None:
+        """A sentence, from any thread, where a database server is not reached and is waited for."""
+        sentence = "The database server of the ledger at {} cannot be reached; it is waited for, up to {:g} s."
+        self._reaching.tell = lambda seconds: tell(sentence.format(self.where, seconds))
+
+    def hurry(self) -> None:
+        """The process was asked to end: from here on a database server is waited for a few seconds only."""
+        self._reaching.hurry()
 
     def _connected(self) -> Connection:
         if self.engine.dialect.name == "sqlite":

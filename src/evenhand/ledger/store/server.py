@@ -4,7 +4,10 @@ import os
 import re
 import time
 import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
+from threading import Lock
 from typing import Any
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
@@ -21,8 +24,10 @@ _OLDEST, _MAJOR = 13, 10_000
 """The first version with `pg_current_xact_id`, and what a server multiplies the number of a version by."""
 _CONNECT_SECONDS = "10"
 _AGAIN_SECONDS = 0.1
-_IN_VAIN_SECONDS = 5.0
-"""So long nobody waits for the server after it was tried in vain."""
+_TOLD_SECONDS = 1.0
+"""A server that is back sooner is not told of."""
+_HURRIED_SECONDS = 5.0
+"""So long a server may be away where the process was asked to end."""
 _ROLLED_BACK = ("40001", "40P01")
 """SQLSTATE: others were in the way, and the transaction was taken back."""
 _FULL, _READ_ONLY, _WAITED, _NO_SUCH = "53100", "25006", "55P03", "22023"
@@ -155,26 +160,61 @@ def _end(engine: Engine, opened_by: int) -> None:
 class Reaching:
     """Connections to a server that was there before: it is waited for while it starts again or has no connection free.
 
-    Where it is `crowded`, who comes when somebody has just waited in vain tries once: else many would queue up.
+    All threads wait as one, from when the first of them did not reach it. Once that was in vain each who comes tries
+    once, until one of them reaches it: else many would queue up, and a run would wait anew at each step of its end.
     """
 
-    def __init__(self, engine: Engine, seconds: float, *, crowded: bool) -> None:
-        self._engine, self._seconds, self._crowded = engine, seconds, crowded
-        self._in_vain = float("-inf")
-        """When it was tried last, and not reached."""
+    def __init__(self, engine: Engine, seconds: float) -> None:
+        self._engine, self._seconds = engine, seconds
+        self._away: _Away | None = None
+        self._looking = Lock()
+        self.tell: Callable[[float], object] = lambda _: None
+        """Hears once, each time that the server is away, for how many seconds it is waited for."""
+
+    def hurry(self) -> None:
+        """The process was asked to end: from here on a server is waited for a moment only."""
+        self._seconds = min(self._seconds, _HURRIED_SECONDS)
 
     def connected(self) -> Connection:
         begun = time.monotonic()
-        just_in_vain = self._crowded and begun - self._in_vain < _IN_VAIN_SECONDS
-        patience = 0.0 if just_in_vain else self._seconds
+        if (away := self._away) is not None and away.fault is not None and begun < away.not_before:
+            raise away.fault
         while True:
+            tried = time.monotonic()
             try:
-                return self._engine.connect()
-            except OperationalError:
-                if time.monotonic() - begun >= patience:
-                    self._in_vain = time.monotonic()
+                connection = self._engine.connect()
+            except OperationalError as fault:
+                if not self._waits_on(fault, begun=begun, tried=tried):
                     raise
                 time.sleep(_AGAIN_SECONDS)
+            else:
+                self._away = None
+                return connection
+
+    def _waits_on(self, fault: OperationalError, *, begun: float, tried: float) -> bool:
+        now = time.monotonic()
+        with self._looking:
+            away = self._away = self._away or _Away(since=begun)
+            tells = not away.told and now - away.since >= _TOLD_SECONDS
+            away.told = away.told or tells
+        if now - min(begun, away.since) >= self._seconds:
+            away.not_before, away.fault = now + (now - tried), fault
+            return False
+        if tells:
+            self.tell(self._seconds)
+        return True
+
+
+@dataclass(slots=True)
+class _Away:
+    """A server that is not reached."""
+
+    since: float
+    told: bool = False
+    fault: OperationalError | None = None
+    """Of the last who has waited in vain."""
+    not_before: float = 0.0
+    """It is tried again: where nobody answers, a try takes long, and is not made again for as long."""
 
 
 def wait_for_turn(connection: Connection) -> None:
