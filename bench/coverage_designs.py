@@ -17,13 +17,13 @@ from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differen
 from evenhand.stats.ratings.bradley_terry.shrinking import shrunk_bradley_terry
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.neighbours import neighbour_tests, with_neighbours
+from evenhand.stats.ratings.differences.ranks import RankRanges, rank_ranges
 from evenhand.stats.ratings.effects.length import length_effect
 from evenhand.stats.ratings.effects.order import order_effect
 from evenhand.stats.ratings.effects.ordinal import ordinal
-from evenhand.stats.ratings.neighbours import neighbour_tests, with_neighbours
-from evenhand.stats.ratings.ranks import RankRanges, rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
-from evenhand.stats.ratings.win_rate import win_rates
+from evenhand.stats.ratings.shares.win_rate import win_rates
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

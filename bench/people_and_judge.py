@@ -27,7 +27,7 @@ from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.win_rate import win_rates
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
 from evenhand.stats.ratings.with_people.means import joined_win_rates
 from evenhand.stats.ratings.with_people.plan import planned

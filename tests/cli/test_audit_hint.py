@@ -10,8 +10,8 @@ import pytest
 
 import evenhand as eh
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.evidence import EvidenceSource
+from evenhand.reports.board.trust.audit_hint import audit_command
 from tests.cli.shell import Shell
 from tests.docs.pages import text_of, write_files_of
 from tests.scripted_server import server_process

@@ -1,13 +1,20 @@
-"""No module imports itself by way of others: import-linter checks the parts of a room, this every module. And what is
-told of the tiers of tests is true of their files."""
+"""No module imports itself by way of others: import-linter checks the parts of a room, this every module. Rooms can be
+surveyed, and the files that signposts and documents name are there. And what is told of the tiers of tests is true of
+their files."""
 
+import re
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import grimp
 import pytest
 
 from tests import tiers
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "src" / "evenhand"
+_FILE = re.compile(r"`([a-z0-9_/]+\.py)`")
 
 
 def circle_in(imports: Mapping[str, set[str]]) -> list[str]:
@@ -44,3 +51,17 @@ def test_what_a_tier_passes_by_holds_nothing_of_it() -> None:
 
 def test_the_files_that_a_tier_begins_with_are_there() -> None:
     assert [name for name in tiers.LONGEST if not (tiers.TESTS / name).exists()] == []
+
+
+def test_no_room_holds_more_modules_than_a_newcomer_can_survey() -> None:
+    rooms = [one.parent for one in PACKAGE.rglob("__init__.py")]
+    assert len(rooms) > 50
+    assert {str(room): many for room in rooms if (many := len([*room.glob("*.py")]) - 1) > 25} == {}
+
+
+def test_signposts_and_documents_name_files_that_are_there() -> None:
+    there = [one.as_posix() for folder in ("src", "tests", "bench", "tools") for one in (ROOT / folder).rglob("*.py")]
+    pages = [*PACKAGE.rglob("__init__.py"), ROOT / "ARCHITECTURE.md", *ROOT.glob("docs/design/*.md")]
+    named = {(name, page.name) for page in pages for name in _FILE.findall(page.read_text(encoding="utf-8"))}
+    assert len(named) > 100
+    assert [one for one in named if not any(path.endswith(f"/{one[0]}") for path in there)] == []

@@ -16,7 +16,7 @@ import pytest
 from evenhand.ledger.store.opening import NOT_REPEATED, LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.upkeep.check import check, info
-from evenhand.reports.board.audit_hint import store_flag
+from evenhand.reports.board.trust.audit_hint import store_flag
 from tests.cli.shell import Shell
 from tests.database import PostgreSQL, the_server
 from tests.refusals import refused, tells

@@ -13,8 +13,8 @@ from evenhand.domain.rater import Rater, Settings
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.trial import Condition
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.audit_on_record import audit_sentences, differences, latest_audits
 from evenhand.reports.board.evidence import EvidenceSource
+from evenhand.reports.board.trust.audit_on_record import audit_sentences, differences, latest_audits
 from tests.refusals import tells
 
 JUDGE = Rater(kind="model", name="openai/judge", endpoint="openai", settings=Settings(temperature=0.0))

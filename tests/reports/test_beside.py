@@ -5,8 +5,8 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from evenhand.reports.board.columns import five_levels
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.shown.columns import five_levels
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.charts import marks, plot
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.shown.charts import marks, plot
 
 
 def frame(*rows: tuple[str, str, str]) -> pl.DataFrame:

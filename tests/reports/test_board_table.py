@@ -16,10 +16,10 @@ from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.columns import BoardColumn
-from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import rank
-from evenhand.reports.board.table import print_board
+from evenhand.reports.board.shown.columns import BoardColumn
+from evenhand.reports.board.shown.leaders import leaders
+from evenhand.reports.board.shown.table import print_board
 from tests.ledger import scene
 from tests.ledger.scene import TRIALS, prefers, record, without
 from tests.refusals import tells

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 import evenhand as eh
-from evenhand.reports.board.columns import outside_its_interval
-from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.shown.columns import outside_its_interval
+from evenhand.reports.board.shown.leaders import leaders
 from evenhand.reports.page.sheets import board_sheet
 
 
@@ -100,7 +100,7 @@ def test_an_elo_outside_its_interval_says_so_in_its_row(tmp_path: Path):
 
 
 def test_a_difference_of_ratings_comes_with_the_verdicts_it_rests_on(tmp_path: Path):
-    from evenhand.reports.board.columns import compared
+    from evenhand.reports.board.shown.columns import compared
 
     path = battles(
         tmp_path,

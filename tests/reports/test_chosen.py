@@ -7,8 +7,8 @@ from random import Random
 import pytest
 
 from evenhand.domain.item import Item
-from evenhand.reports.board.chosen import DRAWN, ChosenAnswers, EarlierAnswers, chosen_answers
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.chosen import DRAWN, ChosenAnswers, EarlierAnswers, chosen_answers
+from evenhand.reports.board.withheld.released import FEWEST
 
 SKILLS = ("counting", "reading", "yes or no")
 ITEMS = tuple(

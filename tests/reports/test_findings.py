@@ -10,7 +10,7 @@ from evenhand.reports.board.methods.catalog import METHODS
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import Missing
+from evenhand.stats.ratings.differences.rank_bounds import Missing
 from evenhand.stats.ratings.scale import Scale
 
 NOTHING = Missing(model_a=np.zeros(0, dtype=np.int32), model_b=np.zeros(0, dtype=np.int32))

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import evenhand as eh
 from evenhand.format.words import count
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.columns import compared
+from evenhand.reports.board.shown.columns import compared
 from evenhand.reports.errors import RankError
 from evenhand.stats.reliability.summary import Conclusion
 from tests.beside import LLMFAO, needs

@@ -17,9 +17,9 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.format.sheet import written
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Entries, Ledger
-from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits
-from evenhand.reports.board.leaders import leaders
-from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.board.shown.leaders import leaders
+from evenhand.reports.board.trust.audit_on_record import AuditOnRecord, Audits
+from evenhand.reports.board.trust.trust_word import trust_word
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, board_sheet, order_sheet, settings

@@ -25,7 +25,7 @@ from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.rows import trial_from
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
-from evenhand.reports.board.released import FEWEST, Release, cells_of, release, released_now
+from evenhand.reports.board.withheld.released import FEWEST, Release, cells_of, release, released_now
 from evenhand.reports.receipts.ladder import asks_the_same
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, release_of, released_of

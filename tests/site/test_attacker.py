@@ -39,7 +39,7 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.store.rows import trial_from
-from evenhand.reports.board.released import (
+from evenhand.reports.board.withheld.released import (
     FEWEST,
     Release,
     Released,

@@ -14,7 +14,7 @@ from evenhand.domain.trial import Condition
 from evenhand.exchange.judgements.row import IMPORTED
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import FEWEST, TOO_FEW
+from evenhand.reports.board.withheld.released import FEWEST, TOO_FEW
 from tests.ledger.scene import speaking
 from tests.site.house import CONDITION, JUDGE, House, judge, served
 

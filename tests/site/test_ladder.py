@@ -26,7 +26,7 @@ from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import intakes_on_record, set_terms
 from evenhand.ledger.submissions.store import receipt_on_record
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.reports.receipts.check import verify
 from evenhand.reports.receipts.ladder import drawn_reserve, figure_in, published_figures
 from evenhand.reports.receipts.reading import read_receipt

@@ -36,7 +36,7 @@ from evenhand.domain.verdict import NoVerdict, Preference
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, find_intake, open_intake
 from evenhand.ledger.submissions.store import begin_submission, find_submission, tell
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.reports.receipts.ladder import published_figures
 from evenhand.stats.ladder import fewest_new
 from tests.database import ledger_in

@@ -22,7 +22,7 @@ from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchma
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import FEWEST, TOO_FEW
+from evenhand.reports.board.withheld.released import FEWEST, TOO_FEW
 from evenhand.reports.errors import RankError
 from evenhand.site.accounts.store import Person
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record

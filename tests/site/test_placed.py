@@ -16,9 +16,9 @@ from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.dealt import dealt
 from evenhand.reports.board.placed import placed_model, said_of
-from evenhand.reports.board.released import withheld_rows
+from evenhand.reports.board.withheld.dealt import dealt
+from evenhand.reports.board.withheld.released import withheld_rows
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, released_of
 from evenhand.stats.ratings.placing import Placed

@@ -43,7 +43,7 @@ from evenhand.ledger.read.newest import newest
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, find_intake, intakes_on_record, open_intake
 from evenhand.ledger.submissions.store import begin_submission, find_submission, submissions_on_record, tell
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import BoardOnRecord, boards_on_record
 from evenhand.site.boards.standings import BoardView, ranked, released_of

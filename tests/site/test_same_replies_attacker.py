@@ -22,7 +22,7 @@ from evenhand.ledger.read.same_replies import asked_alike
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import Protocol
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.site.boards.listing import boards_on_record
 from tests.engine.contest import SAMPLED, founded, model_at, questions
 from tests.scripted_server import Body, Script, ScriptedServer

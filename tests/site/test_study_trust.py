@@ -17,7 +17,7 @@ from evenhand.domain.response import Response
 from evenhand.ledger.read.projection import items_of, studies
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.site.accounts.store import people
 from evenhand.site.boards.listing import boards_on_record
 from evenhand.site.boards.standings import public_battles, released_of

@@ -19,7 +19,7 @@ from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import tell
-from evenhand.reports.board.columns import interval
+from evenhand.reports.board.shown.columns import interval
 from evenhand.site.accounts.store import people
 from evenhand.site.http.settings import VisitorLimits
 from evenhand.site.submissions.checks import Checks, WantedCheck

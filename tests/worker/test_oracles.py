@@ -18,7 +18,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.submission_schema import submission_events
 from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.placements import studies_of
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.worker.loop import Stopping
 from evenhand.worker.submission_turn import SubmissionJob
 from tests.database import ledger_in

@@ -25,7 +25,7 @@ from evenhand.ledger.read.projection import adaptations, undecided_trial
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.placements import placements_like
 from evenhand.protocols.protocol import Protocol
-from evenhand.reports.board.audit_hint import store_flag
+from evenhand.reports.board.trust.audit_hint import store_flag
 
 _LATEST = 100
 """Judgements by which a run says beforehand what it is expected to cost."""

@@ -42,8 +42,8 @@ from evenhand.ledger.submissions.submitted_models import may_be_shown
 from evenhand.models.prices import Price
 from evenhand.protocols.catalog import load_protocol, protocol_names
 from evenhand.protocols.protocol import Protocol
-from evenhand.reports.board.audit_hint import IN_MEMORY, JUDGED_IN_PYTHON
 from evenhand.reports.board.choosing import Choice, boards_among, choose
+from evenhand.reports.board.trust.audit_hint import IN_MEMORY, JUDGED_IN_PYTHON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

@@ -105,7 +105,7 @@ def rank(
 
 def audits_of(ledger: "Ledger", board: "Board") -> dict[str, Json]:
     """What the document of a ledger's board has besides: its judge's latest audits."""
-    from evenhand.reports.board.audit_on_record import latest_audits
+    from evenhand.reports.board.trust.audit_on_record import latest_audits
 
     return {} if board.origin.judge is None else {"audit": latest_audits(ledger, board.origin).as_json()}
 

@@ -20,8 +20,8 @@ from evenhand.format.sheet import written
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.choosing import Choice, choose_of_run, study_of_run
-from evenhand.reports.board.table import reliability_sentences
-from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.board.shown.table import reliability_sentences
+from evenhand.reports.board.trust.trust_word import trust_word
 from evenhand.reports.page import file_report as of_files
 from evenhand.reports.page.charts import report_charts
 from evenhand.reports.page.file_report import FileReport, file_report, file_sheets, write_file_report

@@ -18,7 +18,7 @@ from evenhand.format.near_names import hint
 from evenhand.format.result import Result
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.table import reliability_sentences
+from evenhand.reports.board.shown.table import reliability_sentences
 from evenhand.reports.papers.catalog import paper_of_benchmark, paper_of_grown
 from evenhand.reports.papers.paper import ScoredTable, TableRequest
 from evenhand.reports.rubric import graded_studies, rubric_table

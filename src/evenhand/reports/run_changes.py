@@ -27,7 +27,7 @@ from evenhand.ledger.store.runs import RunOnRecord, find_run
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import set_aside
 from evenhand.reports.board.choosing import MixedError
-from evenhand.reports.board.columns import interval
+from evenhand.reports.board.shown.columns import interval
 from evenhand.stats.intervals import clustered_share
 from evenhand.stats.ratings.bradley_terry.bootstrap import RatingChange, rating_changes
 from evenhand.stats.ratings.comparisons import Comparisons

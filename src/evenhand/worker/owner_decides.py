@@ -19,8 +19,8 @@ from evenhand.ledger.submissions.store import Submission, submissions_on_record
 from evenhand.protocols.plain import plain
 from evenhand.protocols.protocol import Protocol
 from evenhand.protocols.skeleton import decoded
-from evenhand.reports.board.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
-from evenhand.reports.board.released import FEWEST, cells_of, open_items
+from evenhand.reports.board.withheld.chosen import ChosenAnswers, EarlierAnswers, chosen_answers
+from evenhand.reports.board.withheld.released import FEWEST, cells_of, open_items
 from evenhand.reports.receipts.ladder import judged_alike
 from evenhand.site.http.visibility import everybody_sees
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import Bands, Missing, RankBand, bands
+from evenhand.stats.ratings.differences.rank_bounds import Bands, Missing, RankBand, bands
 from evenhand.stats.ratings.scale import Scale
-from evenhand.stats.ratings.win_rate import win_rates
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from tests.examples import examples
 from tests.refusals import refused
 from tests.stats.ratings.made import Game, drawn, games, played

@@ -13,8 +13,8 @@ from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.by_item import cells_by_item, outcomes_by_item
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.share_sums import Policy
-from evenhand.stats.ratings.win_rate import mean_win_rates, tally, win_rates
+from evenhand.stats.ratings.shares.share_sums import Policy
+from evenhand.stats.ratings.shares.win_rate import mean_win_rates, tally, win_rates
 
 ITEMS, MODELS = 300, 4
 

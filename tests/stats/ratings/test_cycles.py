@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenhand.domain.vote import Vote
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.cycles import Triples, cycles
-from evenhand.stats.ratings.win_matrix import observed_wins
+from evenhand.stats.ratings.shares.win_matrix import observed_wins
 from tests.stats.ratings.made import Game, games, played
 
 ROCK: list[Game] = [("paper", "rock", 1), ("scissors", "paper", 1), ("rock", "scissors", 1)]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from evenhand.domain.vote import Vote
 from evenhand.stats.intervals import MANY, reach
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.ranks import elo_rank_ranges
 from evenhand.stats.ratings.elo.notes import ALIKE
 from evenhand.stats.ratings.elo.ratings import about_provisional, elo, elo_bootstrap, settled_after
-from evenhand.stats.ratings.ranks import elo_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling, Unit, resampled_orders
 from evenhand.stats.ratings.scale import Scale
 from tests.refusals import refused, tells
@@ -340,7 +340,7 @@ from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.elo.ratings import about_provisional, elo, elo_bootstrap, settled_after
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.scale import Scale
-from evenhand.stats.ratings.win_rate import win_rates
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from tests.stats.ratings.made import drawn
 for items in (12, 200):
     table = drawn(rows=400, models=5, items=items, seed=1)

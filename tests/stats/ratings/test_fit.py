@@ -10,8 +10,8 @@ import evenhand as eh
 from bench.coverage import covered
 from bench.coverage_designs import World
 from bench.coverage_ranks import five_levels
-from evenhand.reports.board.columns import fitting
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.shown.columns import fitting
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry
 from evenhand.stats.ratings.bradley_terry.shrinking import shrunk_bradley_terry
 from evenhand.stats.ratings.effects.level_tests import level_tests

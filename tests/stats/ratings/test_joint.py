@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evenhand.stats.ratings.simultaneous import Joint, bonferroni, largest_of_models, of_draws, simulated
+from evenhand.stats.ratings.differences.simultaneous import Joint, bonferroni, largest_of_models, of_draws, simulated
 
 
 def equal_errors(models: int) -> np.ndarray:

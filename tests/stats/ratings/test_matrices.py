@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
-from evenhand.stats.ratings.win_matrix import observed_wins, predicted_wins
+from evenhand.stats.ratings.shares.win_matrix import observed_wins, predicted_wins
 from tests.stats.ratings.made import Game, drawn, games, played
 
 PLAYED: list[Game] = [("A", "B", 1), ("B", "A", 1), ("A", "B", 0), ("A", "B", 1), ("C", "B", 1)]

@@ -10,12 +10,12 @@ import pytest
 
 from bench.coverage import covered
 from bench.coverage_ranks import boards_falsely_separated
-from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.shown.leaders import leaders
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests
-from evenhand.stats.ratings.ranks import rank_ranges
+from evenhand.stats.ratings.differences.neighbours import NeighbourTest, neighbour_tests
+from evenhand.stats.ratings.differences.ranks import rank_ranges
 from tests.beside import LLMFAO, needs
 from tests.stats.ratings.made import Game, drawn, played
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.paired import _sign_flips, _sign_test, paired, paired_through
+from evenhand.stats.ratings.differences.paired import _sign_flips, _sign_test, paired, paired_through
 from tests.refusals import refused
 from tests.stats.ratings.made import Game, drawn, played
 

@@ -10,11 +10,17 @@ from hypothesis import given, settings
 
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry, differences
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.ranks import (
+    RankRanges,
+    _scatter,
+    elo_rank_ranges,
+    rank_ranges,
+    win_rate_rank_ranges,
+)
+from evenhand.stats.ratings.differences.simultaneous import bonferroni
 from evenhand.stats.ratings.elo.ratings import elo_bootstrap
-from evenhand.stats.ratings.ranks import RankRanges, _scatter, elo_rank_ranges, rank_ranges, win_rate_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
-from evenhand.stats.ratings.simultaneous import bonferroni
-from evenhand.stats.ratings.win_rate import tally, win_rates
+from evenhand.stats.ratings.shares.win_rate import tally, win_rates
 from tests.examples import examples
 from tests.refusals import tells
 from tests.stats.ratings.made import Game, drawn, games, played

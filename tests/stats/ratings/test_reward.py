@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.stats.ratings.reward import FiveLevel, VoteCounts, reward
+from evenhand.stats.ratings.shares.reward import FiveLevel, VoteCounts, reward
 from tests.refusals import refused
 
 

@@ -11,9 +11,9 @@ from evenhand.stats.ratings.bradley_terry.covariance import spread
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from evenhand.stats.ratings.soft import soft_gain, soft_rows
 from evenhand.stats.ratings.sums import FloatArray
-from evenhand.stats.ratings.win_rate import win_rates
 from tests.stats.ratings.test_statsmodels import APART, design, errors_of_differences
 
 with warnings.catch_warnings():

@@ -5,8 +5,8 @@ import pytest
 
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import Method, Missing
-from evenhand.stats.ratings.tipping import tipping_point
+from evenhand.stats.ratings.differences.rank_bounds import Method, Missing
+from evenhand.stats.ratings.differences.tipping import tipping_point
 from tests.stats.ratings.made import Game, played
 
 

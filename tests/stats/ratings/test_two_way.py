@@ -13,7 +13,7 @@ from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.effects.order import order_effect
 from evenhand.stats.ratings.resampling import Resampling
-from evenhand.stats.ratings.win_rate import win_rates
+from evenhand.stats.ratings.shares.win_rate import win_rates
 
 
 def judged(*, items: int = 40, raters: int = 12, rows: int = 12, seed: int = 3, taste: float = 0.7) -> Comparisons:

@@ -8,7 +8,7 @@ import pytest
 from evenhand.domain.vote import Vote
 from evenhand.stats.intervals import clustered_share
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.win_rate import WinRate, mean_win_rates, win_rates, win_rates_against
+from evenhand.stats.ratings.shares.win_rate import WinRate, mean_win_rates, win_rates, win_rates_against
 from tests.refusals import refused
 from tests.stats.ratings.made import drawn
 

@@ -11,7 +11,7 @@ from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.scale import Scale
-from evenhand.stats.ratings.win_rate import win_rates
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned
 from evenhand.stats.ratings.with_people.means import ScoredCases, joined_mean, joined_win_rates, mean_influence
 from evenhand.stats.ratings.with_people.plan import planned

@@ -2,5 +2,5 @@
 
 `record.py` says what a measure is, `catalog.py` lists the built-in ones and finds those of installed packages (entry
 point group `evenhand.measures`). Nothing else knows a measure by its name, except the plan of a gate, the pictures
-of the positions, and the few that stand under a board (`reports/board/audit_on_record.py`).
+of the positions, and the few that stand under a board (`reports/board/trust/audit_on_record.py`).
 """

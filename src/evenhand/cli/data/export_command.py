@@ -284,9 +284,9 @@ def _everything(ledger: "Ledger", given: ExportOptions) -> "list[StudyOnRecord]"
 
 def _board(ledger: "Ledger", chosen: "list[StudyOnRecord]", given: ExportOptions) -> "ExchangeTable":
     from evenhand.ledger.submissions.submitted_models import counted_battles
-    from evenhand.reports.board.export import board_table
     from evenhand.reports.board.methods.catalog import DEFAULT
     from evenhand.reports.board.ranking import rank
+    from evenhand.reports.board.shown.export import board_table
 
     board = rank(counted_battles(ledger, chosen), method=given.method or DEFAULT)
     return board_table(board.as_json())

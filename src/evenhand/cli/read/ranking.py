@@ -14,7 +14,9 @@ from evenhand.cli.waiting import waiting
 from evenhand.domain.identity import Json
 from evenhand.files.outputs import Target
 from evenhand.reports.board.board import Board
-from evenhand.reports.board.columns import (
+from evenhand.reports.board.methods import Scoring
+from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.shown.columns import (
     BoardColumn,
     against,
     compared,
@@ -25,8 +27,6 @@ from evenhand.reports.board.columns import (
     several_compared,
     unclustered,
 )
-from evenhand.reports.board.methods import Scoring
-from evenhand.reports.board.ranking import rank
 from evenhand.stats.ratings.scale import Scale
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _scale(given: "RankOptions") -> Scale:
 
 
 def print_ranked(board: Board, given: "RankOptions", console: "Console") -> None:
-    from evenhand.reports.board.table import print_board
+    from evenhand.reports.board.shown.table import print_board
 
     audited = given.explain and not given.files and not given.jury and audited_on_record(board, given.store)
     more = beside(board, given)
@@ -162,7 +162,7 @@ def document_of(board: Board, given: "RankOptions") -> dict[str, Json]:
 def written_board(board: Board, given: "RankOptions") -> str:
     """As CSV, Markdown or LaTeX."""
     from evenhand.format.sheet import written
-    from evenhand.reports.board.leaders import leaders
+    from evenhand.reports.board.shown.leaders import leaders
     from evenhand.reports.page.sheets import board_sheet
 
     more = beside(board, given)
@@ -173,7 +173,7 @@ def written_board(board: Board, given: "RankOptions") -> str:
 
 def audited_on_record(board: Board, store: str) -> bool:
     from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.board.audit_on_record import is_audited
+    from evenhand.reports.board.trust.audit_on_record import is_audited
 
     return is_audited(Ledger(store, create=False), board.origin)
 
@@ -181,7 +181,7 @@ def audited_on_record(board: Board, store: str) -> bool:
 def print_audit_of(board: Board, store: str, console: "Console", *, explain: bool) -> None:
     """Of the judge behind a ledger's board."""
     from evenhand.ledger.store.record import Ledger
-    from evenhand.reports.board.audit_on_record import print_latest_audit
+    from evenhand.reports.board.trust.audit_on_record import print_latest_audit
 
     print_latest_audit(Ledger(store, create=False), board.origin, console, explain=explain)
 
@@ -218,7 +218,7 @@ def beside(board: Board, given: "RankOptions") -> list[BoardColumn]:
 
 def draw(board: Board, paths: Sequence[Target]) -> None:
     if paths:
-        from evenhand.reports.board.charts import plot
+        from evenhand.reports.board.shown.charts import plot
 
         for path in paths:
             with waiting("Drawing"):

@@ -142,7 +142,7 @@ def _print(found: "ScoredTable", store: str, *, explain: bool) -> None:
     from evenhand.format.sheet_table import print_sheet
     from evenhand.format.tables import console, escape
     from evenhand.format.words import unbroken
-    from evenhand.reports.board.table import print_reliability
+    from evenhand.reports.board.shown.table import print_reliability
 
     terminal = console()
     if not explain and found.heading:
@@ -165,7 +165,7 @@ def _print_shortly(found: "ScoredTable", store: str, terminal: "Console") -> Non
     from evenhand.cli.read.ranking import print_audit_of
     from evenhand.format.tables import escape
     from evenhand.format.words import counted, unbroken
-    from evenhand.reports.board.table import print_trust
+    from evenhand.reports.board.shown.table import print_trust
 
     if found.lead:
         terminal.print(unbroken(escape(found.lead)), style="bold")

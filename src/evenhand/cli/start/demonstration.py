@@ -35,11 +35,11 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList
 from evenhand.protocols.catalog import load_protocol
-from evenhand.reports.board.audit_on_record import is_audited, print_latest_audit
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.ranking import rank
-from evenhand.reports.board.table import print_board
-from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.board.shown.table import print_board
+from evenhand.reports.board.trust.audit_on_record import is_audited, print_latest_audit
+from evenhand.reports.board.trust.trust_word import trust_word
 from evenhand.reports.page.report import report_of
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.writing import write_report

@@ -1,6 +1,6 @@
 """Who is better than whom, how certainly, and what to be careful about.
 
-`ranking.py` makes a `board.py`, whose `as_json` is the document of `rank --json`; `findings.py` says what follows;
-`table.py` and `charts.py` show it. Which models are separated is decided and said in `stats/ratings/ranks.py`; the
-report's first sentence is in `reports/page/leaders.py`.
+`ranking.py` makes a `board.py`, whose `as_json` is the document of `rank --json`; `findings.py` says what follows.
+`shown` is the board for people, `trust` what is known of its judge, `withheld` what a submission's verdicts may tell.
+Which models are separated is decided and said in `stats/ratings/differences/ranks.py`.
 """

@@ -9,11 +9,11 @@ import numpy.typing as npt
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.format.words import counted, listed
-from evenhand.reports.board.columns import BoardColumn, two_models
+from evenhand.reports.board.shown.columns import BoardColumn, two_models
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import LEVEL, MANY, error_of, reach
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, differences
-from evenhand.stats.ratings.ranks import tiers_of
+from evenhand.stats.ratings.differences.ranks import tiers_of
 from evenhand.stats.ratings.sums import summed
 from evenhand.stats.sequential import DECIDED, anytime_half_width, betting
 

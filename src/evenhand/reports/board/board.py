@@ -18,7 +18,7 @@ from evenhand.reports.board.people import PeopleOnBoard
 from evenhand.reports.board.soft import SoftOnBoard
 from evenhand.reports.board.steering import steering_json, steering_sentences
 from evenhand.stats.intervals import error_of
-from evenhand.stats.ratings.neighbours import NeighbourTest
+from evenhand.stats.ratings.differences.neighbours import NeighbourTest
 from evenhand.stats.reliability import Coverage, Summary
 
 if TYPE_CHECKING:
@@ -150,7 +150,7 @@ class Board(Result):
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        from evenhand.reports.board.table import reliability_sentences
+        from evenhand.reports.board.shown.table import reliability_sentences
 
         return (*self.told, *reliability_sentences(self), *self.notes)
 
@@ -166,7 +166,7 @@ class Board(Result):
     @property
     def about_missing(self) -> tuple[str, ...]:
         """Sentences: what the missing verdicts could change, and of which models more are missing than of others."""
-        from evenhand.reports.board.columns import missing_sentences
+        from evenhand.reports.board.shown.columns import missing_sentences
 
         return missing_sentences(self)
 
@@ -182,7 +182,7 @@ class Board(Result):
         """What `evenhand rank` prints, without colours and with parameters for flags."""
         from rich.console import Console
 
-        from evenhand.reports.board.table import print_board
+        from evenhand.reports.board.shown.table import print_board
 
         console = Console(file=StringIO(), width=PRINTED, highlight=False, emoji=False, color_system=None)
         with console.capture() as printed:
@@ -226,6 +226,6 @@ class Board(Result):
 
     def chart(self) -> "alt.VConcatChart":
         """The ratings with their intervals, and below them who beats whom. Raises ChartError."""
-        from evenhand.reports.board.charts import board_chart
+        from evenhand.reports.board.shown.charts import board_chart
 
         return board_chart(self)

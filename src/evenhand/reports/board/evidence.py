@@ -15,7 +15,7 @@ from evenhand.domain.verdict import Choice, Grades, Reason
 from evenhand.format.words import counted, listed
 from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import Missing
+from evenhand.stats.ratings.differences.rank_bounds import Missing
 from evenhand.stats.reliability import Coverage
 
 if TYPE_CHECKING:

@@ -13,11 +13,11 @@ from evenhand.format.words import counted, listed
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
-from evenhand.reports.board.batches import withheld_rows
 from evenhand.reports.board.board import Board, BoardRow
-from evenhand.reports.board.dealt import dealt
 from evenhand.reports.board.evidence import Evidence, of_record
 from evenhand.reports.board.ranking import board
+from evenhand.reports.board.withheld.batches import withheld_rows
+from evenhand.reports.board.withheld.dealt import dealt
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import reach
 from evenhand.stats.ratings.planned_widths import Likeness, Votes, likeness_of, planned_widths, strengths_of

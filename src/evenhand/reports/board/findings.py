@@ -17,19 +17,19 @@ from evenhand.stats.ratings.bradley_terry.placement import NoAnchor
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, tie_parameter
 from evenhand.stats.ratings.bradley_terry.solution import WeightsTooFarApart
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import Bands, Missing, bands
+from evenhand.stats.ratings.differences.rank_bounds import Bands, Missing, bands
 from evenhand.stats.ratings.scale import Scale
-from evenhand.stats.ratings.share_sums import Policy
-from evenhand.stats.ratings.win_rate import WinRate, mean_win_rates, win_rates
+from evenhand.stats.ratings.shares.share_sums import Policy
+from evenhand.stats.ratings.shares.win_rate import WinRate, mean_win_rates, win_rates
 
 if TYPE_CHECKING:
     from evenhand.stats.ratings.cycles import Cycles
+    from evenhand.stats.ratings.differences.tipping import TippingPoint
     from evenhand.stats.ratings.effects.length import LengthEffect
     from evenhand.stats.ratings.effects.order import OrderEffect
     from evenhand.stats.ratings.effects.ordinal import Ordinal
     from evenhand.stats.ratings.fit_tests import FitTest
-    from evenhand.stats.ratings.tipping import TippingPoint
-    from evenhand.stats.ratings.win_matrix import WinMatrix
+    from evenhand.stats.ratings.shares.win_matrix import WinMatrix
     from evenhand.stats.reliability.lost_verdicts import Lost
 
 Fitted = TypeVar("Fitted")
@@ -131,13 +131,13 @@ class Findings:
 
     @cached_property
     def observed(self) -> "WinMatrix":
-        from evenhand.stats.ratings.win_matrix import observed_wins
+        from evenhand.stats.ratings.shares.win_matrix import observed_wins
 
         return observed_wins(self.rated)
 
     @cached_property
     def predicted(self) -> "WinMatrix":
-        from evenhand.stats.ratings.win_matrix import predicted_wins
+        from evenhand.stats.ratings.shares.win_matrix import predicted_wins
 
         return predicted_wins(self.plain)
 
@@ -181,7 +181,7 @@ class Findings:
         """None where no verdict is missing, or nobody knows."""
         if self.missing is None:
             return None
-        from evenhand.stats.ratings.tipping import tipping_point
+        from evenhand.stats.ratings.differences.tipping import tipping_point
 
         return tipping_point(
             self._verdicts, self.missing, method=find_method(self.method).bands, ties=self.scoring.ties

@@ -23,12 +23,12 @@ from evenhand.reports.errors import RankError
 from evenhand.stats.ratings.bradley_terry.in_parts import bradley_terry_in_parts, cells_of
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.neighbours import NeighbourTest, too_many, with_neighbours
+from evenhand.stats.ratings.differences.neighbours import NeighbourTest, too_many, with_neighbours
 from evenhand.stats.ratings.row_parts import RowsInParts, pair_sums
-from evenhand.stats.ratings.share_sums import Policy
+from evenhand.stats.ratings.shares.share_sums import Policy
+from evenhand.stats.ratings.shares.win_rate import WinRate
+from evenhand.stats.ratings.shares.win_rate_sums import mean_win_rates_in_parts, win_rates_in_parts
 from evenhand.stats.ratings.table import PairTable
-from evenhand.stats.ratings.win_rate import WinRate
-from evenhand.stats.ratings.win_rate_sums import mean_win_rates_in_parts, win_rates_in_parts
 from evenhand.stats.reliability import Coverage, Summary
 from evenhand.stats.reliability.order_bias import order_bias_in_parts
 from evenhand.stats.reliability.summary import summary_of

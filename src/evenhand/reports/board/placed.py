@@ -21,8 +21,8 @@ from evenhand.ledger.read.votes import JudgedBattles, PlacingOnRecord
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.ranks import rank_ranges
 from evenhand.stats.ratings.placing import FrozenBoard, NoBoard
-from evenhand.stats.ratings.ranks import rank_ranges
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.soft import soft_rows
 from evenhand.stats.sequential import look_values

@@ -30,14 +30,14 @@ from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.battle_rules import battles_in, joined
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.neighbours import with_neighbours
 from evenhand.stats.ratings.jury import Way
-from evenhand.stats.ratings.neighbours import with_neighbours
 from evenhand.stats.ratings.placing import NoBoard
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.resampling import Unit as Resampled
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from evenhand.stats.ratings.soft import soft_rows
 from evenhand.stats.ratings.sums import FloatArray
-from evenhand.stats.ratings.win_rate import win_rates
 from evenhand.stats.reliability import Summary, trust
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from evenhand.reports.board.methods import Ratings
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.ratings import Rated
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.neighbours import NeighbourTest, neighbour_tests
-from evenhand.stats.ratings.win_rate import WinRate
+from evenhand.stats.ratings.differences.neighbours import NeighbourTest, neighbour_tests
+from evenhand.stats.ratings.shares.win_rate import WinRate
 
 _NAMED = 6
 

@@ -8,7 +8,7 @@ import numpy as np
 from evenhand.domain.response import REFERENCE
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.win_rate import WinRate, win_rates, win_rates_against
+from evenhand.stats.ratings.shares.win_rate import WinRate, win_rates, win_rates_against
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,10 +18,10 @@ from evenhand.ledger.read.votes import judged_battles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.alignment.evidence import of_files, of_studies
 from evenhand.reports.alignment.report import Aligned, align
-from evenhand.reports.board.audit_on_record import latest_audits
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.choosing import MixedError, boards_among
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.trust.audit_on_record import latest_audits
 from evenhand.reports.errors import AlignmentError
 from evenhand.reports.judges.report import NOT_KNOWN, Judge, JudgesReport
 from evenhand.reports.judges.sentinel import sentinel_report

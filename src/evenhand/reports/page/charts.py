@@ -22,7 +22,7 @@ from evenhand.format.charts import (
     whiskers,
 )
 from evenhand.format.words import counted
-from evenhand.reports.board.charts import ratings_chart, wins_chart
+from evenhand.reports.board.shown.charts import ratings_chart, wins_chart
 from evenhand.reports.page.report import BoardReport
 
 if TYPE_CHECKING:

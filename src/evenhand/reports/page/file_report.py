@@ -27,10 +27,10 @@ from evenhand.reports.alignment.evidence import of_files
 from evenhand.reports.alignment.report import AlignmentReport, align
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.evidence import of_file
-from evenhand.reports.board.leaders import leaders
 from evenhand.reports.board.ranking import board as board_of
-from evenhand.reports.board.table import counted_units
-from evenhand.reports.board.trust_word import trust_question, trust_word
+from evenhand.reports.board.shown.leaders import leaders
+from evenhand.reports.board.shown.table import counted_units
+from evenhand.reports.board.trust.trust_word import trust_question, trust_word
 from evenhand.reports.errors import AlignmentError
 from evenhand.reports.page import sheets
 from evenhand.reports.page.parts import board_values

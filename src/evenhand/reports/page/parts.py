@@ -14,9 +14,9 @@ from evenhand.ledger.read.lookup import calls_on_record
 from evenhand.ledger.read.projection import judged
 from evenhand.reports.alignment.page import alignment_chart
 from evenhand.reports.alignment.table import lead_sheet
-from evenhand.reports.board.audit_hint import audit_command
-from evenhand.reports.board.audit_on_record import audit_sentences
-from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.board.trust.audit_hint import audit_command
+from evenhand.reports.board.trust.audit_on_record import audit_sentences
+from evenhand.reports.board.trust.trust_word import trust_word
 from evenhand.reports.bridging import newcomers_sheet
 from evenhand.reports.judges.chart import judges_chart
 from evenhand.reports.judges.table import judges_sheets

@@ -14,8 +14,8 @@ from evenhand.reports.alignment.report import AlignmentReport
 from evenhand.reports.board.board import Board
 from evenhand.stats.ratings.codes import Codes, Signs
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.shares.win_matrix import WinMatrix
 from evenhand.stats.ratings.sums import FloatArray
-from evenhand.stats.ratings.win_matrix import WinMatrix
 
 Kind: TypeAlias = Literal["people", "raters", "orders", "surprise"]
 

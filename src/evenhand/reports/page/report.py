@@ -25,10 +25,10 @@ from evenhand.ledger.upkeep.chain import Head, head
 from evenhand.reports.alignment.conclusion import Concluded, Standing
 from evenhand.reports.alignment.evidence import of_board
 from evenhand.reports.alignment.report import AlignmentReport, align
-from evenhand.reports.board.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.board import Board
 from evenhand.reports.board.choosing import boards_among, like
 from evenhand.reports.board.ranking import rank
+from evenhand.reports.board.trust.audit_on_record import Audits, latest_audits
 from evenhand.reports.board.win_rates_by import by_category
 from evenhand.reports.bridging import BridgedBoard, bridges
 from evenhand.reports.errors import AlignmentError, RankError
@@ -41,7 +41,7 @@ from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.papers.catalog import paper_of_protocol
 from evenhand.reports.papers.paper import ReportSources, Score, ScoredTable
 from evenhand.reports.rubric import graded_studies, judgings, table_of_grades
-from evenhand.stats.ratings.win_rate import WinRate
+from evenhand.stats.ratings.shares.win_rate import WinRate
 from evenhand.stats.reliability.order_bias import Swapped, swapped
 
 PARTINGS = 100

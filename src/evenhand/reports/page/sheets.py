@@ -17,10 +17,10 @@ from evenhand.ledger.read.spending import Spent
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.runs import RunOnRecord
 from evenhand.reports.board.board import Board, BoardRow
-from evenhand.reports.board.columns import BoardColumn, if_missing, interval_of, order_corrected, span
-from evenhand.reports.board.leaders import components
-from evenhand.reports.board.legend import OWN_RANGE, SIMULTANEOUS, TIER, legend
-from evenhand.reports.board.table import titled
+from evenhand.reports.board.shown.columns import BoardColumn, if_missing, interval_of, order_corrected, span
+from evenhand.reports.board.shown.leaders import components
+from evenhand.reports.board.shown.legend import OWN_RANGE, SIMULTANEOUS, TIER, legend
+from evenhand.reports.board.shown.table import titled
 from evenhand.reports.page.report import BoardReport, Report
 from evenhand.reports.papers.catalog import paper_of_score
 from evenhand.stats.reliability import Coverage

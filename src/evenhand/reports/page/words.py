@@ -8,11 +8,11 @@ import numpy as np
 from evenhand.audit.document import AUDIT_COMMAND
 from evenhand.domain.trial import seen
 from evenhand.format.words import counted
-from evenhand.reports.board.columns import fitting, order_corrected
 from evenhand.reports.board.evidence import asked_words
-from evenhand.reports.board.leaders import leaders
-from evenhand.reports.board.table import counted_units
-from evenhand.reports.board.trust_word import trust_question
+from evenhand.reports.board.shown.columns import fitting, order_corrected
+from evenhand.reports.board.shown.leaders import leaders
+from evenhand.reports.board.shown.table import counted_units
+from evenhand.reports.board.trust.trust_word import trust_question
 from evenhand.reports.page.case_texts import people_among
 from evenhand.reports.page.report import BoardReport, Report
 from evenhand.reports.page.sheets import board_legend, judgings

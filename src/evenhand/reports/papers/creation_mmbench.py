@@ -11,9 +11,9 @@ from evenhand.format.sheet import Sheet
 from evenhand.ledger.read.projection import StudyOnRecord, studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.choosing import MixedError, board_notes, study_of_run
-from evenhand.reports.board.released import Released, ShownFigures
 from evenhand.reports.board.sources import people_beside
 from evenhand.reports.board.steering import steering_sentences
+from evenhand.reports.board.withheld.released import Released, ShownFigures
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.paper import (
     PageSources,

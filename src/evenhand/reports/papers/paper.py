@@ -19,7 +19,7 @@ from evenhand.reports.board.board import Board
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.methods.win_rate import WIN_RATE
 from evenhand.reports.board.ranking import Ranking, board
-from evenhand.reports.board.released import Released
+from evenhand.reports.board.withheld.released import Released
 from evenhand.reports.papers.reproduce.printed import PrintedTable
 from evenhand.reports.papers.scores.creation_score import CreationScore
 from evenhand.reports.papers.scores.soft import SoftScores

@@ -17,12 +17,12 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
 from evenhand.reports.board.choosing import Choice, choose_of_run
-from evenhand.reports.board.columns import interval
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.methods.elo import BY_MEDIAN
-from evenhand.reports.board.released import ShownFigures
+from evenhand.reports.board.shown.columns import interval
 from evenhand.reports.board.sources import people_beside
 from evenhand.reports.board.steering import steering_sentences
+from evenhand.reports.board.withheld.released import ShownFigures
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.paper import (
     NONE,

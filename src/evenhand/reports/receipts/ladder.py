@@ -27,8 +27,8 @@ from evenhand.ledger.submissions.store import (
 )
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.protocol import ProtocolError
-from evenhand.reports.board.chosen import letters
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.chosen import letters
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.reports.receipts.row import rows_with
 from evenhand.stats.ladder import ExpectedBias, expected_bias, fewest_new, reserve_share, rounded, step
 

@@ -31,7 +31,7 @@ from evenhand.ledger.submissions.intakes import BoardIdentity
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.upkeep.chain import head
 from evenhand.ledger.upkeep.signing import sign
-from evenhand.reports.board.released import (
+from evenhand.reports.board.withheld.released import (
     ReleasedBoard,
     cells_of,
     open_items,

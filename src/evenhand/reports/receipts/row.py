@@ -17,14 +17,14 @@ from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.board.board import Board, BoardRow
-from evenhand.reports.board.dealt import dealt
 from evenhand.reports.board.evidence import of_record
 from evenhand.reports.board.ranking import board
-from evenhand.reports.board.released import FEWEST, ReleasedBoard, released_until, withheld_rows
 from evenhand.reports.board.win_rates_by import against_reference, by_category, categories_of
+from evenhand.reports.board.withheld.dealt import dealt
+from evenhand.reports.board.withheld.released import FEWEST, ReleasedBoard, released_until, withheld_rows
 from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, visit_score
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.win_rate import WinRate, win_rates
+from evenhand.stats.ratings.shares.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Coverage
 
 POINTS, SHARES = 1, 3

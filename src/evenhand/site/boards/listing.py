@@ -16,7 +16,7 @@ from evenhand.ledger.read.projection import StudyOnRecord, items_of, reached_tog
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import read_as_they_count
-from evenhand.reports.board.released import ReleasedBoard
+from evenhand.reports.board.withheld.released import ReleasedBoard
 from evenhand.site.documents import BoardListed
 from evenhand.site.http.visibility import bare_items
 

@@ -24,10 +24,10 @@ from evenhand.format.printable import csv_text, no_formula
 from evenhand.format.supported import supported
 from evenhand.ledger.read.newest import read_unchanged
 from evenhand.ledger.submissions.submitted_models import board_names
-from evenhand.reports.board.audit_on_record import audit_sentences
 from evenhand.reports.board.methods.bradley_terry import BRADLEY_TERRY
 from evenhand.reports.board.methods.catalog import DEFAULT, METHODS, usable_methods
-from evenhand.reports.board.trust_word import trust_word
+from evenhand.reports.board.trust.audit_on_record import audit_sentences
+from evenhand.reports.board.trust.trust_word import trust_word
 from evenhand.reports.bridging import BridgedBoard, bridges
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from evenhand.format.supported import every_supported
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import Released
+from evenhand.reports.board.withheld.released import Released
 from evenhand.reports.papers.catalog import paper_of_protocol, paper_of_score
 from evenhand.reports.papers.paper import PageSources, PaperPage, Score
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY, PREFERENCE

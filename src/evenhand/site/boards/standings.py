@@ -18,11 +18,19 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import board_names, counted_battles
 from evenhand.reports.board.board import Board, BoardRow
-from evenhand.reports.board.columns import length_controlled
 from evenhand.reports.board.evidence import EvidenceSource, named_notes, of_record
 from evenhand.reports.board.methods.catalog import DEFAULT
 from evenhand.reports.board.ranking import Ranking, board
-from evenhand.reports.board.released import (
+from evenhand.reports.board.shown.columns import length_controlled
+from evenhand.reports.board.steering import steering_sentences
+from evenhand.reports.board.win_rates_by import (
+    InCategory,
+    against_reference,
+    by_category,
+    categories_of,
+    pair_rates,
+)
+from evenhand.reports.board.withheld.released import (
     FEWEST,
     TOO_FEW,
     Release,
@@ -36,14 +44,6 @@ from evenhand.reports.board.released import (
     told_to_all,
     withheld_rows,
 )
-from evenhand.reports.board.steering import steering_sentences
-from evenhand.reports.board.win_rates_by import (
-    InCategory,
-    against_reference,
-    by_category,
-    categories_of,
-    pair_rates,
-)
 from evenhand.reports.errors import RankError
 from evenhand.site.boards.listing import PEOPLE, BoardOnRecord
 from evenhand.site.http.computed import LastMade
@@ -51,7 +51,7 @@ from evenhand.site.http.visibility import bare_items, unpublished
 from evenhand.site.people.agreement import Agreement, agreement_shown, together, votes_in
 from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.ranks import rank_ranges
+from evenhand.stats.ratings.differences.ranks import rank_ranges
 from evenhand.stats.reliability import Coverage, Summary
 
 

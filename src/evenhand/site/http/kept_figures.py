@@ -11,7 +11,7 @@ from anyio import CapacityLimiter, to_thread
 from evenhand.ledger.read.newest import JudgedLast, Newest, StillChanging, committed, newest
 from evenhand.ledger.read.public_benchmarks import opened_benchmarks
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.released import Released, released_now
+from evenhand.reports.board.withheld.released import Released, released_now
 from evenhand.site.boards.listing import BoardOnRecord
 from evenhand.site.boards.standings import release_of
 from evenhand.site.http.computed import Computed, StillWorking

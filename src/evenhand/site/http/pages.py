@@ -20,9 +20,9 @@ from evenhand.format.axis import SHARES, Axis
 from evenhand.format.html import commands
 from evenhand.format.supported import finest, share_interval, share_words, supported
 from evenhand.format.words import count, counted, per_cent
-from evenhand.reports.board.columns import interval, span
-from evenhand.reports.board.legend import legend
 from evenhand.reports.board.methods.catalog import usable_methods
+from evenhand.reports.board.shown.columns import interval, span
+from evenhand.reports.board.shown.legend import legend
 from evenhand.site.http.bars import bar, chart
 from evenhand.site.http.refusal import Refusal
 from evenhand.site.http.settings import Site

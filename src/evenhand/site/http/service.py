@@ -20,8 +20,8 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.writer import SharedCommits
 from evenhand.ledger.submissions.store import submitted_models
 from evenhand.ledger.submissions.submitted_models import board_names
-from evenhand.reports.board.audit_on_record import Audits, latest_audits
-from evenhand.reports.board.released import Released
+from evenhand.reports.board.trust.audit_on_record import Audits, latest_audits
+from evenhand.reports.board.withheld.released import Released
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.catalog import paper_of_protocol
 from evenhand.reports.papers.paper import Score

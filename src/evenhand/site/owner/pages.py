@@ -15,7 +15,7 @@ from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchma
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.store import submissions_on_record
 from evenhand.ledger.submissions.team_names import one_line
-from evenhand.reports.board.released import all_that_is_shown
+from evenhand.reports.board.withheld.released import all_that_is_shown
 from evenhand.site.accounts.pages import NAME_LONGEST
 from evenhand.site.accounts.requests import requests_on_record
 from evenhand.site.accounts.store import (

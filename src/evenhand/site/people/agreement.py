@@ -16,7 +16,7 @@ from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.alignment.evidence import of_studies
 from evenhand.reports.alignment.plan import plans
-from evenhand.reports.board.released import FEWEST, TOO_FEW, Released, withheld_rows
+from evenhand.reports.board.withheld.released import FEWEST, TOO_FEW, Released, withheld_rows
 from evenhand.reports.errors import AlignmentError
 from evenhand.site.people.plan import model_studies
 from evenhand.site.people.studies import people_votes

@@ -27,7 +27,7 @@ from evenhand.ledger.submissions.placements import studies_of
 from evenhand.ledger.submissions.store import Submission, find_submission, spent, tell
 from evenhand.ledger.submissions.team_names import NameRefused
 from evenhand.reports.board.placement import refuse_placing
-from evenhand.reports.board.released import FEWEST
+from evenhand.reports.board.withheld.released import FEWEST
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.creation_choosing import FACTUALITY
 from evenhand.reports.receipts.ladder import drawn_reserve

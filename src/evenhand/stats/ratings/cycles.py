@@ -16,8 +16,8 @@ from evenhand.stats.ratings.battle_rules import joined
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.codes import Signs, dense
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.shares.win_matrix import WinMatrix, observed_wins
 from evenhand.stats.ratings.sums import FloatArray
-from evenhand.stats.ratings.win_matrix import WinMatrix, observed_wins
 
 COIN = 0.25
 """The share of cyclic triples where a coin decides every pair: two of the eight outcomes."""

@@ -12,7 +12,7 @@ from evenhand.stats.ratings.bradley_terry.notes import NO_ITEMS, NOT_CLUSTERED
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, sandwich_board
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.ranks import rank_ranges
+from evenhand.stats.ratings.differences.ranks import rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge

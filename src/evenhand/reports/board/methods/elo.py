@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.reports.board.methods.record import ModelRating, RatingMethod, Ratings, Scoring, apart, placed
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.ranks import elo_rank_ranges
+from evenhand.stats.ratings.differences.ranks import elo_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from evenhand.stats.ratings.bradley_terry.components import structure
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.ratings import Rated
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.rank_bounds import Method as BandsMethod
+from evenhand.stats.ratings.differences.ranks import RankRanges
 from evenhand.stats.ratings.elo.notes import PROVISIONAL
-from evenhand.stats.ratings.rank_bounds import Method as BandsMethod
-from evenhand.stats.ratings.ranks import RankRanges
 from evenhand.stats.ratings.resampling import Resampling
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.table import pair_table

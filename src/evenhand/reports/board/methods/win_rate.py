@@ -14,9 +14,9 @@ from evenhand.reports.board.methods.record import (
 )
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.ranks import win_rate_rank_ranges
+from evenhand.stats.ratings.differences.ranks import win_rate_rank_ranges
 from evenhand.stats.ratings.resampling import Resampling
-from evenhand.stats.ratings.win_rate import win_rates
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge
 from evenhand.stats.ratings.with_people.means import joined_win_rates
 from evenhand.stats.ratings.with_people.ratings import JudgeBias

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from evenhand.reports.papers.reproduce.creation_claims import claim_tables
 from evenhand.reports.papers.reproduce.printed import PrintedRow, PrintedTable, figures, number, rounded, truncated
-from evenhand.stats.ratings.reward import VoteCounts
+from evenhand.stats.ratings.shares.reward import VoteCounts
 
 CASES = {"lw": 120, "cfw": 270, "pfw": 285, "cmu": 90}
 """Of the four categories: 15 a task."""

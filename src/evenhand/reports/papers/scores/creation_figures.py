@@ -12,7 +12,7 @@ from evenhand.domain.verdict import Grades, Preference
 from evenhand.reports.papers.scores.creation_record import ModelRecord, OrderedPair
 from evenhand.stats.intervals import clustered_mean
 from evenhand.stats.intervals.mean import Range
-from evenhand.stats.ratings.reward import RANGE, FiveLevel, Reward, WorstAndBest, band, reward
+from evenhand.stats.ratings.shares.reward import RANGE, FiveLevel, Reward, WorstAndBest, band, reward
 from evenhand.stats.reliability import Coverage
 
 GRADES = Range(low=0, high=10)

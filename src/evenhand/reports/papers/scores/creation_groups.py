@@ -16,7 +16,7 @@ from evenhand.format.sheet import MISSING, Sheet
 from evenhand.format.words import counted
 from evenhand.reports.papers.scores.creation_record import ModelRecord, OrderedPair
 from evenhand.stats.intervals import Range, joined_means, left_out
-from evenhand.stats.ratings.reward import POINTS, RANGE
+from evenhand.stats.ratings.shares.reward import POINTS, RANGE
 from evenhand.stats.reliability.grade_score.comparison import sign_flip_p_value
 from evenhand.stats.reliability.paired_difference import PairedDifference, together
 

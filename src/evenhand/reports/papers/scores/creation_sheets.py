@@ -12,7 +12,7 @@ from evenhand.format.supported import share_interval
 from evenhand.format.words import wide_notes
 from evenhand.reports.papers.scores.creation_figures import CreationFigures, CreationVerdicts
 from evenhand.reports.papers.scores.creation_score import CreationScore, ModelScore, ScoredPart
-from evenhand.stats.ratings.reward import Reward
+from evenhand.stats.ratings.shares.reward import Reward
 from evenhand.stats.reliability import Coverage
 
 By: TypeAlias = Literal["category", "task"]

@@ -18,7 +18,7 @@ from evenhand.reports.papers.scores.creation_record import ModelRecord, model_re
 from evenhand.reports.papers.scores.creation_score import CreationEvidence, CreationScore
 from evenhand.reports.papers.scores.creation_sheets import vfs_and_reward
 from evenhand.stats.intervals import Range
-from evenhand.stats.ratings.reward import POINTS
+from evenhand.stats.ratings.shares.reward import POINTS
 from evenhand.stats.reliability.paired_difference import TEST, PairedDifference, paired_difference, together
 
 VISION = ""

@@ -18,7 +18,7 @@ from evenhand.reports.board.soft import refuse_hard
 from evenhand.reports.errors import RankError
 from evenhand.reports.papers.scores.with_people import REWARD, SHARE_WON, Figure
 from evenhand.stats.intervals import clustered_mean
-from evenhand.stats.ratings.reward import POINTS
+from evenhand.stats.ratings.shares.reward import POINTS
 
 if TYPE_CHECKING:
     from evenhand.ledger.store.record import Ledger

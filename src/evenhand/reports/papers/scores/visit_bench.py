@@ -26,7 +26,7 @@ from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.elo.notes import PROVISIONAL
 from evenhand.stats.ratings.elo.ratings import EloRating, about_provisional, elo, elo_bootstrap
 from evenhand.stats.ratings.resampling import Resampling
-from evenhand.stats.ratings.win_rate import WinRate, win_rates, win_rates_against
+from evenhand.stats.ratings.shares.win_rate import WinRate, win_rates, win_rates_against
 from evenhand.stats.reliability import Coverage
 
 EQUATION_1 = (

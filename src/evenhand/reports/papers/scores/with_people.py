@@ -18,7 +18,7 @@ from evenhand.reports.board.people import UNMATCHED
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals.mean import UNIT, Range
 from evenhand.stats.ratings.codes import Signs
-from evenhand.stats.ratings.reward import POINTS, RANGE
+from evenhand.stats.ratings.shares.reward import POINTS, RANGE
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.with_people.means import JoinedMean, ScoredCases, joined_mean
 

@@ -8,9 +8,9 @@ are flipped as rows are clustered (see `neighbours`); the size is one step of th
 import numpy as np
 
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.neighbours import Groupings, largest_flip_test
 from evenhand.stats.ratings.effects.ordinal_solution import OrdinalSolution, ordinal_solution
 from evenhand.stats.ratings.fit_tests import FitTest, untested
-from evenhand.stats.ratings.neighbours import Groupings, largest_flip_test
 from evenhand.stats.ratings.sums import FloatArray, summed
 
 _ODDS = "odds", "share: how much more a lead counts for much better than for better"

@@ -18,8 +18,8 @@ from evenhand.stats.ratings.elo.notes import ALIKE, alike_notes, outside_notes, 
 from evenhand.stats.ratings.item_blocks import played_and_items
 from evenhand.stats.ratings.resampling import Blocks, Order, Resampling, about_resamples, resampled_orders
 from evenhand.stats.ratings.scale import Scale
+from evenhand.stats.ratings.shares.win_rate import tally
 from evenhand.stats.ratings.sums import FloatArray
-from evenhand.stats.ratings.win_rate import tally
 
 COMPILED_FROM = 1_000_000
 """Battles played, resamples included, from which starting numba costs less than doing without."""

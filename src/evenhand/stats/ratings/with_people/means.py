@@ -10,8 +10,8 @@ from evenhand.stats.intervals.mean import UNIT, Range
 from evenhand.stats.ratings.bradley_terry.components import IntArray
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.item_blocks import crossing
+from evenhand.stats.ratings.shares.win_rate import win_rates
 from evenhand.stats.ratings.sums import FloatArray, summed
-from evenhand.stats.ratings.win_rate import win_rates
 from evenhand.stats.ratings.with_people.matched import PeopleAndJudge, tuned, unseen
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeAlias
 
-from evenhand.reports.board.audit_on_record import AuditOnRecord, Audits, problems_found
+from evenhand.reports.board.trust.audit_on_record import AuditOnRecord, Audits, problems_found
 from evenhand.stats.reliability import Conclusion, Summary
 
 Kind: TypeAlias = Literal["good", "unsure", "bad"]

@@ -17,15 +17,15 @@ from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, differences
 from evenhand.stats.ratings.effects.effect import NO_INTERVAL
 from evenhand.stats.ratings.item_blocks import clusters_in
-from evenhand.stats.ratings.win_rate import win_rates_against
+from evenhand.stats.ratings.shares.win_rate import win_rates_against
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow
+    from evenhand.stats.ratings.differences.paired import PairedTest
     from evenhand.stats.ratings.effects.effect import Effect
     from evenhand.stats.ratings.effects.order import RaterOrderEffect
     from evenhand.stats.ratings.effects.ordinal import Ordinal
     from evenhand.stats.ratings.fit_tests import FitTest
-    from evenhand.stats.ratings.paired import PairedTest
     from evenhand.stats.reliability.lost_verdicts import Lost
 
 _LEVELS = {1: "better", 2: "much better"}
@@ -229,7 +229,7 @@ def compared(board: "Board", pair: str, baseline: str | None) -> BoardColumn:
 
     Beside it stands the difference of their ratings, to which every battle of all models contributes.
     """
-    from evenhand.stats.ratings.paired import paired, paired_through
+    from evenhand.stats.ratings.differences.paired import paired, paired_through
 
     shown = board.findings.shown
     one, other = two_models(pair, shown.models)

@@ -10,7 +10,7 @@ from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import item_blocks
 from evenhand.stats.ratings.row_parts import PairPlaces, RowsInParts
-from evenhand.stats.ratings.share_sums import (
+from evenhand.stats.ratings.shares.share_sums import (
     COUNTED,
     POINTS,
     ModelSums,
@@ -19,9 +19,9 @@ from evenhand.stats.ratings.share_sums import (
     opponents_alike,
     sides_of,
 )
+from evenhand.stats.ratings.shares.win_rate import WinRate, named_rates
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable
-from evenhand.stats.ratings.win_rate import WinRate, named_rates
 
 
 def win_rates_in_parts(

@@ -20,7 +20,7 @@ from itertools import chain
 from evenhand.domain.item import Item
 from evenhand.format.look_alikes import words_to_the_eye
 from evenhand.format.words import counted
-from evenhand.reports.board.batches import FEWEST, Cells, apart
+from evenhand.reports.board.withheld.batches import FEWEST, Cells, apart
 
 SHORT = 20
 """Letters, wide ones twice: answers that are shorter are the same by themselves, as "yes" is."""

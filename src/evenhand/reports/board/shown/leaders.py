@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from evenhand.format.supported import share_words
 from evenhand.format.words import listed
-from evenhand.reports.board.columns import interval
+from evenhand.reports.board.shown.columns import interval
 
 if TYPE_CHECKING:
     from evenhand.reports.board.board import Board, BoardRow

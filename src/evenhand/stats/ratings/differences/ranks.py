@@ -26,13 +26,13 @@ from evenhand.stats.ratings.bradley_terry.covariance import Covariance
 from evenhand.stats.ratings.bradley_terry.placement import placement
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.simultaneous import SIMULATED, Joint, bonferroni, of_draws, simulated
 from evenhand.stats.ratings.item_blocks import clusters_in, count_of, played_and_items
 from evenhand.stats.ratings.scale import Scale
-from evenhand.stats.ratings.share_sums import Policy
-from evenhand.stats.ratings.simultaneous import SIMULATED, Joint, bonferroni, of_draws, simulated
+from evenhand.stats.ratings.shares.share_sums import Policy
+from evenhand.stats.ratings.shares.win_rate import WinTally, tally
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import pair_table
-from evenhand.stats.ratings.win_rate import WinTally, tally
 
 if TYPE_CHECKING:
     from evenhand.stats.ratings.elo.ratings import EloBootstrap

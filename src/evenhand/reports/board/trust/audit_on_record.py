@@ -23,8 +23,8 @@ from evenhand.format.words import unbroken
 from evenhand.ledger.store.opening import NOT_REPEATED, holds_password
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.store.runs import runs
-from evenhand.reports.board.audit_hint import audit_command
 from evenhand.reports.board.evidence import EvidenceSource
+from evenhand.reports.board.trust.audit_hint import audit_command
 
 if TYPE_CHECKING:
     from rich.console import Console

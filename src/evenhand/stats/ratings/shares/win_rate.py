@@ -14,7 +14,7 @@ from evenhand.stats.ratings.by_item import cells_by_item, outcomes_by_item
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.item_blocks import crossing, item_blocks, played_and_items
-from evenhand.stats.ratings.share_sums import (
+from evenhand.stats.ratings.shares.share_sums import (
     POINTS,
     ModelSums,
     Policy,

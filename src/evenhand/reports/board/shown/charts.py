@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 from evenhand.domain.estimate import Estimate
 from evenhand.files.outputs import Place
 from evenhand.format.charts import Heading, Mark, interval_chart, matrix_chart, save, stacked
-from evenhand.reports.board.table import counted_units
+from evenhand.reports.board.shown.table import counted_units
 from evenhand.stats.intervals import LEVEL
 
 if TYPE_CHECKING:

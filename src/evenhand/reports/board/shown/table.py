@@ -17,10 +17,10 @@ from evenhand.format.sheet import MISSING
 from evenhand.format.supported import share_interval, share_words
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, in_python, listed, unbroken
-from evenhand.reports.board.columns import BoardColumn, if_missing, interval, outside_its_interval, span
 from evenhand.reports.board.evidence import asked_words, scripted_notes
-from evenhand.reports.board.leaders import leaders, titled
-from evenhand.reports.board.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
+from evenhand.reports.board.shown.columns import BoardColumn, if_missing, interval, outside_its_interval, span
+from evenhand.reports.board.shown.leaders import leaders, titled
+from evenhand.reports.board.shown.legend import OUTSIDE_MARK, OWN_RANGE, SIMULTANEOUS, TIER, legend
 from evenhand.reports.board.steering import APART, losing_sentences
 from evenhand.stats.ratings.elo.notes import PROVISIONAL_MARK
 from evenhand.stats.reliability.summary import ENOUGH_COVERAGE, coverage_sentence, grounds, position_shortly

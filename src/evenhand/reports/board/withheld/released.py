@@ -39,8 +39,16 @@ from evenhand.ledger.read.steering import Steering
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.board.batches import FEWEST, Cell, Cells, Elsewhere, batches_without, new_batches, withheld_rows
-from evenhand.reports.board.dealt import dealt
+from evenhand.reports.board.withheld.batches import (
+    FEWEST,
+    Cell,
+    Cells,
+    Elsewhere,
+    batches_without,
+    new_batches,
+    withheld_rows,
+)
+from evenhand.reports.board.withheld.dealt import dealt
 
 _EVER = 2**62
 """A number that no judgement reaches."""

@@ -29,8 +29,8 @@ from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.by_item import cells_by_item, outcomes_by_item
 from evenhand.stats.ratings.codes import Codes, dense, first_rows
 from evenhand.stats.ratings.comparisons import Comparisons
+from evenhand.stats.ratings.differences.ranks import RankRanges
 from evenhand.stats.ratings.item_blocks import crossing
-from evenhand.stats.ratings.ranks import RankRanges
 from evenhand.stats.ratings.sums import FloatArray, summed
 from evenhand.stats.ratings.table import PairTable, pair_table
 

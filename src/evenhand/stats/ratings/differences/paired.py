@@ -14,7 +14,7 @@ from evenhand.domain.identity import Json
 from evenhand.stats.intervals import LEVEL, Range, clustered_mean
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.neighbours import Groupings, largest_flip_test
+from evenhand.stats.ratings.differences.neighbours import Groupings, largest_flip_test
 from evenhand.stats.ratings.sums import FloatArray, summed
 
 _BOTH_WAYS = Range(low=-1.0, high=1.0)

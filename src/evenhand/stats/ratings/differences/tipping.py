@@ -11,7 +11,14 @@ from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.placement import estimated_ranks
 from evenhand.stats.ratings.bradley_terry.solution import solve
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.rank_bounds import REFITTED, Method, Missing, missing_counts, pair_cells, with_verdicts
+from evenhand.stats.ratings.differences.rank_bounds import (
+    REFITTED,
+    Method,
+    Missing,
+    missing_counts,
+    pair_cells,
+    with_verdicts,
+)
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import LOSS, TIE, WIN, pair_table
 
