@@ -16,7 +16,8 @@ demo: $(FOR_DEMO)
 	$(BIN)/evenhand models fetch local/smollm2
 	$(BIN)/evenhand demo
 
-QUICK_PROCESSES ?= 2
+# More processes than cores here too: some tests wait for a server, or for a limit of the program.
+QUICK_PROCESSES ?= 3
 test: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
 	$(BIN)/python -m pytest -n $(QUICK_PROCESSES) --dist loadfile -m "not soak and not slow"

@@ -17,7 +17,7 @@ import numpy as np
 from docs.drawings import BETTER, elo_in_orders, held
 from evenhand.api.reading import rank
 from evenhand.reports.papers.catalog import reproduce
-from evenhand.stats.ratings import neighbours
+from evenhand.stats.ratings.differences import neighbours
 from evenhand.stats.ratings.differences.simultaneous import DRAWS, LEAST_DRAWS
 from evenhand.stats.reliability.grade_score.chance import expected
 from evenhand.stats.reliability.grade_score.chance_pattern import ChancePattern
