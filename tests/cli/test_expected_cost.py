@@ -94,6 +94,57 @@ def test_after_a_hundred_replies_the_plan_tells_what_is_spent_and_how_wide_inter
     assert (after["cost_usd_low"], after["cost_usd_expected"], after["cost_usd_high"]) == (0, 0, 0)
 
 
+def luck(*of: object) -> float:
+    """Between -0.5 and 0.5, the same for the same."""
+    return int.from_bytes(hashlib.sha256("|".join(map(str, of)).encode()).digest()[:4], "big") / 2**32 - 0.5
+
+
+def lucky(body: Body) -> str:
+    """Decides by the strengths that the answers state, with a little luck of its own."""
+    words = json.dumps(body["messages"])
+    one, *_, other = [float(found) for found in re.findall(r"strength=(-?\d\.\d+)", words)]
+    return f"Overall, Response {'A' if one - other + 0.7 * luck(words) > 0 else 'B'} is better."
+
+
+def came_and_foreseen(folder: Path, seed: int) -> tuple[float, float]:
+    """Of a model placed by 48 battles on twelve items, where the others have 45 on forty; a model is much better on one
+    item than on another."""
+    strength = STRENGTH | {"new": 0.0}
+    items = [{"item": f"q{n}", "instruction": f"Ask {n} of {seed}.", "caption": f"Square {n}."} for n in range(60)]
+    answers = [
+        {"item": f"q{n}", "model": model, "response": f"{model}: strength={own / 3 + 1.6 * luck(seed, model, n):.4f}."}
+        for n in range(60)
+        for model, own in strength.items()
+        if model != "new" or n < 12
+    ]
+    data = (
+        "--data", write_lines(folder / "items.jsonl", items),
+        "--responses", write_lines(folder / "answers.jsonl", answers),
+    )  # fmt: skip
+    with served(Script(judge=lucky)) as server:
+        judged(folder, server.base_url, data, "--pairs", "random", "--battles", 90)
+        ask = (
+            "judge", "visit-bench", *data, "--judge", "openai/judge", "--judge-base-url", server.base_url, "--store",
+            store_in(folder), "--json", "--pairs", "random", "--new", "new", "--reference-battles", 0,
+            "--allow-partial",
+        )  # fmt: skip
+        foreseen = run(*ask, "--dry-run").document["expected_interval"]
+        assert run(*ask).code == 0
+    board = json.loads(run("rank", "--store", store_in(folder), "--json").out)
+    (new,) = (one for one in board["models"] if one["model"] == "new")
+    assert foreseen["models_on_record"] == 4
+    return (new["rating_upper"] - new["rating_lower"]) / 2, foreseen["points"]
+
+
+def test_many_battles_on_few_items_are_not_foreseen_to_tell_as_much_as_on_many(tmp_path: Path) -> None:
+    """By the root of the battles alone it would be .64 of what comes."""
+    every: list[tuple[float, float]] = []
+    for seed in range(3):
+        (tmp_path / str(seed)).mkdir()
+        every.append(came_and_foreseen(tmp_path / str(seed), seed))
+    assert 0.75 < fmean(foreseen / came for came, foreseen in every) < 1.25
+
+
 def test_a_first_plan_takes_the_length_that_the_protocol_states_and_no_rating_out_of_nothing(tmp_path: Path) -> None:
     data = world(tmp_path, 3)
     plan = judged(tmp_path, "http://127.0.0.1:9/v1", data, *PRICE, "--dry-run").document

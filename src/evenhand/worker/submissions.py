@@ -155,7 +155,7 @@ class Submissions:
         battles = prepared.placing
         assert battles is not None, "it places a model"
         withheld = not everybody_sees(self.ledger, prepared.study.data)
-        buys = expected_interval(self.ledger, prepared.study, battles.battles, withheld=withheld) if rated else None
+        buys = expected_interval(self.ledger, prepared.study, prepared.answers, withheld=withheld) if rated else None
         return Estimated(
             opponents=tuple(model for model in prepared.study.models if model != battles.model),
             battles=battles.battles,

@@ -226,7 +226,7 @@ def likely_run(
         board = expected_board(first.ledger, comparing[0].study, comparing[0].answers, strengths=stated)
     return LikelyRun(
         expected=together([one for one in each if one is not None]),
-        interval=expected_interval(first.ledger, first.prepared.study, placing.battles) if placing else None,
+        interval=expected_interval(first.ledger, first.prepared.study, first.prepared.answers) if placing else None,
         board=board,
     )
 

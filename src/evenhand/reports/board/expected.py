@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 
 import numpy as np
@@ -13,7 +13,7 @@ from evenhand.format.words import counted, listed
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.submitted_models import counted_battles
-from evenhand.reports.board.board import Board, BoardRow
+from evenhand.reports.board.board import BoardRow
 from evenhand.reports.board.evidence import Evidence, of_record
 from evenhand.reports.board.ranking import board
 from evenhand.reports.board.withheld.batches import withheld_rows
@@ -118,8 +118,7 @@ def expected_board(
         likeness = likeness_of(evidence.shown, found)
         of_model = dict(zip(evidence.shown.models, found.tolist(), strict=True))
         strength = np.array([of_model.get(name, 0.0) for name in names])
-        told = evidence.coverage.with_verdict + sum(evidence.coverage.reasons.values())
-        read = evidence.coverage.with_verdict / told if told else 1.0
+        read = _read(evidence)
     if strengths is not None:
         strength = _stated(strengths, names)
     widths = planned_widths(_votes(rows, names), strength, likeness, read=read)
@@ -147,6 +146,12 @@ def _stated(strengths: Mapping[str, float], names: list[str]) -> FloatArray:
     return np.array([strengths[name] for name in names]) / Scale().unit
 
 
+def _read(evidence: Evidence) -> float:
+    """The share of what was asked that has a verdict."""
+    told = evidence.coverage.with_verdict + sum(evidence.coverage.reasons.values())
+    return evidence.coverage.with_verdict / told if told else 1.0
+
+
 def _rows_on_record(evidence: Evidence | None) -> set[tuple[str, str, str]]:
     """Item and the two models, as they were shown."""
     if evidence is None or evidence.item_names is None or (item := evidence.shown.item) is None:
@@ -170,34 +175,68 @@ def _votes(rows: set[tuple[str, str, str]], names: list[str]) -> Votes:
     return Votes(models=len(names), item=item.astype(np.int64), model_a=sides[0], model_b=sides[1])
 
 
-def expected_interval(ledger: Ledger, study: Study, battles: int, *, withheld: bool = False) -> ExpectedInterval | None:
-    """Of a model placed by so many battles on the board that the study joins; None where there are none. `withheld`:
-    whether it is told to somebody who may know nothing of single battles against the reference: then it rests on the
-    others alone, for intervals of all would tell which of those were won.
+def expected_interval(
+    ledger: Ledger, study: Study, answers: Answers, *, withheld: bool = False
+) -> ExpectedInterval | None:
+    """Of the model that the study places on a board; None where it fights no battle. `withheld`: whether it is told to
+    somebody who may know nothing of single battles against the reference: then it rests on the others alone, for
+    intervals of all would tell which of those were won.
 
-    An interval shrinks with the root of the battles, so those of the models on the board say what one battle is worth:
-    what its judge decides at random, and how alike an item's verdicts are, is in them.
+    The intervals of the models on the board are taken as they came, and grow or shrink as they are foreseen to with who
+    meets whom on which item: many battles on few items tell less than as many on many.
     """
-    if not battles:
+    if withheld:
+        study, answers = _renamed(study, answers)
+    wanted = set(wanted_showings(study, answers))
+    if not wanted:
         return None
-    on_record = _board_on_record(ledger, study, withheld=withheld)
-    worth = [] if on_record is None else list(_worth(on_record, but_of=study.new))
+    evidence = _evidence_on_record(ledger, study, withheld=withheld)
+    worth = [] if evidence is None else list(_worth(evidence, wanted, new=study.new))
     if not worth:
+        battles = len({(item, *sorted(pair)) for item, *pair in wanted})
         points = reach(battles) * 2 * 400 / math.log(10) / math.sqrt(battles)
         return ExpectedInterval(points=points, models=0, basis=_OF_DECIDED)
     return ExpectedInterval(
-        points=median(worth) / math.sqrt(battles),
+        points=median(worth),
         models=len(worth),
-        basis=f"the intervals of {counted(len(worth), 'model')} on this board, by the root of their battles",
+        basis=f"by the intervals of {counted(len(worth), 'model')} on this board, and by who meets whom on which item",
     )
 
 
-def _board_on_record(ledger: Ledger, study: Study, *, withheld: bool) -> Board | None:
-    evidence = _evidence_on_record(ledger, study, withheld=withheld)
+def _renamed(study: Study, answers: Answers) -> tuple[Study, Answers]:
+    """Lots hang on the new model's name: by another name the interval tells nothing of whom it will really meet."""
+    assert study.new is not None
+    name = {study.new: "the model that joins"}
+    return (
+        replace(study, new=name[study.new], models=tuple(name.get(model, model) for model in study.models)),
+        {item: {name.get(model, model): one for model, one in given.items()} for item, given in answers.items()},
+    )
+
+
+def _worth(evidence: Evidence, wanted: set[tuple[str, str, str]], *, new: str | None) -> Iterator[float]:
+    """The interval that each model has, as it would be of the new one's battles."""
     try:
-        return None if evidence is None else board(evidence)
+        on_record = board(evidence)
     except RankError:
-        return None
+        return
+    rows = _rows_on_record(evidence)
+    if not rows:
+        return
+    found = strengths_of(evidence.shown)
+    of_model = dict(zip(evidence.shown.models, found.tolist(), strict=True))
+    likeness, read = likeness_of(evidence.shown, found), _read(evidence)
+
+    def foreseen(rows: set[tuple[str, str, str]], read: float) -> dict[str, float]:
+        names = sorted({model for _, *pair in rows for model in pair})
+        strength = np.array([of_model.get(name, 0.0) for name in names])
+        widths = planned_widths(_votes(rows, names), strength, likeness, read=read)
+        return dict(zip(names, widths.half.tolist(), strict=True))
+
+    before, after = foreseen(rows, 1.0), foreseen(rows | wanted, read)
+    for row in on_record.models:
+        half, planned = _reach(row), before.get(row.model)
+        if new is not None and row.model != new and half is not None and planned:
+            yield half * after[new] / planned
 
 
 def _evidence_on_record(ledger: Ledger, study: Study, *, withheld: bool = False) -> Evidence | None:
@@ -219,17 +258,6 @@ def _evidence_on_record(ledger: Ledger, study: Study, *, withheld: bool = False)
         return of_record(judged, 0)
     except RankError:
         return None
-
-
-def _worth(on_record: Board, *, but_of: str | None) -> Iterator[float]:
-    """The interval of each model's rating as if it had fought one battle, in as many orders as its battles had."""
-    battles = on_record.findings.battles
-    fought = np.bincount(np.concatenate([battles.model_a, battles.model_b]), minlength=len(battles.models))
-    of_model = dict(zip(battles.models, fought.tolist(), strict=True))
-    for row in on_record.models:
-        half = _reach(row)
-        if row.model != but_of and half is not None and of_model.get(row.model):
-            yield half * math.sqrt(of_model[row.model])
 
 
 def _reach(row: BoardRow) -> float | None:
