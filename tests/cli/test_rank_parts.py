@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from evenhand.exchange.battles.parts import open_parts
+from evenhand.reports.board.in_parts import PartsAsked
 from tests.cli.rank_shell import Shell
 from tests.warm import LONG
 
@@ -73,6 +74,13 @@ def test_the_beginning_of_a_table_in_parts_ends_amid_a_part(tmp_path: Path) -> N
     first = table.beginning(3)
     assert (first.rows, [part.rows for part in first.each]) == (3, [2, 1])
     assert first.whole().take("item").to_list() == [0, 0, 1]
+
+
+def test_a_board_of_sums_is_written_in_every_format(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PartsAsked.__init__.__kwdefaults__ or {}, "whole", 0)
+    folder = parts(shell.folder / "battles")
+    for form in ("csv", "md", "latex"):
+        assert "without order" not in shell.shortly(folder, "--format", form)
 
 
 def test_ranking_by_sums_loads_neither_the_ledger_nor_scipy(tmp_path: Path) -> None:

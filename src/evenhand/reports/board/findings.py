@@ -58,6 +58,11 @@ class Findings:
     soft: bool = False
     """Whether what was rated are soft verdicts, each told as a win and a loss that share its weight."""
 
+    @property
+    def of_rows(self) -> bool:
+        """Whether there are rows to be asked; else what takes them is refused."""
+        return True
+
     @cached_property
     def battles(self) -> Comparisons:
         """The verdicts joined, or as they are where a file's rows stand for themselves."""

@@ -274,6 +274,10 @@ class FindingsInParts(Findings):
         return self._parts.knows_first
 
     @property
+    def of_rows(self) -> bool:
+        return False
+
+    @property
     def few(self) -> bool:
         return False
 

@@ -58,7 +58,7 @@ def board_sheet(board: Board, asked: Sequence[BoardColumn] = ()) -> Sheet:
     share = board.rated_by.shown_as == "share"
     missing = if_missing(board)
     more = {} if missing is None else {"rank if own missing": missing.cells}
-    corrected = order_corrected(board).cells
+    corrected = order_corrected(board).cells if board.findings.of_rows else None
     more |= {"without order": corrected} if corrected else {}
     medians = {
         one.model: share_words(replace(one.rating, value=one.median)) if share else f"{one.median:.1f}"
