@@ -123,6 +123,14 @@ TABLES: dict[str, Any] = {
     "weights, some 0": lambda: table(1200, weight=weights),
     "numbers for items": lambda: table(900).with_columns(pl.col("item").str.slice(5).cast(pl.Int64) * 10**12 - 7),
     "small numbers for items": lambda: table(900).with_columns(pl.col("item").str.slice(5).cast(pl.Int32) - 7),
+    "hashes for items": lambda: table(900).with_columns(
+        item=pl.lit(2**64 - 21, dtype=pl.UInt64) + pl.col("item").str.slice(5).cast(pl.UInt64)
+    ),
+    "numbers of 128 bits for items": lambda: table(300).with_columns(pl.col("item").str.slice(5).cast(pl.Int128)),
+    "no items, a model that only ties": lambda: table(300).drop("item").with_columns(
+        pl.when((pl.col("model_a") == "model-3") | (pl.col("model_b") == "model-3")).then(pl.lit("tie"))
+        .otherwise("winner").alias("winner")
+    ),
     "who was shown first": lambda: table(1200, first_shown=shown_first),
     "one rater": lambda: table(900, rater=["only"] * 900).sample(fraction=1.0, shuffle=True, seed=2),
     "spaces, two spellings, a name in two cases": lambda: table(600).with_columns(
@@ -285,6 +293,42 @@ def test_every_file_of_a_folder_is_a_part_or_the_folder_is_refused(tmp_path: Pat
     (folder / "year=2026").mkdir()
     assert both_refuse(folder, tmp_path).startswith("battles/year=2026: This is a folder among the parts")
     assert eh.rank(str(folder / "**" / "*.parquet")).votes == 300
+
+
+def test_what_other_programs_leave_is_passed_over_by_a_pattern_too(tmp_path: Path) -> None:
+    folder = parted(tmp_path / "battles", table(300))
+    (folder / "_temporary").mkdir()
+    for left in ("_part-9.parquet", "_temporary/part-9.parquet"):
+        table(40).write_parquet(folder / left)
+    assert eh.rank(str(folder / "*.parquet")).votes == 300
+    assert eh.rank(str(folder / "**" / "*.parquet")).votes == 300
+    assert eh.rank(str(folder / "_*.parquet")).votes == 40
+    assert eh.rank(str(folder / "_temporary" / "*.parquet")).votes == 40
+
+
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    folder = parted(tmp_path / "battles", table(300))
+    os.mkfifo(folder / "part-9.parquet")
+    assert "this is no file" in both_refuse(folder, tmp_path)
+    (folder / "part-9.parquet").unlink()
+    (folder / "part-0.parquet").rename(folder / os.fsdecode(b"part-\xff.parquet"))
+    assert "not UTF-8" in both_refuse(folder, tmp_path)
+
+
+def test_whole_numbers_that_fractions_do_not_tell_apart_are_refused(tmp_path: Path) -> None:
+    frame = table(300).with_columns(item=pl.lit(2**53) + pl.int_range(300) % 2)
+    folder = parted(tmp_path / "battles", frame)
+    assert eh.rank(folder).items == 2
+    last = folder / "part-4.parquet"
+    pl.read_parquet(last).with_columns(item=pl.lit(0.5)).write_parquet(last)
+    assert both_refuse(folder, tmp_path).startswith("battles/part-0.parquet: The column `item` holds whole numbers")
+
+
+def test_a_cell_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
+    folder = parted(tmp_path / "battles", table(300).with_columns(item=pl.lit(2**64 - 1, dtype=pl.UInt64)))
+    last = folder / "part-4.parquet"
+    pl.read_parquet(last).with_columns(item=pl.lit(-1)).write_parquet(last)
+    assert "\n" not in both_refuse(folder, tmp_path)
 
 
 def test_nothing_to_rank_is_said(tmp_path: Path) -> None:

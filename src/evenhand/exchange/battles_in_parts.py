@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -134,10 +134,12 @@ class _ItemNumbers:
             numbers = column.to_numpy()
             low, high = int(numbers.min()), int(numbers.max())
             if high - low < _WIDE * len(numbers):
-                place = (numbers.astype(np.int64) - low).astype(np.int32)
+                wide = numbers.astype(np.uint64 if numbers.dtype.kind == "u" else np.int64)
+                lowest = wide.dtype.type(low)
+                place = (wide - lowest).astype(np.int32)
                 distinct = np.flatnonzero(np.bincount(place))
                 code_of = np.zeros(high - low + 1, dtype=np.int32)
-                code_of[distinct] = self._named(distinct + low)
+                code_of[distinct] = self._named(distinct.astype(wide.dtype) + lowest)
                 codes = code_of.take(place)
             else:
                 distinct, place = np.unique(numbers, return_inverse=True)
@@ -145,7 +147,7 @@ class _ItemNumbers:
         self.many = max(self.many, int(codes.max(initial=-1)) + 1)
         return codes
 
-    def _named(self, distinct: "np.ndarray[tuple[int], np.dtype[np.int64]]") -> Codes:
+    def _named(self, distinct: "np.ndarray[tuple[int], np.dtype[np.integer[Any]]]") -> Codes:
         import polars as pl
 
         named = pl.Series(distinct).cast(pl.String).cast(self.kind)

@@ -161,6 +161,8 @@ def items_of(
         raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.", code=TYPE)
     _refuse_missing(table, column, f"There is no {what} in the column `{name}`; name one in every row.")
     if column.dtype != pl.String:
+        # numpy knows no whole numbers of 128 bits.
+        column = column.cast(pl.String) if str(column.dtype).endswith("128") else column
         return Labels(codes=coded(column), spaced=0)
     plain = column.str.strip_chars()
     return Labels(codes=coded(plain), spaced=int((plain != column).sum()))

@@ -5,6 +5,7 @@ import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 _PATTERN = frozenset("*?[")
 _PARQUET = ".parquet"
+_WHOLE_IN_FRACTIONS = 2**53
 _ONLY = "Parts of one table are Parquet files"
 
 
@@ -50,16 +52,29 @@ class _Part:
             found = scanned.select([pl.col(name).cast(kind) for name, kind in columns.items()]).collect()
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             self.refuse_changed()
-            raise ExchangeError(f"{self.path}: {quoted(columns)} cannot be read: {error}.", code=FORMAT) from error
+            why = str(error).partition("\n")[0]
+            raise ExchangeError(f"{self.path}: {quoted(columns)} cannot be read: {why}.", code=FORMAT) from error
         if found.height != rows:
             self.refuse_changed()
             raise ExchangeError(f"{self.path}: {rows:,} rows were expected, and {found.height:,} read.", code=FORMAT)
+        for name, kind in columns.items():
+            if kind == pl.Float64 and not self.schema[name].is_float() and _is_rounded(found.get_column(name)):
+                raise ExchangeError(
+                    f"{self.path}: The column `{name}` holds whole numbers here that are no longer told apart as the "
+                    "fractions of another part; write it in one type.",
+                    code=TYPE,
+                )
         return found
 
     def refuse_changed(self) -> None:
         """Raises ExchangeError where the file is not what it was when it was opened."""
         if _stamp(self.path) != self.stamp:
             raise ExchangeError(f"{self.path}: The file changed while it was read; rank it when it is whole.")
+
+
+def _is_rounded(fractions: "pl.Series") -> bool:
+    """Whether some are so large that several whole numbers become one."""
+    return bool((fractions.abs() >= _WHOLE_IN_FRACTIONS).any())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -200,7 +215,13 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _of_pattern(pattern: Path) -> list[Path]:
-    found = sorted(Path(one) for one in glob.glob(str(pattern), recursive=True))
+    # As with a `.`, a pattern means names that begin so only where it begins so itself.
+    meant = [part for part in pattern.parts if part.startswith("_")]
+    found = sorted(
+        path
+        for path in map(Path, glob.glob(str(pattern), recursive=True))
+        if all(any(fnmatch(part, one) for one in meant) for part in path.parts if part.startswith("_"))
+    )
     files = [one for one in found if not one.is_dir()]
     for one in found:
         if one.is_dir() and one.suffix == _PARQUET:
@@ -213,7 +234,13 @@ def _of_pattern(pattern: Path) -> list[Path]:
 def _opened(path: Path) -> _Part:
     import polars as pl
 
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise ExchangeError(f"{str(path)!r}: This name is not UTF-8; give the file another.", code=FORMAT) from None
     stamp = _stamp(path)
+    if stamp and not path.is_file():
+        raise ExchangeError(f"{path}: {_ONLY}, and this is no file; move it out of the way.", code=FORMAT)
     file = table_file(path)
     if file.kind != _PARQUET:
         raise ExchangeError(

@@ -118,7 +118,7 @@ class ModelSums:
 
     def add_alike(self, model: Codes, count: FloatArray, weight: FloatArray | float, worth: float) -> None:
         """Clusters of one row each: of a model so many of this weight, which won so much."""
-        n, models = self.n[model], len(self.n)
+        n, models = np.where(self.n > 0, self.n, 1.0)[model], len(self.n)
         each = np.broadcast_to(weight, count.shape)
         deviation = each * (worth - self.share[model]) / n * left_out(each / n)
         self.variance[:] += summed(model, count * deviation**2, models)
