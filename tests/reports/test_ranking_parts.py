@@ -331,6 +331,12 @@ def test_a_cell_that_cannot_be_read_is_told_in_one_line(tmp_path: Path) -> None:
     assert "\n" not in both_refuse(folder, tmp_path)
 
 
+def test_ratings_that_do_not_settle_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside others of a billion times their weight, rows may be lost in rounding, which is another on each machine."""
+    monkeypatch.setattr("evenhand.stats.ratings.bradley_terry.likelihood._ITERATIONS", 1)
+    assert "do not settle" in both_refuse(parted(tmp_path / "battles", table(300)), tmp_path)
+
+
 def test_nothing_to_rank_is_said(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert both_refuse(tmp_path / "empty", tmp_path).startswith("empty: The folder holds no part")

@@ -7,13 +7,13 @@ import numpy as np
 from evenhand.stats.intervals import LEVEL
 from evenhand.stats.ratings.bradley_terry.components import BoolArray, IntArray, davidson_is_finite, structure
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, by_model, spread_of
-from evenhand.stats.ratings.bradley_terry.likelihood import Ties, centred_inverse, fit, slopes_at
+from evenhand.stats.ratings.bradley_terry.likelihood import NoFiniteFit, Ties, centred_inverse, fit, slopes_at
 from evenhand.stats.ratings.bradley_terry.placement import core_models
 from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, sandwich_board
 from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors, unclustered_scores
 from evenhand.stats.ratings.bradley_terry.sandwich import clustered_scores
 from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
-from evenhand.stats.ratings.bradley_terry.solution import Solution, refuse_lost
+from evenhand.stats.ratings.bradley_terry.solution import UNSETTLED, Solution, WeightsTooFarApart, refuse_lost
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.row_parts import PairPlaces, RowsInParts
 from evenhand.stats.ratings.scale import Scale
@@ -52,11 +52,11 @@ def _solved(rows: RowsInParts, table: PairTable, ties: Ties) -> Solution:
     if found.above.any():
         inner = table.rows(found.group[table.first] == found.group[table.second])
     cells = cells_of(inner, rows)
-    fitted = fit(
-        inner,
-        gauge=found.group,
-        ties="davidson" if ties == "davidson" and davidson_is_finite(inner) else "half",
-    )
+    fitted_ties: Ties = "davidson" if ties == "davidson" and davidson_is_finite(inner) else "half"
+    try:
+        fitted = fit(inner, gauge=found.group, ties=fitted_ties)
+    except NoFiniteFit as error:
+        raise WeightsTooFarApart(UNSETTLED) from error
     solution = Solution(
         everything=cells,
         comparisons=cells,

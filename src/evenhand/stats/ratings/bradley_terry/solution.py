@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from evenhand.stats.ratings.bradley_terry.components import Structure, davidson_is_finite, structure
-from evenhand.stats.ratings.bradley_terry.likelihood import Fit, Ties, fit
+from evenhand.stats.ratings.bradley_terry.likelihood import Fit, NoFiniteFit, Ties, fit
 from evenhand.stats.ratings.comparisons import LIGHTEST, Comparisons
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.ratings.table import Grouped, PairTable, pair_table
@@ -40,7 +40,7 @@ def solve(
     the same comparisons.
 
     Raises NoFiniteFit only with covariates: whether they are told apart is not known beforehand. Raises ValueError
-    where a weight is lost beside another.
+    where a weight is lost beside others.
     """
     if comparisons.weight is not None and not comparisons.weight.all():
         counted = comparisons.weight > 0
@@ -55,7 +55,12 @@ def solve(
         comparisons = comparisons.rows(inside)
         grouped = pair_table(comparisons, None if covariates is None else covariates[inside])
     fitted_ties: Ties = "davidson" if ties == "davidson" and davidson_is_finite(grouped.table) else "half"
-    fitted = fit(grouped.table, gauge=found.group, ties=fitted_ties, near=near)
+    try:
+        fitted = fit(grouped.table, gauge=found.group, ties=fitted_ties, near=near)
+    except NoFiniteFit as error:
+        if covariates is not None:
+            raise
+        raise WeightsTooFarApart(UNSETTLED) from error
     return Solution(
         everything=everything,
         comparisons=comparisons,
@@ -66,6 +71,12 @@ def solve(
         ties_asked=ties,
         offset=None if known is None else known @ fitted.slopes,
     )
+
+
+UNSETTLED = (
+    "The ratings do not settle: beside the heavy rows the light ones that decide are lost in rounding. Leave the light "
+    "rows out, or weigh them more evenly."
+)
 
 
 class WeightsTooFarApart(ValueError):
