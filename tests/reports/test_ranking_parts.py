@@ -337,6 +337,20 @@ def test_ratings_that_do_not_settle_are_refused(tmp_path: Path, monkeypatch: pyt
     assert "do not settle" in both_refuse(parted(tmp_path / "battles", table(300)), tmp_path)
 
 
+def test_a_jury_and_people_beside_a_judge_take_parts_too(tmp_path: Path) -> None:
+    jury, judge = table(300, rater=raters), table(300, rater=["judge"] * 300)
+    people = judge.sample(120, seed=2).with_columns(rater=pl.lit("person"))
+    for name, frame in (("jury", jury), ("judge", judge), ("people", people)):
+        frame.write_parquet(tmp_path / f"{name}.parquet")
+        parted(tmp_path / name, frame)
+    by_majority = [
+        eh.rank(tmp_path / name, jury="majority", same_family=True).models for name in ("jury", "jury.parquet")
+    ]
+    assert by_majority[0] == by_majority[1]
+    whole = eh.rank(tmp_path / "judge.parquet", with_people=tmp_path / "people.parquet")
+    assert eh.rank(tmp_path / "judge", with_people=tmp_path / "people").models == whole.models
+
+
 def test_nothing_to_rank_is_said(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert both_refuse(tmp_path / "empty", tmp_path).startswith("empty: The folder holds no part")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from evenhand.benchmarks.data_error import TWICE
 from evenhand.exchange.battles.column_source import ColumnSource, open_columns
 from evenhand.exchange.battles.layout import BattleColumns, Layout
+from evenhand.exchange.battles.parts import is_parted, open_parts
 from evenhand.exchange.file_form import ModelNames, RaterKind, plain_id, raters_of_files
 from evenhand.exchange.judgements.preferences_file import PreferenceForm
 from evenhand.exchange.judgements.row import RATER_COLUMNS
@@ -42,7 +43,7 @@ def forms_of_files(paths: Sequence[Path], columns: BattleColumns) -> tuple[Battl
     """How each is read: without the columns that only others have, and with its own rater. Raises Misuse."""
     if len(paths) == 1 and not columns.rater_names:
         return (columns,)
-    tables = [open_columns(path, texts=()) for path in paths]
+    tables = [open_parts(path).whole() if is_parted(path) else open_columns(path, texts=()) for path in paths]
     forms: list[BattleColumns] = []
     for table in tables:
         asked = {field: getattr(columns, field) for field in _NAMED}

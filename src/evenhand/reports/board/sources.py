@@ -57,21 +57,30 @@ class SourceReading:
         return of_record(_recorded(source, cast("Choice | None", choice), soft=self.soft), self.seed)
 
     def _of_file(self, source: "_File") -> Evidence:
-        from evenhand.exchange.battles_file import joined_tables, read_battle_files, read_battles
         from evenhand.exchange.rater_choice import of_raters
-        from evenhand.reports.board.in_parts import part_note, table_in_parts
 
         columns = self.columns()
+        return of_file(of_raters(self._table(source, columns), columns.raters))
+
+    def _table(self, source: "_File", columns: "BattleColumns") -> "BattleTable":
+        from evenhand.exchange.battles.parts import is_parted
+        from evenhand.exchange.battles_file import joined_tables, read_battle_files
+
+        paths = _paths(source) if isinstance(source, str | Path | list | tuple) else []
+        if paths and not any(map(is_parted, paths)):
+            return joined_tables(read_battle_files(paths, columns=columns, repeats=self.repeats))
+        return self._one_table(source, columns)
+
+    def _one_table(self, source: "_File", columns: "BattleColumns") -> "BattleTable":
+        from evenhand.exchange.battles_file import read_battles
+        from evenhand.reports.board.in_parts import part_note, table_in_parts
+
         parts = table_in_parts(source)
-        if parts is not None:
-            table = read_battles(parts.whole(), columns=columns, repeats=self.repeats)
-            parts.refuse_changed()
-            table = replace(table, notes=(part_note(parts), *table.notes))
-        elif isinstance(source, str | Path | list | tuple):
-            table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
-        else:
-            table = read_battles(source, columns=columns, repeats=self.repeats)
-        return of_file(of_raters(table, columns.raters))
+        if parts is None:
+            return read_battles(source, columns=columns, repeats=self.repeats)
+        table = read_battles(parts.whole(), columns=columns, repeats=self.repeats)
+        parts.refuse_changed()
+        return replace(table, notes=(part_note(parts), *table.notes))
 
     def with_people(self, source: Verdicts, people: "Verdicts | bool") -> Evidence:
         """The judge's, with people's beside them. Raises RankError where it is not told who is who."""
@@ -103,7 +112,6 @@ class SourceReading:
 
     def jury(self, source: Verdicts, people: "Verdicts | bool") -> Evidence:
         """Of several judges, with people's verdicts beside them where there are any. Raises RankError, MixedError."""
-        from evenhand.exchange.battles_file import joined_tables, read_battle_files, read_battles
         from evenhand.exchange.rater_choice import MODELS, PEOPLE, of_raters
 
         if not (_is_file(source) or _is_frame(source)):
@@ -111,10 +119,7 @@ class SourceReading:
         if people is not False:
             return self.with_people(source, people)
         columns = self.columns()
-        if isinstance(source, str | Path | list | tuple):
-            table = joined_tables(read_battle_files(_paths(source), columns=columns, repeats=self.repeats))
-        else:
-            table = read_battles(source, columns=columns, repeats=self.repeats)
+        table = self._table(cast("_File", source), columns)
         told = set(table.kinds.values()) == {"human", "model"}
         judges = of_file(of_raters(table, columns.raters or ((MODELS,) if told else ())))
         return replace(judges, people=of_file(of_raters(table, (PEOPLE,)))) if told else judges
@@ -154,7 +159,7 @@ class SourceReading:
     def _tables(self, source: Verdicts, people: Verdicts) -> "tuple[BattleTable, BattleTable]":
         """The judge's, and people's. Raises RankError where one holds the other's."""
         from evenhand.exchange.battle_completing import forms_of_files
-        from evenhand.exchange.battles_file import joined_tables, read_battles
+        from evenhand.exchange.battles_file import joined_tables
         from evenhand.exchange.rater_choice import PEOPLE, of_raters
 
         columns = self.columns()
@@ -164,9 +169,7 @@ class SourceReading:
 
         def read(side: "Sequence[Path | Frame]", *, drawn: bool) -> "BattleTable":
             of = [(one, forms[one] if isinstance(one, Path) else columns) for one in side]
-            return joined_tables(
-                [read_battles(one, columns=replace(form, drawn=drawn), repeats=self.repeats) for one, form in of]
-            )
+            return joined_tables([self._one_table(one, replace(form, drawn=drawn)) for one, form in of])
 
         judge, others = read(sides[0], drawn=False), read(sides[1], drawn=True)
         _refuse_people(judge, columns.raters)
