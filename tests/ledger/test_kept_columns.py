@@ -376,6 +376,38 @@ def test_a_list_that_is_gone_or_was_not_yet_written(
     assert not caplog.messages
 
 
+@pytest.mark.parametrize("file", ["columns.json", "*.columns"])
+def test_files_that_somebody_else_may_have_written_are_not_read(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path, file: str
+) -> None:
+    (path,) = kept_in(tmp_path).glob(file)
+    path.chmod(0o620)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert "another user's" in caplog.messages[0]
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert len(caplog.messages) == 1, "what was made anew is this user's alone"
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_files_of_another_user_are_not_read(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    for path in (kept_in(tmp_path), *kept_in(tmp_path).iterdir()):
+        os.chown(path, 65534, 65534)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert "another user's" in caplog.messages[0]
+
+
+@pytest.mark.parametrize("body", [b"[]", b"{}", b'{"version":3}', None])
+def test_a_list_of_another_form_is_damaged(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path, body: bytes | None
+) -> None:
+    path = kept_in(tmp_path) / "columns.json"
+    said = json.loads(path.read_bytes().split(b"\n", 1)[1])
+    body = body or json.dumps({**said, "parts": []}).encode()
+    path.write_bytes(hashlib.sha256(body).hexdigest().encode() + b"\n" + body)
+    assert agree(full, (STUDIES[0].key,)) == MANY
+    assert "damaged" in caplog.messages[0]
+
+
 def test_columns_of_another_version(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
     path = kept_in(tmp_path) / "columns.json"
     said = json.loads(path.read_bytes().split(b"\n", 1)[1])

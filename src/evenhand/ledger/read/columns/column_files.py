@@ -1,9 +1,10 @@
 """Columns in a file: each in as few bytes as its numbers take; the trials' keys come last, and are read when wanted."""
 
 import hashlib
+import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +14,7 @@ from evenhand.ledger.read.columns.record_columns import LISTS, NUMBERS, Columns,
 from evenhand.ledger.read.columns.trial_keys import Keys
 
 _KEY_BYTES = 16
+_OTHERS_MAY_WRITE = 0o022
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,11 +101,19 @@ def _keys_of(path: Path, front: int, trials: int, digest: str) -> Keys:
     return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, 2)
 
 
+def read_own(file: BinaryIO, begin: int = 0, length: int = -1) -> tuple[int, bytes]:
+    """How large the file is, and a part of it. Raises Unfit where somebody else could have written it: its digests
+    take no secret."""
+    told = os.fstat(file.fileno())
+    if told.st_uid != os.geteuid() or told.st_mode & _OTHERS_MAY_WRITE:
+        raise Unfit("could be another user's")
+    file.seek(begin)
+    return told.st_size, file.read(length)
+
+
 def _read(path: Path, begin: int, length: int) -> tuple[int, bytes]:
-    """How large the file is, and a part of it."""
     try:
         with path.open("rb") as file:
-            file.seek(begin)
-            return path.stat().st_size, file.read(length)
+            return read_own(file, begin, length)
     except OSError as error:
         raise Unfit(f"lack a file ({error.strerror})") from None

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, func, select
 from evenhand.files.private_files import write_whole
 from evenhand.files.whole import sweep
 from evenhand.ledger.read.answers import choices_made, chosen_after, ever_chosen, standing_in
-from evenhand.ledger.read.columns.column_files import opened, packed
+from evenhand.ledger.read.columns.column_files import opened, packed, read_own
 from evenhand.ledger.read.columns.new_columns import number_of, since
 from evenhand.ledger.read.columns.record_columns import Columns, Unfit, names_there
 from evenhand.ledger.store import links as chain
@@ -100,7 +100,8 @@ class _Kept:
     def read(self, connection: Connection) -> Columns:
         """Raises Unfit, without a word where nothing is kept."""
         try:
-            stored = (self.folder / _LIST).read_bytes()
+            with (self.folder / _LIST).open("rb") as file:
+                stored = read_own(file)[1]
         except FileNotFoundError:
             raise Unfit from None
         except OSError as error:
@@ -112,6 +113,12 @@ class _Kept:
             said = orjson.loads(body)
         except ValueError:
             raise Unfit("are damaged") from None
+        try:
+            return self._read_listed(said, connection)
+        except (KeyError, IndexError, TypeError, ValueError):
+            raise Unfit("are damaged") from None
+
+    def _read_listed(self, said: Any, connection: Connection) -> Columns:
         if said["version"] != _VERSION:
             raise Unfit(f"are of another version ({said['version']})")
         if said["root"] != self._root:
