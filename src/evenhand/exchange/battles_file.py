@@ -428,7 +428,7 @@ def _showings(battles: PeerBattles, models: Sequence[str]) -> Comparisons:
 def _item_name(table: ColumnSource, column: str | None, items: Labels | None, code: int) -> str:
     if column is None or items is None:
         return str(code)
-    return str(table.take(column)[int((items.codes == code).argmax())])
+    return str(table.take(column)[int((items.codes == code).argmax())]).strip()
 
 
 def _item_names(table: ColumnSource, column: str | None, items: Labels | None) -> dict[int, str]:
