@@ -10,22 +10,25 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from sqlalchemy import func, select
+from sqlalchemy import Connection, func, select
 
 from evenhand.domain.identity import Json, draw
 from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.answers import response_models, standing_responses, word_counts
+from evenhand.ledger.read.columns import new_columns
 from evenhand.ledger.read.columns.kept_columns import columns_of
+from evenhand.ledger.read.columns.new_columns import Speech, speech_of
 from evenhand.ledger.read.scan import Scan, scan
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
-from tests.database import by_hand, url_in
+from tests.database import by_hand, ledger_in, url_in
 from tests.examples import examples
 from tests.ledger.column_reader import READER, digest, rows, words
 from tests.ledger.test_columns_of_the_record import (
@@ -316,29 +319,45 @@ def test_trials_of_one_response_and_of_three_among_pairs(full: Ledger, tmp_path:
     assert agree(full, (STUDIES[1].key,)) == 3
 
 
-@pytest.mark.sqlite("rows are altered by hand as only SQLite allows")
+ALTERED = (
+    "UPDATE judgements SET at = seq / 3.0",
+    "UPDATE judgements SET at = seq / 3.0 WHERE seq > 800",
+    """UPDATE judgements SET notes = '{"soft":0.25,"forced":true}' WHERE seq IN (3, 900)""",
+    "UPDATE judgements SET verdict = NULL, reason = 'timeout' WHERE seq % 7 = 0",
+    "UPDATE judgements SET verdict = NULL, reason = 'time\nout' WHERE seq = 40",
+    "UPDATE judgements SET seq = seq + 700 WHERE seq > 530",
+    "UPDATE judgements SET seq = seq + 30000 WHERE seq > 700",
+    "UPDATE trials SET rater = 'another' WHERE replicate % 5 = 0",
+    "UPDATE trials SET condition = 'another', replicate = 7 WHERE replicate > 300",
+    "UPDATE trials SET item = upper(substr(item, 1, 63)) WHERE replicate = 3",
+)
+"""By hand, on any database; PostgreSQL puts what is altered behind all else."""
+BY_ROWS = (
+    "UPDATE trials SET rowid = rowid + 700 WHERE rowid > 530",
+    "UPDATE trials SET rowid = 5000 - rowid",
+    "UPDATE trials SET rowid = rowid + 30000 WHERE rowid % 3 = 0",
+)
+
+
 @pytest.mark.parametrize(
     "altered",
     [
         (),
-        ("UPDATE judgements SET at = seq / 3.0",),
-        ("UPDATE judgements SET at = seq / 3.0 WHERE seq > 800",),
-        ("""UPDATE judgements SET notes = '{"soft":0.25,"forced":true}' WHERE seq IN (3, 900)""",),
-        ("UPDATE judgements SET verdict = NULL, reason = 'timeout' WHERE seq % 7 = 0",),
-        ("UPDATE judgements SET verdict = NULL, reason = 'time' || char(10) || 'out' WHERE seq = 40",),
-        ("UPDATE judgements SET seq = seq + 700 WHERE seq > 530",),
-        ("UPDATE trials SET rowid = rowid + 700 WHERE rowid > 530",),
-        ("UPDATE judgements SET seq = seq + 30000 WHERE seq > 700",),
-        ("UPDATE trials SET rowid = 5000 - rowid",),
-        ("UPDATE trials SET rowid = rowid + 30000 WHERE rowid % 3 = 0",),
-        ("UPDATE trials SET rater = rater || 'x', attempt = 1 WHERE rowid % 5 = 0",),
-        ("UPDATE trials SET condition = 'another', replicate = 7 WHERE rowid > 1000",),
-        ("UPDATE trials SET item = upper(substr(item, 1, 63)) WHERE rowid = 9",),
+        *((one,) for one in ALTERED),
+        *(pytest.param((one,), marks=pytest.mark.sqlite("only SQLite lets rows be numbered")) for one in BY_ROWS),
     ],
     ids=str,
-)  # fmt: skip
-def test_all_that_is_on_record_is_read_at_once(full: Ledger, tmp_path: Path, altered: tuple[str, ...]) -> None:
+)
+def test_all_that_is_on_record_is_read_at_once(
+    full: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, altered: tuple[str, ...]
+) -> None:
     """Whatever differs from row to row, and wherever rows are."""
+
+    def in_short_texts(connection: Connection) -> Speech | None:
+        speech = speech_of(connection)
+        return None if speech is None else replace(speech, at_once=300, trials_at_once=300 if speech.in_turn else 7)
+
+    monkeypatch.setattr(new_columns, "speech_of", in_short_texts)
     write(full, MANY, end := 1100)
     with by_hand(tmp_path) as hand:
         for change in ("UPDATE judgements SET notes = '{}', at = 0.1", *altered):
@@ -349,6 +368,23 @@ def test_all_that_is_on_record_is_read_at_once(full: Ledger, tmp_path: Path, alt
     found = rows(kept.of_studies((STUDIES[0].key,)))
     assert len(found) == end
     assert found == rows(scan(full, (STUDIES[0].key,), soft=True))
+
+
+def test_judgements_that_are_alike_are_read_as_one_text(
+    full: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def row_by_row(*_: object) -> NoReturn:
+        raise AssertionError("It was read row by row.")
+
+    with by_hand(tmp_path) as hand:
+        hand.execute("UPDATE judgements SET notes = '{}'")
+        hand.execute("UPDATE trials SET replicate = 0")
+    shutil.rmtree(kept_in(tmp_path))
+    monkeypatch.setattr(new_columns, "_judged_one_by_one", row_by_row)
+    monkeypatch.setattr(new_columns, "_row_by_row", row_by_row)
+    kept = columns_of(full, (STUDIES[0].key,), fewest=0)
+    assert kept is not None
+    assert rows(kept.of_studies((STUDIES[0].key,))) == rows(scan(full, (STUDIES[0].key,), soft=True))
 
 
 def test_judgements_of_writers_who_commit_side_by_side(full: Ledger, tmp_path: Path) -> None:
@@ -417,9 +453,8 @@ def test_columns_of_another_version(full: Ledger, caplog: pytest.LogCaptureFixtu
     assert "another version" in caplog.messages[0]
 
 
-@pytest.mark.sqlite("the other ledger is a file")
 def test_columns_of_another_ledger(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
-    with Ledger(f"sqlite:///{tmp_path}/other/ledger.db") as other:
+    with ledger_in(tmp_path / "other") as other:
         other.register_benchmark(BENCHMARK)
         other.add_responses(list(ANSWERS.values()))
         other.register_study(STUDIES[0], rater=JUDGE, condition=CONDITION, wanted=0)

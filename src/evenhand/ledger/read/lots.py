@@ -33,7 +33,7 @@ def lots_of(
         for code in np.flatnonzero(np.bincount(item)).tolist()
     }
     named = {
-        both: f"{model[both // number]},{model[both % number]}]".encode("ascii") for both in np.unique(pair).tolist()
+        both: f"{model[both // number]},{model[both % number]}]".encode("ascii") for both in _there(pair, number**2)
     }
     drawn = np.empty(len(at), dtype=np.uint64)
     for begin in range(0, len(at), _AT_ONCE):
@@ -41,3 +41,9 @@ def lots_of(
         lists = map(add, map(begun.__getitem__, item[some].tolist()), map(named.__getitem__, pair[some].tolist()))
         drawn[begin : begin + _AT_ONCE] = np.frombuffer(canonical_draws(lists), dtype=">u8")
     return drawn[battle]
+
+
+def _there(codes: npt.NDArray[np.int64], limit: int) -> list[int]:
+    """Those that occur, all below the limit."""
+    some = np.flatnonzero(np.bincount(codes)) if limit <= len(codes) else np.unique(codes)
+    return some.tolist()

@@ -1,6 +1,7 @@
 """Columns of what the record holds beyond those that are known."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -31,10 +32,6 @@ from evenhand.stats.ratings.codes import Codes
 
 _FEW = 20_000
 """Trials whose links are looked up one by one."""
-_AT_ONCE = 500
-"""Rows of which SQLite makes one text: a longer one takes it several times as long, as it grows by being copied."""
-_TEXTS = 20
-"""Such texts that are told apart together."""
 _DIGEST, _A_PAIR = 64, 136
 """Letters of a digest, and of a stored list of two."""
 Letters: TypeAlias = npt.NDArray[np.uint8]
@@ -71,7 +68,7 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
         return None
     keys = new.pop("on")
     new["trial"], first = numbered(before.keys, keys)
-    own = keys[first]
+    own = keys if len(first) == len(keys) else keys[first]
     new |= _trials(connection, own, asked, names)
     new |= _answers(connection, new["item"], names)
     new["lot"] = _lots(new, np.concatenate([before.numbers["model"], new["model"]]), names)
@@ -102,12 +99,76 @@ _JUDGED: Select[*tuple[Any, ...]] = select(
     schema.judgements.c.notes,
     schema.judgements.c.trial,
 )
-_BETWEEN = "FROM judgements WHERE seq > ? AND seq <= ?"
-_TOLD_NOTHING = f"""
-SELECT count(*), sum(notes = '{{}}'), min(at), max(at), group_concat(seq),
-group_concat(coalesce(verdict, reason), '\n'), group_concat(trial) {_BETWEEN}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Speech:
+    """How a database is asked for hundreds of a column's rows as one text: a million rows of texts take Python thrice
+    as long."""
+
+    ask: Callable[[str, Sequence[Any]], Any]
+    """Its driver's cursor."""
+    words: Mapping[str, str]
+    """What it writes in the place of a word of the statements here."""
+    at_once: int
+    """Judgements of which it makes one text."""
+    texts: int
+    """Such texts that are told apart together."""
+    trials_there: str
+    """Before the first place of a trial, and the last."""
+    place: Callable[[int], Any]
+    trials_at_once: int
+    """Places of which it makes one text."""
+    in_turn: bool
+    """Whether trials come in the order of their places, whatever is asked of them."""
+
+    def rows(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        return self.ask(statement.format_map(self.words), values).fetchall()
+
+    def trials(self, statement: str, begin: int, end: int) -> list[tuple[Any, ...]]:
+        return self.rows(statement, self.place(begin), self.place(end))
+
+
+def speech_of(connection: Connection) -> Speech | None:
+    """None where it knows no places of rows."""
+    if (driver := driver_of(connection)) is not None:
+        return Speech(
+            ask=driver.execute,
+            words={"mark": "?", "texts": "group_concat", "bytes": "", "place": "rowid", "judged": _ON_RECORD},
+            at_once=500,  # a longer text takes several times as long, as it grows by being copied
+            texts=20,
+            trials_there="SELECT coalesce(min(rowid), 1) - 1, coalesce(max(rowid), 0) FROM trials",
+            place=int,
+            trials_at_once=500,
+            in_turn=True,
+        )
+    version: Any = connection.dialect.server_version_info or (0,)
+    if connection.dialect.name != "postgresql" or version[0] < _FINDS_PLACES:
+        return None
+    return Speech(
+        # Not the driver itself, whose faults no ledger explains.
+        ask=lambda statement, values: connection.exec_driver_sql(statement, tuple(values)).cursor,
+        words={"mark": "%s", "texts": "string_agg", "bytes": ' COLLATE "C"', "place": "ctid", "judged": _IN_ORDER},
+        at_once=10_000,
+        texts=1,
+        trials_there="SELECT 0, pg_relation_size('trials') / CAST(current_setting('block_size') AS integer)",
+        place="({},0)".format,
+        trials_at_once=500,  # pages, of some twenty rows each
+        in_turn=False,
+    )
+
+
+_FINDS_PLACES = 14
+"""The first version of PostgreSQL that reads the rows of some pages without looking through all."""
+_ON_RECORD = "judgements WHERE seq > ? AND seq <= ?"
+_IN_ORDER = "(SELECT * FROM judgements WHERE seq > %s AND seq <= %s ORDER BY seq) AS judged"
+_BETWEEN = "FROM judgements WHERE seq > {mark} AND seq <= {mark} ORDER BY seq"
+_THERE = "SELECT coalesce(min(seq), 1) - 1, coalesce(max(seq), 0) FROM judgements"
+_TOLD_NOTHING = """
+SELECT count(*), count(CASE WHEN notes = '{{}}' THEN 1 END), min(at), max(at), {texts}(CAST(seq AS text), ','),
+{texts}(coalesce(verdict, reason), '\n'), {texts}(trial, ',') FROM {judged}
 """
-_WHEN = f"SELECT at {_BETWEEN} ORDER BY seq"
+_WHEN = f"SELECT at {_BETWEEN}"
 _EACH_JUDGED = f"SELECT seq, at, coalesce(verdict, reason), notes, trial {_BETWEEN}"
 
 
@@ -116,8 +177,8 @@ def _judged_after(
 ) -> tuple[dict[str, npt.NDArray[Any]], list[str] | None]:
     """Each judgement after this number, and the keys of their trials where they are few."""
     parts = [no_rows("seq", "at", "ending", "note", "soft") | {"on": no_keys()}]
-    if not last and (driver := driver_of(connection)) is not None:
-        return joined([*parts, *_judged_together(driver, names)]), None
+    if not last and (speech := speech_of(connection)) is not None:
+        return joined([*parts, *_judged_together(speech, names)]), None
     asked: list[str] | None = []
     for some in fetched(connection, _JUDGED.where(schema.judgements.c.seq > last)):
         parts.append(_judged_one_by_one(some, names))
@@ -140,24 +201,24 @@ def _judged_one_by_one(rows: Sequence[tuple[Any, ...]], names: Names) -> dict[st
     }
 
 
-def _judged_together(driver: Any, names: Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
-    """All judgements, by SQLite, as trials are read."""
-    first, last = driver.execute("SELECT coalesce(min(seq), 1), coalesce(max(seq), 0) FROM judgements").fetchone()
-    for begin in range(first - 1, last, _AT_ONCE * _TEXTS):
-        between = (begin, begin + _AT_ONCE * _TEXTS)
-        ends = range(begin, min(begin + _AT_ONCE * _TEXTS, last), _AT_ONCE)
-        some = [driver.execute(_TOLD_NOTHING, (after, after + _AT_ONCE)).fetchone() for after in ends]
+def _judged_together(speech: Speech, names: Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
+    """All judgements, as trials are read."""
+    ((first, last),) = speech.rows(_THERE)
+    for begin in range(first, last, speech.at_once * speech.texts):
+        between = (begin, begin + speech.at_once * speech.texts)
+        ends = range(begin, min(between[1], last), speech.at_once)
+        some = [row for after in ends for row in speech.rows(_TOLD_NOTHING, after, after + speech.at_once)]
         numbers, untold, earliest, latest, seq, ending, key = zip(*some, strict=True)
         number = sum(numbers)
         if not number:
             continue
         keys = _even(key, number, _DIGEST)
         endings = "\n".join(filter(None, ending)).split("\n")
-        if keys is None or len(endings) != number or sum(filter(None, untold)) != number:
-            yield _judged_one_by_one(driver.execute(_EACH_JUDGED, between).fetchall(), names)
+        if keys is None or len(endings) != number or sum(untold) != number:
+            yield _judged_one_by_one(speech.rows(_EACH_JUDGED, *between), names)
             continue
         times = {*earliest, *latest} - {None}
-        at = [(one,) for one in times] if len(times) == 1 else driver.execute(_WHEN, between).fetchall()
+        at = [(one,) for one in times] if len(times) == 1 else speech.rows(_WHEN, *between)
         yield {
             "seq": np.fromstring(",".join(filter(None, seq)), dtype=np.int64, sep=","),
             "at": np.broadcast_to(np.array(at, dtype=np.float64).ravel(), number),
@@ -181,8 +242,8 @@ def _trials(
     if asked is not None:
         queries = [select(table).where(table.c.key.in_(some)) for some in chunks(sorted({*asked}))]
         parts = [_row_by_row(rows, names) for one in queries for rows in fetched(connection, one)]
-    elif (driver := driver_of(connection)) is not None:
-        parts = list(_side_by_side(driver, names))
+    elif (speech := speech_of(connection)) is not None:
+        parts = list(_side_by_side(speech, names))
     else:
         parts = [_row_by_row(rows, names) for rows in fetched(connection, select(table))]
     found = joined([{"key": no_keys(), **no_rows(*OF_TRIALS)}, *parts])
@@ -212,34 +273,35 @@ def _row_by_row(rows: Sequence[tuple[Any, ...]], names: Names) -> dict[str, npt.
     }
 
 
-_PAIRS = """
-SELECT count(*), group_concat(key), group_concat(item), group_concat(responses), min(rater), max(rater), min(condition),
-max(condition), min(replicate), max(replicate), min(attempt), max(attempt) FROM trials WHERE rowid > ? AND rowid <= ?
+_AT = "FROM trials WHERE {place} > {mark} AND {place} <= {mark}"
+_PAIRS = f"""
+SELECT count(*), {{texts}}(key, ','), {{texts}}(item, ','), {{texts}}(responses, ','), min(rater{{bytes}}),
+max(rater{{bytes}}), min(condition{{bytes}}), max(condition{{bytes}}), min(replicate), max(replicate), min(attempt),
+max(attempt) {_AT}
 """
-_OF_EACH = "SELECT rater, condition, replicate, attempt FROM trials WHERE rowid > ? AND rowid <= ? ORDER BY rowid"
-_EACH = "SELECT key, item, responses, rater, condition, replicate, attempt FROM trials WHERE rowid > ? AND rowid <= ?"
-_THERE = "SELECT coalesce(min(rowid), 1), coalesce(max(rowid), 0) FROM trials"
+_OF_EACH = f"SELECT rater, condition, replicate, attempt {_AT} ORDER BY {{place}}"
+_EACH = f"SELECT key, item, responses, rater, condition, replicate, attempt {_AT}"
 
 
-def _side_by_side(driver: Any, names: Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
-    """All trials, by SQLite: hundreds of a column as one text, as a million rows of texts take Python thrice as long.
-    Where not all of them are pairs, row by row."""
-    first, last = driver.execute(_THERE).fetchone()
-    for begin in range(first - 1, last, _AT_ONCE * _TEXTS):
-        ends = range(begin, min(begin + _AT_ONCE * _TEXTS, last), _AT_ONCE)
-        some = [driver.execute(_PAIRS, (after, after + _AT_ONCE)).fetchone() for after in ends]
+def _side_by_side(speech: Speech, names: Names) -> Iterator[dict[str, npt.NDArray[Any]]]:
+    """All trials. Where not all of them are pairs, row by row."""
+    ((first, last),) = speech.rows(speech.trials_there)
+    for begin in range(first, last, speech.trials_at_once * speech.texts):
+        end = begin + speech.trials_at_once * speech.texts
+        ends = range(begin, min(end, last), speech.trials_at_once)
+        some = [row for after in ends for row in speech.trials(_PAIRS, after, after + speech.trials_at_once)]
         numbers, keys, items, shown, *of_each = zip(*some, strict=True)
         number = sum(numbers)
         if not number:
             continue
-        between = (begin, begin + _AT_ONCE * _TEXTS)
         key, item, pairs = _even(keys, number, _DIGEST), _even(items, number, _DIGEST), _even(shown, number, _A_PAIR)
-        if key is None or item is None or pairs is None or not _are_pairs(pairs):
-            yield _row_by_row(driver.execute(_EACH, between).fetchall(), names)
-            continue
         lowest, highest = ({*zip(*of_each[at::2], strict=True)} - {(None,) * 4} for at in (0, 1))
         alike = lowest == highest and len(lowest) == 1
-        each = [*lowest] if alike else driver.execute(_OF_EACH, between).fetchall()
+        told_apart = alike or speech.in_turn
+        if key is None or item is None or pairs is None or not told_apart or not _are_pairs(pairs):
+            yield _row_by_row(speech.trials(_EACH, begin, end), names)
+            continue
+        each = [*lowest] if alike else speech.trials(_OF_EACH, begin, end)
         rater, condition, replicate, attempt = zip(*each, strict=True)
         yield {
             "key": keys_in(key),

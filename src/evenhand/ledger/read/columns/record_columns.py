@@ -97,8 +97,13 @@ class Columns:
         studies, keys = zip(*rows, strict=True)
         study, trial = names.codes("link_study", studies), numbered(self.keys, keys_of(keys))[0]
         number = len(self.numbers["item"])
-        link, known = study.astype(np.int64) * number + trial, self.numbers["link_study"].astype(np.int64) * number
-        new = (trial < number) & ~np.isin(link, known + self.numbers["link_trial"])
+        judged = trial < number
+        study, trial = study[judged], trial[judged]
+        asked = np.zeros(number, dtype=np.bool_)
+        asked[trial] = True
+        near = asked[self.numbers["link_trial"]]  # of a million links only those few are brought in order
+        of, on = (self.numbers[name][near].astype(np.int64) for name in ("link_study", "link_trial"))
+        new = ~np.isin(study.astype(np.int64) * number + trial, of * number + on)
         return study[new], trial[new]
 
     def unlinked(self, study: str, names: "Names") -> tuple[Codes, Codes]:
@@ -220,7 +225,9 @@ def no_rows(*names: str) -> dict[str, npt.NDArray[Any]]:
 
 
 def _one_after_other(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
-    first, *others = parts
+    first, *others = [part for part in parts if len(part)] or parts[:1]
+    if not others:
+        return first
     if is_constant(first) and all(
         np.array_equal(one, np.broadcast_to(first[0], len(one)), equal_nan=True) for one in others
     ):

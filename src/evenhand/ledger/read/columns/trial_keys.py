@@ -48,6 +48,8 @@ def keys_in(letters: npt.NDArray[np.uint8]) -> Keys:
 def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
     """Of each of the new ones its place among the known ones and those that come after them, each once; and which of
     the new come so."""
+    if not len(known) and _differ_at_once(new):
+        return np.arange(len(new), dtype=np.int32), np.arange(len(new))
     near = np.arange(len(known))
     if len(new) < len(known) / 8:  # else it costs more to look for them than to sort all
         ends = np.zeros(_ENDS, dtype=np.bool_)
@@ -69,6 +71,12 @@ def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
     code = np.empty(len(every), dtype=np.int32)
     code[order] = number[np.cumsum(begins) - 1]
     return code[len(near) :], fresh - len(near)
+
+
+def _differ_at_once(keys: Keys) -> bool:
+    """Whether the first halves tell all apart."""
+    halves = np.sort(keys[:, 0])
+    return bool((halves[1:] != halves[:-1]).all())
 
 
 def _as_before(keys: Keys) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
