@@ -93,19 +93,19 @@ def name_new(made: Path, path: Path) -> None:
         made.unlink()
 
 
-def write_whole(path: Path, data: bytes, *, within: Path) -> None:
+def write_whole(path: Path, *data: bytes | memoryview, within: Path) -> None:
     """All of the file or none of it, even when the plug is pulled or another process writes the same. Raises WayOut."""
     stay_within(path, within)
     make_folder(path.parent)
-    write_named(path, data)
+    write_named(path, *data)
     make_durable(path.parent)
 
 
-def write_named(path: Path, data: bytes) -> None:
+def write_named(path: Path, *data: bytes | memoryview) -> None:
     """All of the file or none of it, in a folder that is there and to which no link leads; its name is durable when its
     folder is made so."""
     with appearing(path, rights=FILE) as file:
-        file.write(data)
+        file.writelines(data)
 
 
 def copy(source: Path, target: Path, *, within: Path) -> None:

@@ -9,6 +9,7 @@ from sqlalchemy import Connection, func, select
 
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import Integers
+from evenhand.stats.ratings.codes import all_differ
 
 
 class TrialOutcome(NamedTuple):
@@ -44,13 +45,15 @@ class TrialOutcomes:
     @property
     def contested(self) -> npt.NDArray[np.bool_]:
         """The rows of a trial that has several."""
+        if all_differ(self.place):
+            return np.zeros(len(self.place), dtype=np.bool_)
         return np.bincount(self.place)[self.place] > 1
 
-    def counting(self) -> npt.NDArray[np.intp]:
-        """The row that counts of each place, in the order of the record."""
+    def counting(self) -> npt.NDArray[np.intp] | slice:
+        """The row that counts of each place, in the order of the record; all as a slice."""
         contested = self.contested
         if not contested.any():
-            return np.arange(len(contested))
+            return slice(None)
         best: dict[int, tuple[int, TrialOutcome]] = {}
         rows = np.flatnonzero(contested)
         for row, place, *ended in zip(

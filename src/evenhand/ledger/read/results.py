@@ -20,9 +20,9 @@ from evenhand.ledger.read.counting import TrialOutcomes
 from evenhand.ledger.read.lots import Lots
 from evenhand.ledger.read.scan import Judgements, Scan, Trials, scan
 from evenhand.ledger.store import rows, schema
-from evenhand.ledger.store.columns import Coded, joint, of_codes, taken
+from evenhand.ledger.store.columns import Coded, is_constant, joint, of_codes, taken
 from evenhand.ledger.store.record import Ledger, chunks
-from evenhand.stats.ratings.codes import Codes, first_rows
+from evenhand.stats.ratings.codes import Codes, all_differ, first_rows
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 Holds: TypeAlias = Callable[[Verdict | NoVerdict], bool]
@@ -129,6 +129,8 @@ class Results:
 
     def remarked(self) -> dict[Remark, int]:
         """How many rows have each remark, in the order in which rows bring them up."""
+        if is_constant(self.remark):
+            return {self.remarks[self.remark[0]]: len(self)}
         codes, first, counts = np.unique(self.remark, return_index=True, return_counts=True)
         found: dict[Remark, int] = {}
         for at in np.argsort(first).tolist():
@@ -153,12 +155,14 @@ class Results:
         """`kept`: a mask, or indices in the order wanted."""
         if kept.dtype == np.bool_ and kept.all():
             return self
-        columns = ("seq", "said", "at", "first", "second", "pair", "showing", "replicate", "attempt", "ending",
+        columns = ("seq", "at", "first", "second", "pair", "showing", "replicate", "attempt", "ending",
             "remark", "longer", "stands", "weight")  # fmt: skip
         coded = ("item", "rater", "condition")
+        cut = {name: taken(getattr(self, name), kept) for name in columns}
         return replace(
             self,
-            **{name: taken(getattr(self, name), kept) for name in columns},
+            **cut,
+            said=cut["seq"] if self.said is self.seq else self.said[kept],
             **{name: getattr(self, name).rows(kept) for name in coded},
             soft=None if self.soft is None else taken(self.soft, kept),
             lot=None if self.lot is None else self.lot[kept],
@@ -185,13 +189,14 @@ def results_of(
     ended = outcomes(judgements, endings, place=place, attempt=trials.attempt)
     said, otherwise = _said(_with_attempts_elsewhere(ledger, read, ended, place))
     # Rows as they are need no copy: of ten million each column has a hundred megabytes.
-    counting = _all_or(ended.counting(), len(judgements.seq))
+    counting = ended.counting()
+    del ended
     trial = _all_or(judgements.trial[counting], len(trials))
     models = _models(ledger, read)
     number = len(seq := judgements.seq[counting])
     return Results(
         seq=seq,
-        said=said[counting],
+        said=seq if said is judgements.seq else said[counting],
         otherwise=otherwise,
         at=taken(judgements.at, counting),
         item=trials.item.rows(trial),
@@ -309,13 +314,19 @@ def _with_attempts_elsewhere(ledger: Ledger, read: Scan, ended: TrialOutcomes, p
     code_of = {stored: code for code, stored in enumerate(judgements.ending.names)}
     found = [] if read.whole else list(_attempts_elsewhere(ledger, read, ended, place))
     codes = [code_of.setdefault(stored, len(code_of)) + 1 if stored.startswith("{") else 0 for *_, stored in found]
-    return _Said(
-        seq=np.concatenate([judgements.seq, np.array([seq for _, seq, _ in found], dtype=np.int64)]),
-        place=np.concatenate([ended.place, np.array([at for at, *_ in found], dtype=np.int32)]),
-        verdict=np.concatenate(
-            [np.where(ended.decided, judgements.ending.code + 1, 0), np.array(codes, dtype=np.int32)]
-        ),
+    ours = _Said(
+        seq=judgements.seq,
+        place=ended.place,
+        verdict=np.where(ended.decided, judgements.ending.code + 1, 0),
         ours=len(judgements.seq),
+    )
+    if not found:
+        return ours
+    return replace(
+        ours,
+        seq=np.concatenate([ours.seq, np.array([seq for _, seq, _ in found], dtype=np.int64)]),
+        place=np.concatenate([ours.place, np.array([at for at, *_ in found], dtype=np.int32)]),
+        verdict=np.concatenate([ours.verdict, np.array(codes, dtype=np.int32)]),
     )
 
 
@@ -359,10 +370,10 @@ def _trial(trials: Trials, row: int, attempt: int) -> Trial:
 def _said(every: _Said) -> tuple[npt.NDArray[np.int64], dict[int, tuple[int, ...]]]:
     """Of each judgement that was read the number of the first that said the same of its trial; and by such a number, of
     a verdict, those of others on that trial. Without a verdict all say the same."""
+    if len(every.seq) == every.ours and all_differ(every.place):
+        return every.seq, {}
     said = every.seq.copy()
-    rows = np.flatnonzero(np.bincount(every.place)[every.place] > 1) if len(said) else np.zeros(0, dtype=np.intp)
-    if not len(rows):
-        return said, {}
+    rows = np.flatnonzero(np.bincount(every.place)[every.place] > 1)
     rows = rows[np.argsort(said[rows], kind="stable")]
     place, verdict = every.place[rows], every.verdict[rows]
     _, first, alike = np.unique(joint(place, verdict), return_index=True, return_inverse=True)
@@ -384,7 +395,7 @@ def outcomes(
     failed = np.array([one is not None and one.call_failed for one in none], dtype=np.bool_)
     return TrialOutcomes(
         place=place[judgements.trial],
-        attempt=attempt[judgements.trial],
+        attempt=taken(attempt, judgements.trial),
         decided=decided[judgements.ending.code],
         failed=failed[judgements.ending.code],
     )

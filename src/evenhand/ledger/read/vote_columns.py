@@ -11,8 +11,8 @@ from evenhand.domain.verdict import NoVerdict, Preference, Verdict
 from evenhand.domain.vote import Vote
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.results import Mask, Results
-from evenhand.ledger.store.columns import Coded, is_constant, joint, taken
-from evenhand.stats.ratings.codes import Codes, Signs
+from evenhand.ledger.store.columns import Coded, is_constant, joint, of_codes, taken
+from evenhand.stats.ratings.codes import Codes, Signs, all_differ
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.sums import FloatArray
 
@@ -106,16 +106,24 @@ def in_fixed_order(lots: Lots, rater: Coded, first: Signs) -> npt.NDArray[np.int
     """Rows by lot, then by rater's name, the second by name shown first before the first."""
     by_name = sorted(range(len(rater.names)), key=rater.names.__getitem__)
     place = np.empty(len(by_name), dtype=np.int32)
-    place[by_name] = np.arange(len(by_name), dtype=np.int32)
+    place[by_name] = 2 * np.arange(len(by_name), dtype=np.int32)
     # Few rows share a lot, so that the second sort finds them nearly in order: np.lexsort sorts thrice.
     order = np.argsort(lots)  # in whatever order those of one lot come
-    lot = np.cumsum(np.diff(lots[order], prepend=lots[order[:1]]) != 0)
-    turn = 2 * place[rater.code].astype(np.int64) + (first < 0)
-    key = lot * (2 * len(by_name)) + turn[order]
+    key = _numbered_in_turn(lots[order])
+    key *= 2 * len(by_name)
+    key += taken(of_codes(place, rater.code), order)
+    key += (first < 0)[order]
     of_key = np.argsort(key, kind="stable")
     found, key = order[of_key], key[of_key]
     # Rows that agree in all of that, as replicates do, stay in their own order.
     return found[np.lexsort((found, key))] if bool((key[1:] == key[:-1]).any()) else found
+
+
+def _numbered_in_turn(ordered: Lots) -> npt.NDArray[np.int64]:
+    """The same number for equal ones, which stand side by side."""
+    found = np.zeros(len(ordered), dtype=np.int64)
+    np.cumsum(ordered[1:] != ordered[:-1], out=found[1:])
+    return found
 
 
 def cast_votes(results: Results, lengths: FloatArray) -> Votes:
@@ -126,8 +134,6 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
     model_a, model_b = results.pair_by_name
     # Where the first by name was shown second, the vote is told from its side.
     facing = _signs(results.first_model == model_a)
-    sharing = np.bincount(results.showing)
-    once = bool((sharing <= 1).all())
     length = _longer(results, lengths)
     length *= facing
     return Votes(
@@ -139,12 +145,17 @@ def cast_votes(results: Results, lengths: FloatArray) -> Votes:
         first=facing,
         value=np.multiply(value, facing, out=value),
         levels=levels,
-        weight=results.weight if once else results.weight / sharing[results.showing],
+        weight=results.weight if all_differ(results.showing) else _shared(results),
         drawn=results.weight,
         length=length,
         soft=None if results.soft is None else np.where(facing > 0, results.soft, 1 - results.soft),
         lot=results.lot,
     )
+
+
+def _shared(results: Results) -> FloatArray:
+    """What each weighs where those of one showing share its weight."""
+    return results.weight / np.bincount(results.showing)[results.showing]
 
 
 def _signs(positive: Mask) -> Signs:

@@ -20,6 +20,7 @@ from evenhand.ledger.read.vote_columns import Votes, cast_votes, preferring
 from evenhand.ledger.read.waiting import MissingTrials, waiting_battles
 from evenhand.ledger.store.columns import Coded
 from evenhand.ledger.store.record import Ledger
+from evenhand.stats.ratings.codes import all_differ
 from evenhand.stats.ratings.sums import FloatArray
 from evenhand.stats.reliability import Coverage
 
@@ -87,6 +88,8 @@ class JudgedBattles:
         In the order in which each showing was first judged.
         """
         results = self.results
+        if all_differ(results.showing):
+            return results
         rows = np.arange(len(results))
         number = int(results.showing.max(initial=-1)) + 1
         counts, begins = np.full(number, -1), np.full(number, -1)
@@ -95,8 +98,6 @@ class JudgedBattles:
         counts[results.showing[read]] = read
         begins[results.showing[::-1]] = rows[::-1]
         there = np.flatnonzero(begins >= 0)
-        if len(there) == len(results):  # each was asked once
-            return results
         return results.rows(counts[there[np.argsort(begins[there])]])
 
     @cached_property
@@ -133,6 +134,10 @@ class JudgedBattles:
     @cached_property
     def votes(self) -> Votes:
         """In the order of the record."""
+        return self.cast()
+
+    def cast(self) -> Votes:
+        """The same, and not kept: of ten million they have three hundred megabytes."""
         return cast_votes(self.results.rows(self.voting), self.lengths)
 
     @cached_property

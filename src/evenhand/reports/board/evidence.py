@@ -157,8 +157,10 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     placings = standing_placings(judged) if judged.placings else ()
     newcomers = [one.plan.new for one in placings]
     first, second = judged.missing
-    order = judged.votes.fixed_order(seed)
-    votes = judged.votes.rows(order)
+    votes = judged.cast()
+    order = votes.fixed_order(seed)
+    votes = replace(votes, lot=None).rows(order)
+    items = votes.item.in_order_of_rows().names
     shown = votes.comparisons(models=first.in_order_of_rows().names + second.in_order_of_rows().names)
     waiting = judged.waiting
     return Evidence(
@@ -182,8 +184,8 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles)), *_as_usual(judged, newcomers)),
         waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
         steering=steering_of([judged]),
-        item_name=[judged.labels.get(item, item) for item in votes.item.in_order_of_rows().names].__getitem__,
-        item_names=lambda: dict(enumerate(votes.item.in_order_of_rows().names)),
+        item_name=[judged.labels.get(item, item) for item in items].__getitem__,
+        item_names=lambda: dict(enumerate(items)),
         asked_in_vain=lambda: asked_in_vain(judged),
         came=order,
         founders=of_record(judged.without(newcomers), seed) if newcomers else None,

@@ -196,6 +196,13 @@ def first_rows(codes: Codes) -> npt.NDArray[np.intp]:
     return found
 
 
+def all_differ(codes: npt.NDArray[np.integer[Any]]) -> bool:
+    """Whether no number, each being from 0 up and not far above their count, occurs twice."""
+    seen = np.zeros(int(codes.max(initial=-1)) + 1, dtype=np.bool_)
+    seen[codes] = True
+    return int(np.count_nonzero(seen)) == len(codes)
+
+
 def _compact(numbers: npt.NDArray[Any]) -> Codes:
     """Renumbered from 0, with gaps if they are not too wide."""
     if not numbers.size:

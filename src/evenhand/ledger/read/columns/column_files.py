@@ -2,7 +2,10 @@
 
 import hashlib
 import os
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,35 +18,50 @@ from evenhand.ledger.read.columns.trial_keys import Keys
 
 _KEY_BYTES = 16
 _OTHERS_MAY_WRITE = 0o022
+_AT_ONCE = 1 << 20
+"""Bytes of which the digest is made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    front: bytes
+    front: tuple[memoryview, ...]
     """In one line the names, the digest of the keys, and of each column how many numbers it has, how many of them
     follow and of which type; then the numbers."""
-    keys: bytes
+    keys: memoryview
 
     @property
     def digest(self) -> str:
         """Of the front, which has that of the keys."""
-        return _digest(self.front)
+        return _digest(*self.front)
 
     @property
-    def whole(self) -> bytes:
-        return self.front + self.keys
+    def length(self) -> int:
+        """Of the front."""
+        return sum(one.nbytes for one in self.front)
+
+    @property
+    def whole(self) -> tuple[memoryview, ...]:
+        """Piece by piece: of ten million judgements they have some hundred megabytes."""
+        return *self.front, self.keys
 
 
 def packed(columns: Columns) -> Packed:
     arrays = {name: _smallest(columns.numbers[name]) for name in NUMBERS}
-    keys = columns.keys.astype("<u8").tobytes()
+    keys = _bytes_of(columns.keys.astype("<u8", copy=False))
     rows = {name: (columns.numbers[name].size, len(array), array.dtype.str) for name, array in arrays.items()}
     head = {"rows": rows, "keys": _digest(keys), "names": columns.names}
-    return Packed(front=b"".join([orjson.dumps(head), b"\n", *(one.tobytes() for one in arrays.values())]), keys=keys)
+    return Packed(front=(memoryview(orjson.dumps(head) + b"\n"), *map(_bytes_of, arrays.values())), keys=keys)
 
 
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _bytes_of(numbers: npt.NDArray[Any]) -> memoryview:
+    return memoryview(np.ascontiguousarray(numbers).view(np.uint8).data)
+
+
+def _digest(*data: memoryview) -> str:
+    found = hashlib.sha256()
+    for one in data:
+        found.update(one)
+    return found.hexdigest()
 
 
 def _smallest(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -54,27 +72,31 @@ def _smallest(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return numbers[:1]
     if numbers.dtype.kind == "f":
         return numbers
-    if numbers.dtype.kind == "i" and len(numbers) > 2 and bool((np.diff(numbers) == numbers[1] - numbers[0]).all()):
+    if numbers.dtype.kind == "i" and _are_even(numbers):
         return numbers[:2]
     if int(numbers.min(initial=0)) < 0:
         return numbers
     return numbers.astype(np.min_scalar_type(int(numbers.max(initial=0))))
 
 
+def _are_even(numbers: npt.NDArray[np.signedinteger[Any]]) -> bool:
+    """Whether each is as far from the one before it."""
+    if len(numbers) < 3:
+        return False
+    first, second, last = (int(numbers[at]) for at in (0, 1, -1))
+    return last - first == (len(numbers) - 1) * (second - first) and bool((np.diff(numbers) == second - first).all())
+
+
 def opened(path: Path, digest: str, front: int) -> Columns:
     """`digest` and length of the front. Raises Unfit."""
-    size, data = _read(path, 0, front)
-    if _digest(data) != digest:
-        raise Unfit("are damaged")
-    at = data.index(b"\n") + 1
-    head = orjson.loads(data[:at])
     numbers: dict[str, npt.NDArray[Any]] = {}
-    for name, kind in NUMBERS.items():
-        many, written, stored = head["rows"][name]
-        found = np.frombuffer(data, dtype=stored, count=written, offset=at)
-        at += found.nbytes
-        numbers[name] = _widened(found, kind, many)
-    trials = len(numbers["item"])
+    with _whole(path, 0, front, digest) as file:
+        head = orjson.loads(file.readline())
+        for name, kind in NUMBERS.items():
+            many, written, stored = head["rows"][name]
+            # One after the other, so that of ten million no column is held twice but the one that is read.
+            numbers[name] = _widened(np.fromfile(file, dtype=stored, count=written), kind, many)
+        trials, size = len(numbers["item"]), file.seek(0, os.SEEK_END)
     if size != front + trials * _KEY_BYTES:
         raise Unfit("are damaged")
     return Columns(
@@ -86,34 +108,43 @@ def opened(path: Path, digest: str, front: int) -> Columns:
 
 def _widened(stored: npt.NDArray[Any], kind: str, many: int) -> npt.NDArray[Any]:
     if len(stored) == many:
-        return stored.astype(kind)
+        return stored.astype(kind, copy=False)
     if len(stored) == 1:
         return np.broadcast_to(stored.astype(kind), many)  # one number in memory, however many there are
     first, second = (int(one) for one in stored)
-    return np.arange(many, dtype=kind) * (second - first) + np.array(first, dtype=kind)
+    found = np.arange(many, dtype=kind)
+    found *= second - first
+    found += first
+    return found
 
 
 def _keys_of(path: Path, front: int, trials: int, digest: str) -> Keys:
     """Raises Unfit."""
-    _, data = _read(path, front, trials * _KEY_BYTES)
-    if _digest(data) != digest:
-        raise Unfit("are damaged")
-    return np.frombuffer(data, dtype="<u8").astype(np.uint64).reshape(-1, 2)
+    with _whole(path, front, trials * _KEY_BYTES, digest) as file:
+        return np.fromfile(file, dtype="<u8", count=2 * trials).astype(np.uint64, copy=False).reshape(-1, 2)
 
 
-def read_own(file: BinaryIO, begin: int = 0, length: int = -1) -> tuple[int, bytes]:
-    """How large the file is, and a part of it. Raises Unfit where somebody else could have written it: its digests
-    take no secret."""
+def refuse_others(file: BinaryIO) -> None:
+    """Raises Unfit where somebody else could have written it: its digests take no secret."""
     told = os.fstat(file.fileno())
     if told.st_uid != os.geteuid() or told.st_mode & _OTHERS_MAY_WRITE:
         raise Unfit("could be another user's")
-    file.seek(begin)
-    return told.st_size, file.read(length)
 
 
-def _read(path: Path, begin: int, length: int) -> tuple[int, bytes]:
+@contextmanager
+def _whole(path: Path, begin: int, length: int, digest: str) -> Generator[BufferedReader]:
+    """Where a part of this length begins. Raises Unfit where it has another digest, or cannot be read."""
     try:
         with path.open("rb") as file:
-            return read_own(file, begin, length)
+            refuse_others(file)
+            file.seek(begin)
+            found, left = hashlib.sha256(), length
+            while some := file.read(min(left, _AT_ONCE)):
+                found.update(some)
+                left -= len(some)
+            if found.hexdigest() != digest:
+                raise Unfit("are damaged")
+            file.seek(begin)
+            yield file
     except OSError as error:
         raise Unfit(f"lack a file ({error.strerror})") from None

@@ -22,7 +22,7 @@ from sqlalchemy import Connection, func, select
 from evenhand.files.private_files import write_whole
 from evenhand.files.whole import sweep
 from evenhand.ledger.read.answers import choices_made, chosen_after, ever_chosen, standing_in
-from evenhand.ledger.read.columns.column_files import opened, packed, read_own
+from evenhand.ledger.read.columns.column_files import opened, packed, refuse_others
 from evenhand.ledger.read.columns.new_columns import number_of, since
 from evenhand.ledger.read.columns.record_columns import Columns, Unfit, names_there
 from evenhand.ledger.store import links as chain
@@ -101,7 +101,8 @@ class _Kept:
         """Raises Unfit, without a word where nothing is kept."""
         try:
             with (self.folder / _LIST).open("rb") as file:
-                stored = read_own(file)[1]
+                refuse_others(file)
+                stored = file.read()
         except FileNotFoundError:
             raise Unfit from None
         except OSError as error:
@@ -185,8 +186,8 @@ class _Kept:
         whole = len(self._parts) + 1 >= _MANY
         written = packed(found if whole else more)
         name = f"{secrets.token_hex(8)}.columns"
-        write_whole(self.folder / name, written.whole, within=self.folder.parent)
-        part: dict[str, Any] = {"file": name, "sha256": written.digest, "front": len(written.front)}
+        write_whole(self.folder / name, *written.whole, within=self.folder.parent)
+        part: dict[str, Any] = {"file": name, "sha256": written.digest, "front": written.length}
         body = orjson.dumps(
             {
                 "version": _VERSION,

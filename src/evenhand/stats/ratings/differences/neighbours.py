@@ -17,6 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -171,22 +172,22 @@ class Grouping:
     """Rows that go together."""
 
     what: str
-    code: IntArray
+    code: Codes
     groups: int
     ways: IntArray
     """Of each group: in how many ways its models can differ, at least 1."""
 
     @classmethod
     def by(cls, what: str, code: Codes, comparisons: Comparisons) -> "Grouping":
-        group, models = code.astype(np.int64), len(comparisons.models)
-        groups = int(group.max(initial=-1)) + 1
+        models, groups = len(comparisons.models), int(code.max(initial=-1)) + 1
         outcomes = comparisons.once(outcomes_by_item) if code is comparisons.grouped_by else None
         if outcomes is not None:
             met = np.count_nonzero(outcomes.any(axis=2), axis=1)
-            return cls(what=what, code=group, groups=groups, ways=np.maximum(met - 1, 1))
+            return cls(what=what, code=code, groups=groups, ways=np.maximum(met - 1, 1))
+        group = code.astype(np.int64)
         sides = np.concatenate((group * models + comparisons.model_a, group * models + comparisons.model_b))
         met = np.bincount(sides[first_rows(dense(sides))] // models, minlength=groups)
-        return cls(what=what, code=group, groups=groups, ways=np.maximum(met - 1, 1))
+        return cls(what=what, code=code, groups=groups, ways=np.maximum(met - 1, 1))
 
     def net(self, value: FloatArray, followed: FloatArray | None = None) -> NetScores:
         """Of rows: what each adds to the total, and how far the fit follows it."""
@@ -213,12 +214,12 @@ class Groupings:
 
     @classmethod
     def of(cls, comparisons: Comparisons) -> "Groupings":
-        rows = np.arange(len(comparisons), dtype=np.int32)
         by, crossed, noun = comparisons.grouped_by, comparisons.crossed, comparisons.cluster_noun
-        one = Grouping.by(_NOUNS.get(noun, f"values of {noun}"), rows if by is None else by, comparisons)
+        rows = np.arange(len(comparisons), dtype=np.int32) if by is None else by
+        one = Grouping.by(_NOUNS.get(noun, f"values of {noun}"), rows, comparisons)
         if crossed is None:
             return cls(one=one, other=None, cells=None)
-        cells = rows if by is None else crossing(by, crossed)
+        cells = rows if by is None else crossing(rows, crossed)
         return cls(one=one, other=Grouping.by("raters", crossed, comparisons), cells=cells)
 
     def nets(self, value: FloatArray, followed: FloatArray | None = None) -> tuple[NetScores, ...]:
@@ -241,11 +242,9 @@ class _Board:
 
     def __init__(self, comparisons: Comparisons) -> None:
         self._rows = comparisons
-        grouped = pair_table(comparisons)
-        self._table, self._row = grouped.table, grouped.row.astype(np.intp)
-        self._cell = grouped.cell.astype(np.intp)
+        self._grouped = pair_table(comparisons)
+        self._table = self._grouped.table
         self._groupings = Groupings.of(comparisons)
-        self._weight = np.ones(len(comparisons)) if comparisons.weight is None else comparisons.weight
         # Groups x cells; rows that are grouped in two ways are gone through one by one.
         self._sums = comparisons.once(cells_by_item) if comparisons.crossed is None else None
         self._gauge = _joined(self._table)
@@ -294,14 +293,22 @@ class _Board:
                 self._groupings.one.net_of_sums(self._sums @ value.ravel(), self._sums @ followed.repeat(len(_SCORES))),
             )
         return self._groupings.nets(
-            self._weight * value.ravel().take(self._cell), self._weight * followed.take(self._row)
+            self._weighted(value.ravel().take(self._cell)), self._weighted(followed.take(self._grouped.row))
         )
+
+    @cached_property
+    def _cell(self) -> Codes:
+        return self._grouped.cell
+
+    def _weighted(self, values: FloatArray) -> FloatArray:
+        """Of rows."""
+        return values if self._rows.weight is None else self._rows.weight * values
 
     def _met(self, one: int, other: int) -> tuple[NetScores, ...]:
         """By their own battles alone, where the others' strengths have no finite fit."""
         rows = self._rows
         sides = (rows.model_a == one) & (rows.model_b == other), (rows.model_a == other) & (rows.model_b == one)
-        return self._groupings.nets((sides[0] * 1.0 - sides[1]) * self._weight * rows.sign)
+        return self._groupings.nets(self._weighted((sides[0] * 1.0 - sides[1]) * rows.sign))
 
 
 def _joined(table: PairTable) -> IntArray:
