@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from evenhand.domain.identity import Json
 from evenhand.ledger.read.projection import JudgedTrial
-from evenhand.ledger.read.results import Mask, Remark, Results
+from evenhand.ledger.read.results import Remark, Results
 from evenhand.ledger.read.votes import JudgedBattles
 from evenhand.stats.ratings.codes import Codes
 from evenhand.stats.reliability.lost_verdicts import Lost, Replied, lost_verdicts
@@ -157,12 +157,14 @@ def _replied(showings: Sequence[Results], models: Sequence[str]) -> Replied:
     """Those of two answers on which a reply came, in one numbering."""
     number = {name: code for code, name in enumerate(models)}
     items = {name: code for code, name in enumerate(dict.fromkeys(n for one in showings for n in one.item.names))}
-    parts: list[tuple[Codes, Codes, Codes, Mask]] = []
+    parts: list[Replied] = []
     for one in showings:
         there = np.flatnonzero(one.pair & ~one.failed)
         model = np.array([number.get(name, -1) for name in one.models], dtype=np.int32)
         item = np.array([items[name] for name in one.item.names], dtype=np.int32)
         first, second = (model[side[there]] for side in (one.first_model, one.second_model))
-        parts.append((item[one.item.code[there]], first, second, ~one.decided[there]))
-    item, first, second, lost = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Replied(item=item, first=first, second=second, lost=lost.astype(np.bool_))
+        parts.append(Replied(item=item[one.item.code[there]], first=first, second=second, lost=~one.decided[there]))
+    if len(parts) == 1:
+        return parts[0]
+    columns = ("item", "first", "second", "lost")
+    return Replied(**{name: np.concatenate([getattr(one, name) for one in parts]) for name in columns})

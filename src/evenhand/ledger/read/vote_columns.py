@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -60,8 +61,9 @@ class Votes:
     @property
     def playing(self) -> tuple[str, ...]:
         """The models that have a vote, by name."""
-        used: list[int] = np.union1d(self.model_a, self.model_b).tolist()
-        return tuple(self.models[code] for code in used)
+        used = np.zeros(len(self.models), dtype=np.bool_)
+        used[self.model_a] = used[self.model_b] = True
+        return tuple(compress(self.models, used.tolist()))
 
     def comparisons(self, *, models: Iterable[str] = ()) -> Comparisons:
         """In their order. `models` adds names that no vote mentions."""

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
@@ -66,6 +67,10 @@ class Interning:
     def __init__(self) -> None:
         self._code: defaultdict[Any, int] = defaultdict(None)
         self._code.default_factory = self._code.__len__
+
+    def learn(self, values: Collection[Any]) -> None:
+        """Of none that is known, each once: numbered several times as fast as `codes` does it."""
+        self._code.update(zip(values, count(len(self._code)), strict=False))
 
     def codes(self, column: Collection[Any]) -> Codes:
         return np.fromiter(map(self._code.__getitem__, column), np.int32, len(column))

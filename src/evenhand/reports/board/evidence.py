@@ -157,6 +157,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
     placings = standing_placings(judged) if judged.placings else ()
     newcomers = [one.plan.new for one in placings]
     first, second = judged.missing
+    steering = steering_of([judged])  # before the votes, as both need much memory for a while
     votes = judged.cast()
     order = votes.fixed_order(seed)
     votes = replace(votes, lot=None).rows(order)
@@ -183,7 +184,7 @@ def of_record(judged: "JudgedBattles", seed: int) -> Evidence:
         coverage=judged.coverage,
         notes=(*record_notes(judged), *_waiting_notes(len(waiting.battles)), *_as_usual(judged, newcomers)),
         waiting=waiting.rows[judged.voting[order]] if waiting.battles else None,
-        steering=steering_of([judged]),
+        steering=steering,
         item_name=[judged.labels.get(item, item) for item in items].__getitem__,
         item_names=lambda: dict(enumerate(items)),
         asked_in_vain=lambda: asked_in_vain(judged),

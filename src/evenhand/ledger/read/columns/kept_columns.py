@@ -172,8 +172,8 @@ class _Kept:
         asked = {*names_there(found.names["items"], new), *items.intersection(came)}
         standing = standing_in(connection, asked)
         fallen = (ever_chosen(connection, asked) | {*filter(None, responses[self._responses :])}) - standing
-        before = {responses[code] for code in self._fallen} - standing
-        return [code for code, digest in enumerate(responses) if digest in fallen or digest in before]
+        fallen |= {responses[code] for code in self._fallen} - standing
+        return [code for code, digest in enumerate(responses) if digest in fallen] if fallen else []
 
     def forget(self) -> None:
         self._parts, self._choices, self._fallen, self._responses = [], [], [], 0

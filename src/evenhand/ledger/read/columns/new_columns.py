@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,7 +26,7 @@ from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.scan import FIRST, REST, SECOND, TELLING, soft_in
 from evenhand.ledger.store import schema
-from evenhand.ledger.store.columns import fetched
+from evenhand.ledger.store.columns import fetched, taken
 from evenhand.ledger.store.links import driver_of
 from evenhand.ledger.store.record import chunks
 from evenhand.stats.ratings.codes import Codes
@@ -52,16 +53,15 @@ def since(connection: Connection, before: Columns) -> Columns | None:
 def _since(connection: Connection, before: Columns) -> Columns | None:
     total = connection.execute(number_of(schema.judgements)).scalar_one()
     links = links_by_study(connection)
-    known = before.numbers["seq"]
-    last = int(known.max(initial=0))
-    if connection.dialect.name != "sqlite":
-        last = max(0, last - _OUT_OF_ORDER)
-    names = Names(before)
+    known, names = before.numbers["seq"], Names(before)
+    last = _last_of(connection, known)
     new, asked = _judged_after(connection, last, names)
     if not before.judgements:  # all are looked through
         asked = None
-    fresh = ~np.isin(new["seq"], known[known > last])
-    new = {name: column[fresh] for name, column in new.items()}
+    if len(after := known[known > last]):
+        fresh = ~np.isin(new["seq"], after)
+        new = {name: taken(column, fresh) for name, column in new.items()}
+        asked = None if asked is None else [*compress(asked, fresh.tolist())]
     if before.judgements + len(new["seq"]) != total:
         raise Unfit("do not hold the judgements that the record holds")
     if before.judgements and not len(new["seq"]) and links == before.links_by_study:
@@ -78,13 +78,25 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
         make_keys=lambda: own,
     )
     there = before.with_more(more, only=OF_LINKS)
-    study, trial, unjudged = _new_links(connection, there, links, asked, names)
+    trial_of = None if asked is None else dict(zip(asked, new["trial"].tolist(), strict=True))
+    study, trial, unjudged = _new_links(connection, there, links, trial_of, names)
     return Columns(
         numbers=new | {"link_study": study, "link_trial": trial},
         names=names.fresh(),
         unjudged=unjudged,
         make_keys=lambda: own,
     )
+
+
+def _last_of(connection: Connection, known: npt.NDArray[np.int64]) -> int:
+    """The number of a judgement up to which all are known; on a server some may have come after the newest that is."""
+    last = int(known.max(initial=0))
+    if connection.dialect.name == "sqlite":
+        return last
+    begin = max(0, last - _OUT_OF_ORDER)
+    seq = schema.judgements.c.seq
+    there = connection.execute(number_of(schema.judgements).where(seq > begin, seq <= last)).scalar_one()
+    return last if there == np.count_nonzero(known > begin) else begin
 
 
 def number_of(table: Table) -> Select[int]:
@@ -385,12 +397,13 @@ def _new_links(
     connection: Connection,
     columns: Columns,
     counted: Mapping[str, int],
-    asked: Sequence[str] | None,
+    asked: Mapping[str, int] | None,
     names: Names,
 ) -> tuple[Codes, Codes, dict[str, int]]:
     """The study and the trial of each link that is not among them; and the links of each study to no judged trial.
 
-    `asked`: trials whose links are looked up first; where those are not all, every link of the study is read."""
+    `asked`: trials, each with its number, whose links are looked up first; where those are not all, every link of the
+    study is read."""
     before = columns.links_by_study
     changed = [study for study, number in counted.items() if before.get(study) != number]
     unjudged: dict[str, int] = {}
@@ -402,7 +415,7 @@ def _new_links(
             for part in fetched(connection, _LINKS.where(_links.study.in_(changed), _links.trial.in_(keys)))
             for row in part
         ]
-        study, trial = columns.unknown_links(some, names)
+        study, trial = columns.unknown_links(some, names, asked)
         came = dict(zip(*np.unique(study, return_counts=True), strict=True))
         codes = names.codes("link_study", changed).tolist()
         changed = [

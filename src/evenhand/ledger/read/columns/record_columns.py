@@ -90,13 +90,19 @@ class Columns:
         found.update(self.unjudged)
         return {study: number for study, number in found.items() if number}
 
-    def unknown_links(self, rows: Sequence[tuple[str, str]], names: "Names") -> tuple[Codes, Codes]:
-        """Of these links to judged trials those that are not here: study and trial."""
+    def unknown_links(
+        self, rows: Sequence[tuple[str, str]], names: "Names", trial_of: Mapping[str, int] | None = None
+    ) -> tuple[Codes, Codes]:
+        """Of these links to judged trials those that are not here: study and trial. `trial_of`: the numbers of their
+        trials; None: they are looked up by their keys."""
         if not rows:
             return NONE, NONE
         studies, keys = zip(*rows, strict=True)
-        study, trial = names.codes("link_study", studies), numbered(self.keys, keys_of(keys))[0]
-        number = len(self.numbers["item"])
+        study, number = names.codes("link_study", studies), len(self.numbers["item"])
+        if trial_of is None:
+            trial = numbered(self.keys, keys_of(keys))[0]
+        else:
+            trial = np.fromiter(map(trial_of.__getitem__, keys), np.int32, len(keys))
         judged = trial < number
         study, trial = study[judged], trial[judged]
         asked = np.zeros(number, dtype=np.bool_)
@@ -203,7 +209,7 @@ class Names:
         self._known = {name: len(values) for name, values in before.names.items()}
         self._lists = {name: Interning() for name in LISTS}
         for name, values in before.names.items():
-            self._lists[name].codes(values)
+            self._lists[name].learn(values)
 
     def codes(self, column: str, values: Sequence[str]) -> Codes:
         return self._lists[NAMED[column]].codes(values)
