@@ -6,13 +6,14 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
 
 from evenhand.files.outputs import write_whole
-from evenhand.files.whole import appearing, continued
+from evenhand.files.whole import UNFINISHED, appearing, continued, write_together
 
 SRC = Path(__file__).parents[2] / "src" / "evenhand"
 
@@ -67,6 +68,30 @@ def test_a_write_that_fails_leaves_what_was_there_and_nothing_else(tmp_path: Pat
     with pytest.raises(RuntimeError, match="cut off"), appearing(path) as file:
         _write_half(file)
     assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [(path.name, b"old")]
+
+
+def test_of_files_written_together_none_is_named_before_all_are_on_disk_and_a_failure_leaves_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waited = list[int]()
+    fsync = os.fsync
+
+    def wait(file: int) -> None:
+        waited.append(len([one for one in tmp_path.iterdir() if not one.name.endswith(UNFINISHED)]))
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", wait)
+    old, new = tmp_path / "a", tmp_path / "b"
+    assert write_together([(old, b"1"), (new, b"2")], rights=0o600) == 2
+    assert waited == [0, 0]
+
+    def cut_off() -> Iterator[tuple[Path, bytes]]:
+        yield old, b"3"
+        raise RuntimeError("cut off")
+
+    with pytest.raises(RuntimeError, match="cut off"):
+        write_together(cut_off(), rights=0o600)
+    assert sorted((one.name, one.read_bytes()) for one in tmp_path.iterdir()) == [("a", b"1"), ("b", b"2")]
 
 
 def test_what_a_killed_writer_left_is_continued_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ import glob
 import os
 import secrets
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -24,8 +24,7 @@ _AT_WORK = 60.0
 def appearing(path: Path, *, rights: int | None = None) -> Generator[BinaryIO]:
     """A new file that takes the place of what is there when the block ends well, in one step; nothing of it is left
     where the block fails. It has these rights, or those that the umask leaves. Raises OSError."""
-    # Without the file's own name, which may be as long as a name can be.
-    unfinished = path.with_name(f".evenhand-{secrets.token_hex(8)}{UNFINISHED}")
+    unfinished = _unfinished(path)
     try:
         with open(unfinished, "xb", opener=lambda name, flags: os.open(name, flags, rights or _LEFT_TO_UMASK)) as file:
             if rights is not None:
@@ -38,6 +37,39 @@ def appearing(path: Path, *, rights: int | None = None) -> Generator[BinaryIO]:
         with suppress(OSError):
             unfinished.unlink()
         raise
+
+
+def write_together(files: Iterable[tuple[Path, bytes]], *, rights: int) -> int:
+    """The same of several files, which wait for the disk together: one after the other takes twice as long. Returns how
+    many there were. Raises OSError; of those that have no place yet nothing is left then."""
+    begun: list[tuple[int, Path, Path]] = []
+    try:
+        for path, data in files:
+            unfinished = _unfinished(path)
+            file = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, rights)
+            begun.append((file, unfinished, path))
+            os.fchmod(file, rights)  # a umask may have taken the owner's own
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(file, rest) :]
+        for file, _, _ in begun:
+            os.fsync(file)
+        for _, unfinished, path in begun:
+            unfinished.replace(path)
+    except BaseException:
+        for _, unfinished, _ in begun:
+            with suppress(OSError):
+                unfinished.unlink()
+        raise
+    finally:
+        for file, _, _ in begun:
+            os.close(file)
+    return len(begun)
+
+
+def _unfinished(path: Path) -> Path:
+    # Without the file's own name, which may be as long as a name can be.
+    return path.with_name(f".evenhand-{secrets.token_hex(8)}{UNFINISHED}")
 
 
 def sweep(folder: Path) -> None:

@@ -1,6 +1,7 @@
 """Where files lie under the SHA-256 of their bytes, and the notes beside them: what any such place does, and a folder
 that does it."""
 
+import itertools
 import os
 import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Sequence
@@ -9,13 +10,15 @@ from pathlib import Path
 from typing import Protocol
 
 from evenhand.domain.errors import EvenhandError
-from evenhand.files.private_files import append_line, make_durable, make_folder, stay_within, write_named
-from evenhand.files.whole import UNFINISHED
+from evenhand.files.private_files import FILE, append_line, make_durable, make_folder, stay_within
+from evenhand.files.whole import UNFINISHED, write_together
 from evenhand.images.inspection import digest as digest_of
 
 DIGEST = re.compile(r"[0-9a-f]{64}")
 ADDRESSES, ORIGINALS = "addresses.jsonl", "originals.jsonl"
 """The notes beside images."""
+_TOGETHER = 32
+"""Files that are written before any of them is waited for."""
 
 
 class PlaceError(EvenhandError):
@@ -129,7 +132,16 @@ class Folder:
 
     def put_all(self, files: Iterable[tuple[str, bytes]]) -> None:
         """As `put`; all of them are on disk when it returns."""
-        seen, changed = set[Path](), set[Path]()
+        changed = set[Path]()
+        lacking = self._lacking(files, changed)
+        while write_together(itertools.islice(lacking, _TOGETHER), rights=FILE):
+            pass
+        for folder in changed:
+            make_durable(folder)
+
+    def _lacking(self, files: Iterable[tuple[str, bytes]], changed: set[Path]) -> Iterator[tuple[Path, bytes]]:
+        """What is not there as it should be; the folders that it is to lie in are made, and put among the changed."""
+        seen = set[Path]()
         for digest, data in files:
             path = self.path(digest)
             folder = path.parent
@@ -141,9 +153,7 @@ class Folder:
             if folder not in changed:
                 make_folder(folder)
                 changed.add(folder)
-            write_named(path, data)
-        for folder in changed:
-            make_durable(folder)
+            yield path, data
 
     def remove(self, digest: str) -> None:
         path = self.path(digest)
