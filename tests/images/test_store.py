@@ -12,6 +12,7 @@ from PIL.PngImagePlugin import PngImageFile
 
 from evenhand.images import ImageError, ImageLimits, ImageStore, ImageTooLarge, digest, inspect, prepared
 from evenhand.images.store import RecentBytes
+from evenhand.images.unpacked import UnpackedPictures
 from tests.images.pictures import encoded, photo, with_orientation
 from tests.refusals import refused
 
@@ -226,6 +227,33 @@ def test_a_data_url_asked_for_again_is_the_same_object_without_the_file(tmp_path
     assert store.at_hand(named)
     assert not store.at_hand(named, max_edge=5)
     assert store.data_url(named) is url
+
+
+@pytest.mark.parametrize("in_memory", [0, 1 << 25])
+def test_what_was_just_put_is_sent_as_it_was_put_and_a_later_process_compares_the_file(
+    tmp_path: Path, in_memory: int
+) -> None:
+    data, turned = encoded(photo(), "PNG"), with_orientation(photo(), 6, "JPEG")
+    pictures = UnpackedPictures(in_memory=in_memory)
+    named, other = pictures.keep(data), pictures.keep(turned)
+    store = ImageStore(tmp_path)
+    store.put_all(pictures)
+    assert [store.at_hand(named), store.at_hand(named, max_edge=5), store.at_hand(other)] == [
+        bool(in_memory),
+        False,
+        False,
+    ]
+    for one in (named, other):
+        store.path(one).write_bytes(b"altered")
+    assert store.data_url(named) == b"data:image/png;base64," + base64.b64encode(data)
+    assert store.data_url(other) == b"data:image/jpeg;base64," + base64.b64encode(prepared(turned, max_edge=None).data)
+    for later in (lambda: store.get(named), lambda: ImageStore(tmp_path).data_url(named)):
+        with pytest.raises(ImageError) as refusal:
+            later()
+        assert refusal.value.code == "EH-IMAGE-ALTERED"
+    del pictures
+    with pytest.raises(ImageError):
+        store.data_url(other, max_edge=30)
 
 
 def test_the_least_recently_used_data_url_is_made_anew_and_is_equal(tmp_path: Path) -> None:

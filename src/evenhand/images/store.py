@@ -1,5 +1,6 @@
 """Images kept under the SHA-256 of their bytes, wherever that is."""
 
+import weakref
 from collections import OrderedDict
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from pathlib import Path
@@ -85,6 +86,9 @@ class ImageStore:
         self._urls = RecentBytes(max_bytes=cache_bytes)
         # What was found when an image was decoded: one that goes out as it is need not be decoded again.
         self._infos: dict[str, ImageInfo] = {}
+        self._put: weakref.ref[UnpackedPictures] | None = None
+        """The last that were put, as long as whoever put them has them: nobody else can alter their bytes, and so they
+        need not be read and compared again."""
 
     @property
     def where(self) -> str:
@@ -116,9 +120,11 @@ class ImageStore:
         named = (self._named(one, images) for one in wanted)
         if isinstance(self.place, Folder):
             self.place.put_all(named)
-            return
-        for digest, data in named:
-            self.place.put(digest, data)
+        else:
+            for digest, data in named:
+                self.place.put(digest, data)
+        if isinstance(images, UnpackedPictures):
+            self._put = weakref.ref(images)
 
     def put_without_metadata(self, data: bytes, *, limits: ImageLimits | None = None) -> ImageInfo:
         """Keep what an image shows and not what else its file tells, and note of which file it was made."""
@@ -153,8 +159,11 @@ class ImageStore:
         return url
 
     def at_hand(self, digest: str, *, max_edge: int | None = None) -> bool:
-        """Whether `data_url` gives it from memory."""
-        return self._urls.get((digest, max_edge)) is not None
+        """Whether `data_url` gives it from memory, as it is."""
+        if self._urls.get((digest, max_edge)) is not None:
+            return True
+        put, info = self._put and self._put(), self._infos.get(digest)
+        return bool(put is not None and put.holds(digest) and info and info.plain and info.fits(max_edge))
 
     def digests(self) -> Iterator[str]:
         """The digests of all images, in order."""
@@ -177,7 +186,8 @@ class ImageStore:
         )
 
     def _made_url(self, digest: str, max_edge: int | None) -> bytes:
-        data = self.get(digest)
+        put = self._put and self._put()
+        data = put[digest] if put is not None and digest in put else self.get(digest)
         info = self._infos.get(digest) or self._inspected(data, self._limits)
         media_type = info.media_type
         if not info.plain or not info.fits(max_edge):

@@ -42,6 +42,10 @@ class UnpackedPictures(Mapping[str, bytes]):
         """What was found when it was kept."""
         return self._infos[digest]
 
+    def holds(self, digest: str) -> bool:
+        """Whether it is in memory."""
+        return digest in self._held
+
     def _write(self, digest: str, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
