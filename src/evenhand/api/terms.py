@@ -18,6 +18,8 @@ from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import Pacing
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.judging import Showing
+from evenhand.images import ImageInfo
+from evenhand.images.unpacked import found_in
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import Price, PriceList
@@ -101,7 +103,7 @@ class NotebookAsker:
             terms,
             settings=whole or given.over(showing.protocol.settings),
             explicit=given.explicit | ({"image_detail"} if showing.image_detail else set[str]()),
-            image=lambda digest: benchmark.pictures.get(digest) or self.ledger.images.get(digest),
+            image=lambda digest: found_in(benchmark.pictures, digest) or self.ledger.images.get(digest),
         )
         refuse_adapted(contact, self.ledger)
         asked = AskedModels(judge=contact, other=_extractor(terms, showing))
@@ -161,7 +163,7 @@ def _contact(
     *,
     settings: Settings,
     explicit: frozenset[str] = frozenset(),
-    image: Callable[[str], bytes] = no_image,
+    image: Callable[[str], bytes | ImageInfo] = no_image,
 ) -> Contact:
     batch = BatchTerms.of(model, batch=terms.batch, wait=terms.batch_wait, resend=terms.batch_resend)
     model.check_tier(terms.service_tier, batch=batch is not None)

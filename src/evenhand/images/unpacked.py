@@ -78,3 +78,10 @@ class UnpackedPictures(Mapping[str, bytes]):
             weakref.finalize(self, file.close)
             self._descriptor = file.fileno()
         return self._descriptor
+
+
+def found_in(pictures: Mapping[str, bytes], digest: str) -> bytes | ImageInfo | None:
+    """Of an image that came with data what was found when it was kept, else its bytes; None where there is none."""
+    if isinstance(pictures, UnpackedPictures):
+        return pictures.info(digest) if digest in pictures else None
+    return pictures.get(digest)

@@ -38,6 +38,7 @@ from evenhand.exchange.tables import ExchangeTable, check_format, write_table
 from evenhand.files.outputs import Target
 from evenhand.format.near_names import hint
 from evenhand.images import ImageError
+from evenhand.images.unpacked import found_in
 from evenhand.ledger.store.record import Ledger
 
 if TYPE_CHECKING:
@@ -224,7 +225,7 @@ def meeting_of(ctx: click.Context, given: "EitherOptions", ledger: Ledger) -> Me
         address,
         given.asking,
         defaults=GREEDY,
-        image=lambda digest: benchmark.pictures.get(digest) or ledger.images.get(digest),
+        image=lambda digest: found_in(benchmark.pictures, digest) or ledger.images.get(digest),
         image_detail=who.image_detail,
     )
     asked = Addressee(

@@ -33,6 +33,7 @@ from evenhand.engine.run.quote import Quote
 from evenhand.engine.run.retry import RetryRule
 from evenhand.engine.tasks.judging import Showing
 from evenhand.files.outputs import Target
+from evenhand.images import ImageInfo
 from evenhand.models.endpoint import INSECURE_HTTP
 from evenhand.models.named import NamedModel, named_model
 from evenhand.models.prices import PriceList, parse_price
@@ -85,7 +86,7 @@ def contact(
     asking: AskingOptions | AskingAgainOptions | WorkerAskingOptions,
     *,
     defaults: Settings,
-    image: Callable[[str], bytes],
+    image: Callable[[str], bytes | ImageInfo],
     image_detail: str | None = None,
     go_on: bool = True,
 ) -> Contact:

@@ -39,6 +39,7 @@ from evenhand.engine.run.quote import DryRun
 from evenhand.engine.tasks.judging import Matching, Placing, Showing, alone
 from evenhand.engine.tasks.pictures import with_fetched
 from evenhand.exchange.score_table import read_scores
+from evenhand.images.unpacked import found_in
 from evenhand.ledger.store.faults import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.catalog import load_protocol
@@ -128,7 +129,7 @@ class CommandAsker:
             address,
             self.asking,
             defaults=showing.protocol.settings,
-            image=lambda digest: benchmark.pictures.get(digest) or self.ledger.images.get(digest),
+            image=lambda digest: found_in(benchmark.pictures, digest) or self.ledger.images.get(digest),
             image_detail=showing.image_detail,
             go_on=self.go_on,
         )

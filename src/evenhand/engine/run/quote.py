@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from evenhand.domain.call import Message, Picture, Reply, Request, Usage
 from evenhand.domain.identity import Json
 from evenhand.engine.run.task import Due, PlannedChunk
-from evenhand.images import ImageDetail, image_rule, inspect, most_image_tokens, openai_image_tokens
+from evenhand.images import ImageDetail, ImageInfo, image_rule, inspect, most_image_tokens, openai_image_tokens
 from evenhand.ledger.store.batches import open_entries
 from evenhand.ledger.store.record import Ledger
 from evenhand.models.endpoint import Endpoint
@@ -37,13 +37,14 @@ class Quote:
         self,
         endpoint: Endpoint | None,
         prices: PriceList,
-        image: Callable[[str], bytes],
+        image: Callable[[str], bytes | ImageInfo],
         *,
         tokenizer: TokenCounter | None = None,
         batch: bool = False,
         tier: str | None = None,
     ) -> None:
-        """`batch`: calls go through the provider's batch endpoint. `tier`: the service tier that is asked for."""
+        """`image`: an image by its digest, or what is known of it. `batch`: calls go through the provider's batch
+        endpoint. `tier`: the service tier that is asked for."""
         self._endpoint = endpoint
         self._tokenizer = tokenizer
         self._prices = prices
@@ -177,8 +178,9 @@ def _estimating(model: str) -> _Rule:
     return openai_image_tokens if rule is None else lambda width, height, detail, _: rule.tokens(width, height, detail)
 
 
-def _picture_tokens(picture: Picture, image: Callable[[str], bytes], model: str, rule: _Rule) -> int:
-    info = inspect(image(picture.digest))
+def _picture_tokens(picture: Picture, image: Callable[[str], bytes | ImageInfo], model: str, rule: _Rule) -> int:
+    found = image(picture.digest)
+    info = found if isinstance(found, ImageInfo) else inspect(found)
     width, height = info.width, info.height
     if picture.max_edge is not None and max(width, height) > picture.max_edge:
         shrink = picture.max_edge / max(width, height)
