@@ -101,8 +101,13 @@ def _ended(model: str, offer: Offer | None, replicate: int, settings: str) -> st
 
 
 def _turn(message: Message) -> str:
-    parts = ",".join([canonical_json(_part_content(part)) for part in message.parts])
+    parts = ",".join([canonical_json(part) if isinstance(part, str) else _shown(part) for part in message.parts])
     return f'["{message.role}",[{parts}]]'
+
+
+@lru_cache(maxsize=4096)  # an item's are shown in trial after trial
+def _shown(picture: Picture) -> str:
+    return canonical_json(_part_content(picture))
 
 
 def _part_content(part: Part) -> Json:

@@ -30,6 +30,13 @@ class ReplyReading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _ShownOfItem:
+    values: Mapping[str, str]
+    """By slot."""
+    pictures: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
     """Everything that the trials of one study share: a run's task where a judge is asked."""
 
@@ -50,6 +57,10 @@ class Asking:
     """Sentences: what the user chose otherwise than the paper states."""
     meant: dict[str, Meant] = field(default_factory=dict[str, Meant], init=False, compare=False, repr=False)
     """By digest: what is meant for the judge, of the answers shown so far. The same one is shown in pair after pair."""
+    of_items: dict[str, "_ShownOfItem"] = field(
+        default_factory=dict[str, "_ShownOfItem"], init=False, compare=False, repr=False
+    )
+    """By digest: the same of the items."""
 
     def claim(self, ledger: Ledger, batch: Sequence[Due[Trial]], *, holder: str) -> Claimed:
         claimed = claim(ledger, [due.key for due in batch], reader=self.protocol.reader, holder=holder)
@@ -87,7 +98,7 @@ class Asking:
         return Request(
             endpoint=self.rater.endpoint,
             model=self.model,
-            messages=self._with_pictures(messages, self.items[trial.item]),
+            messages=self._with_pictures(messages, self._item(trial.item).pictures),
             settings=self.rater.settings,
             offer=self.protocol.offer(self.condition.readout, options=len(trial.responses)),
             replicate=trial.replicate,
@@ -115,7 +126,7 @@ class Asking:
             notes["adapted"] = adapted
         if wrote := self._candidates_wrote(trial):
             notes["candidates_wrote"] = wrote
-        return replace(reading, notes=notes) if notes else reading
+        return ReplyReading(verdict=reading.verdict, notes=notes) if notes else reading
 
     def _candidates_wrote(self, trial: Trial) -> dict[str, Json]:
         """The places of the answers that hold a verdict, or an order to the judge, as shown from 0 on."""
@@ -153,7 +164,7 @@ class Asking:
 
     def _shown(self, trial: Trial) -> tuple[str, ...]:
         """The answers, and the item's own texts: a judge restates both, and neither speaks for it."""
-        return tuple(text for text in self._values(trial).values() if text)
+        return tuple(filter(None, self._values(trial).values()))
 
     def _fence(self, trial: Trial) -> str | None:
         return fence_nonce(self.fence_secret, trial.key) if self.condition.fenced else None
@@ -162,20 +173,31 @@ class Asking:
         return trial_token(self.fence_secret, trial.key) if self.condition.readout == "token" else None
 
     def _values(self, trial: Trial) -> dict[str, str]:
-        item = self.items[trial.item]
+        responses = enumerate(trial.responses, start=1)
+        answers = {candidate_slot(place): self.responses[digest].text for place, digest in responses}
+        return {**answers, **self._item(trial.item).values}
+
+    def _item(self, digest: str) -> _ShownOfItem:
+        shown = self.of_items.get(digest)
+        if shown is None:
+            item = self.items[digest]
+            shown = _ShownOfItem(values=self._values_of(item), pictures=self._pictures_of(item))
+            self.of_items[digest] = shown
+        return shown
+
+    def _values_of(self, item: Item) -> dict[str, str]:
         caption = self.protocol.caption(self.condition.see, item.caption)
-        answers = (self.responses[digest].text for digest in trial.responses)
-        values = {candidate_slot(place): text for place, text in enumerate(answers, start=1)}
+        values: dict[str, str] = {}
         for slot in self.protocol.of_an_item:
             text: str | None = caption if slot == "caption" else getattr(item, slot)
             if text or slot in self.protocol.slots:
                 values[slot] = text or ""
         return values
 
-    def _with_pictures(self, messages: tuple[Message, ...], item: Item) -> tuple[Message, ...]:
-        if self.condition.see not in ("images", "both") or not item.images:
-            return messages
-        pictures: tuple[Part, ...] = tuple(
+    def _pictures_of(self, item: Item) -> tuple[Part, ...]:
+        if self.condition.see not in ("images", "both"):
+            return ()
+        return tuple(
             Picture(
                 digest=self.addresses.get(name, name),
                 detail=self.condition.image_detail,
@@ -183,8 +205,13 @@ class Asking:
             )
             for name in item.images
         )
+
+    @staticmethod
+    def _with_pictures(messages: tuple[Message, ...], pictures: tuple[Part, ...]) -> tuple[Message, ...]:
+        if not pictures:
+            return messages
         last = max(place for place, message in enumerate(messages) if message.role == "user")
-        shown = replace(messages[last], parts=pictures + messages[last].parts)
+        shown = Message(role=messages[last].role, parts=pictures + messages[last].parts)
         return (*messages[:last], shown, *messages[last + 1 :])
 
 
