@@ -370,8 +370,8 @@ def _row(value: object, place: FilePlace, problems: Problems) -> Iterator[Row]:
 
 
 def _parse(text: str) -> object:
-    # parse_constant: other tools write a missing text as a bare NaN, which is not JSON.
-    return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+    # What json.loads says of it; given the decoder's options, it makes a new one for each text.
+    return json.loads(text) if text.startswith("\ufeff") else _decoder.decode(text)
 
 
 def _constant(name: str) -> None:
@@ -385,6 +385,10 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
         times = Counter(name for name, _ in pairs)
         raise ValueError(f"a field is named twice: {quoted(sorted(name for name, n in times.items() if n > 1))}")
     return fields
+
+
+# parse_constant: other tools write a missing text as a bare NaN, which is not JSON.
+_decoder = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_constant)
 
 
 def _without_nan(value: object) -> object:
