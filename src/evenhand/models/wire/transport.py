@@ -1,5 +1,6 @@
 """Sends one body and brings back status, headers and bytes; every way the connection can fail becomes a sentence."""
 
+import asyncio
 import base64
 import os
 from collections.abc import AsyncGenerator, Iterable, Mapping
@@ -222,12 +223,21 @@ class _Chunks(Payload):
         super().__init__(body)
         self._chunks: Iterable[bytes] = (body,) if isinstance(body, bytes) else body.chunks
         self._size = len(body) if isinstance(body, bytes) else body.size
+        self._at_hand = isinstance(body, Spliced)
 
     def decode(self, encoding: str = "utf-8", errors: str = "strict") -> str:
         return b"".join(self._chunks).decode(encoding, errors)
 
     async def write(self, writer: AbstractStreamWriter) -> None:
-        for chunk in self._chunks:
+        chunks = iter(self._chunks)
+        if self._at_hand:
+            await writer.write(next(chunks))  # with the headers before it
+            transport: asyncio.WriteTransport | None = getattr(writer, "transport", None)
+            if transport is not None and not transport.is_closing():
+                # The loop takes all of them as they are; by the writer each would be waited for.
+                transport.writelines(list(chunks))
+                return
+        for chunk in chunks:
             await writer.write(chunk)
 
 
