@@ -132,6 +132,7 @@ def test_a_preference_is_no_choice(tmp_path: Path):
 
 def test_options_are_kept_without_standing_for_a_model(tmp_path: Path):
     ledger = Ledger(url_in(tmp_path))
+    keep_options(ledger, OPTIONS[1:])
     keep_options(ledger, OPTIONS)
     keep_options(ledger, OPTIONS)
     assert ledger.responses_to([ITEM.digest]) == []

@@ -1,9 +1,10 @@
 """One showing of an Item and an ordered tuple of Responses to one rater under one condition. Order is data."""
 
 from dataclasses import dataclass, field
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Literal, TypeAlias
 
-from evenhand.domain.identity import canonical_hash, canonical_json, content_hash
+from evenhand.domain.identity import canonical_hash, content_hash
 
 Readout: TypeAlias = Literal["free", "constrained", "token"]
 """From the judge's words, from the probabilities of offered answers, or from a closing line that carries a token."""
@@ -52,9 +53,6 @@ class Trial:
 
     def __post_init__(self) -> None:
         # The canonical JSON of a list of the fields, put together by hand: every trial that is planned needs its key.
-        responses = ",".join(map(canonical_json, self.responses))
-        content = (
-            f"[{canonical_json(self.item)},[{responses}],{canonical_json(self.rater)},"
-            f"{canonical_json(self.condition)},{self.replicate},{self.attempt}]"
-        )
+        item, rater, condition, *responses = map(_quoted, (self.item, self.rater, self.condition, *self.responses))
+        content = f"[{item},[{','.join(responses)}],{rater},{condition},{self.replicate},{self.attempt}]"
         object.__setattr__(self, "key", canonical_hash("trial", content))

@@ -2,7 +2,7 @@
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -41,7 +41,7 @@ def plan(
             known=tuple(trial.key for trial in unasked.known),
             due=(*due, *later),
             beyond=len(later),
-            undecided=_undecided(unasked.known, asking, ledger),
+            undecided=_undecided(unasked, asking, ledger),
         )
 
 
@@ -52,6 +52,8 @@ class SortedOut:
     known: list[Trial]
     unknown: list[Trial]
     """Without a result, or wanted once more."""
+    reasons: Mapping[str, str | None]
+    """By key, why the last result of each known one holds no verdict, None where it does."""
 
 
 def sorted_out(
@@ -66,16 +68,17 @@ def sorted_out(
     retrying = retrying or Retrying()
     stream, number = iter(trials), at_once
     while chunk := list(itertools.islice(stream, number)):
-        decided = ledger.decided((trial.key for trial in chunk), reader=asking.protocol.reader)
-        unknown = [trial for trial in chunk if trial.key not in decided]
+        found = ledger.reasons((trial.key for trial in chunk), reader=asking.protocol.reader)
+        known = [trial for trial in chunk if trial.key in found]
+        unknown = [trial for trial in chunk if trial.key not in found]
         if retrying.only_failed:
             failed = ledger.failed(trial.key for trial in unknown)
             unknown = [trial for trial in unknown if trial.key in failed]
         if retrying.reasons:
-            again = _asked_again([trial for trial in chunk if trial.key in decided], asking, ledger, retrying.reasons)
-            decided -= again.keys()
+            again = _asked_again(known, found, asking, ledger, retrying.reasons)
+            known = [trial for trial in known if trial.key not in again]
             unknown += again.values()
-        yield SortedOut(known=[trial for trial in chunk if trial.key in decided], unknown=unknown)
+        yield SortedOut(known=known, unknown=unknown, reasons=found)
         number = at_once if unknown else min(2 * number, CHUNK)
 
 
@@ -93,7 +96,7 @@ def _later_attempts(due: Sequence[Due[Trial]], asking: "Asking", ledger: Ledger)
     found: list[Trial] = []
     last = [one.subject for one in due if one.stored is not None]
     while last:
-        following = [replace(trial, attempt=trial.attempt + 1) for trial in last]
+        following = [_next(trial) for trial in last]
         asked = ledger.asked(trial.key for trial in following)
         last = [trial for trial in following if trial.key in asked]
         decided = ledger.decided((trial.key for trial in last), reader=asking.protocol.reader)
@@ -101,36 +104,46 @@ def _later_attempts(due: Sequence[Due[Trial]], asking: "Asking", ledger: Ledger)
     return found
 
 
-def _undecided(known: Sequence[Trial], asking: "Asking", ledger: Ledger) -> Counter[str]:
-    """Why no attempt at a trial holds a decision, as the last one says."""
-    why: dict[str, str] = {}
-    last = {trial.key: trial for trial in known}
+def _undecided(sorted_out: SortedOut, asking: "Asking", ledger: Ledger) -> Counter[str]:
+    """Why no attempt at a known trial holds a decision, as the last one says."""
+    known, reasons = sorted_out.known, sorted_out.reasons
+    why = {one.key: reason for one in known if (reason := reasons[one.key]) in UNDECIDED}
+    last = {one.key: _next(one) for one in known if one.key in why}
     while last:
         found = ledger.reasons((trial.key for trial in last.values()), reader=asking.protocol.reader)
         for first, trial in list(last.items()):
             reason = found.get(trial.key)
             if reason in UNDECIDED:
-                why[first], last[first] = reason, replace(trial, attempt=trial.attempt + 1)
+                why[first], last[first] = reason, _next(trial)
                 continue
             if trial.key in found and reason is None:
-                why.pop(first, None)
+                del why[first]
             del last[first]
     return Counter(why.values())
 
 
+def _next(trial: Trial) -> Trial:
+    return replace(trial, attempt=trial.attempt + 1)
+
+
 def _asked_again(
-    decided: Sequence[Trial], asking: "Asking", ledger: Ledger, reasons: frozenset[str]
+    decided: Sequence[Trial],
+    found: Mapping[str, str | None],
+    asking: "Asking",
+    ledger: Ledger,
+    reasons: frozenset[str],
 ) -> dict[str, Trial]:
-    """By the key of the first attempt, the next attempt at each trial whose last one ended for one of the reasons."""
+    """By the key of the first attempt, the next attempt at each trial whose last one ended for one of the reasons.
+    `found`: how the first ended."""
     again: dict[str, Trial] = {}
     last = {trial.key: trial for trial in decided}
     while last:
-        found = ledger.reasons((trial.key for trial in last.values()), reader=asking.protocol.reader)
         for first, trial in list(last.items()):
             if trial.key not in found:
                 again[first] = trial  # this attempt has not been made yet
             if found.get(trial.key) in reasons:
-                last[first] = replace(trial, attempt=trial.attempt + 1)
+                last[first] = _next(trial)
             else:
                 del last[first]
+        found = ledger.reasons((trial.key for trial in last.values()), reader=asking.protocol.reader)
     return again

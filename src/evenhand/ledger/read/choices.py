@@ -15,6 +15,7 @@ from sqlalchemy import Connection, func, select
 
 from evenhand.domain.response import Response
 from evenhand.domain.verdict import Choice, NoVerdict, Reason, Verdict
+from evenhand.ledger.read.answers import response_models
 from evenhand.ledger.read.columns.kept_columns import FEWEST, columns_of
 from evenhand.ledger.read.results import ending_of, outcomes
 from evenhand.ledger.read.scan import Scope, Trials, in_columns, judgements_in, rows_where, scope_of
@@ -145,5 +146,8 @@ def _place(ending: Verdict | NoVerdict) -> int | None:
 
 def keep_options(ledger: Ledger, options: Sequence[Response]) -> None:
     """Keeps what is shown without letting it stand as a model's answer."""
-    with ledger.writing() as connection:
-        ledger.insert_new(connection, schema.responses, [rows.response_row(one) for one in options])
+    # A command that goes on finds all of them kept, and to write a row costs many times what looking for it does.
+    known = response_models(ledger, [one.digest for one in options], items={one.item for one in options})
+    if new := [rows.response_row(one) for one in options if one.digest not in known]:
+        with ledger.writing() as connection:
+            ledger.insert_new(connection, schema.responses, new)
