@@ -1,5 +1,6 @@
 """Which judgements a report lists: all of few, and of many those that matter with a fair sample of the rest."""
 
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -7,8 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evenhand.domain.rater import Rater
+from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
 from evenhand.reports.page.cases import Case, CaseList
+from evenhand.reports.page.report import PARTINGS, report_of
+from evenhand.reports.page.studies import ReportStudies
 from tests.database import ledger_in
 from tests.examples import examples
 from tests.reports.report_scene import Says, numbered, report, with_models
@@ -179,3 +184,14 @@ def check(ledger: Ledger, said: list[int | str], says: Says) -> None:
         assert case.disagrees == (len(signs) == 2)
         assert case.failed == (isinstance(one, str) or isinstance(other, str))
         assert case.outcome == (signs.pop() if len(signs) == 1 else None)
+
+
+def test_all_that_judge_and_people_part_on_is_counted_however_little_of_it_is_told(ledger: Ledger):
+    scene = numbered(PARTINGS + 20)
+    scene.judged(ledger, amber_always)
+    replace(scene, rater=Rater(kind="human", name="Ann")).judged(
+        ledger, lambda item, first, second: amber_always(item, first, second) * (1 if int(item) < 5 else -1)
+    )
+    found = report_of(ledger, ReportStudies(board=tuple(one for one in studies(ledger) if one.rater.kind == "model")))
+    assert found.reading.counts["people"] == PARTINGS + 15
+    assert found.reading.sentence.startswith(f"{PARTINGS + 15} cases on which judge and people take opposite sides")

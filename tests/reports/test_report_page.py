@@ -221,7 +221,7 @@ def test_a_sampled_list_says_so_at_the_top_and_no_other_does(ledger: Ledger, tmp
     page = page_of(ledger, tmp_path, most=50, seed=4)
     top = page[: page.index('<dl class="tiles">')]
     tells(top, "50 of 120", "seed 4")
-    tells(page, "50 judgements", "25 pairs of answers")
+    tells(page, "50 of 120 judgements", "25 of 60 pairs of answers")
 
 
 def test_a_list_without_room_for_all_faults_says_how_many_there_are_and_where(ledger: Ledger, tmp_path: Path):
@@ -229,7 +229,9 @@ def test_a_list_without_room_for_all_faults_says_how_many_there_are_and_where(le
     numbered(60).judged(ledger, lambda item, first, _: 1 if int(item) >= 6 or first == "amber" else -1)
     page = page_of(ledger, tmp_path, most=60)
     top = page[: page.index('<dl class="tiles">')]
-    tells(top, "60 of 120", "of 54 pairs of answers", "failure 27,", "others 3,", "export --judgements")
+    tells(
+        top, "60 of 120", "27 of the 54 pairs of answers", "3 of the 6 others", "30 more pairs", "export --judgements"
+    )
 
 
 def test_the_summary_says_who_leads_what_it_cost_and_where_the_judge_wavers(ledger: Ledger):

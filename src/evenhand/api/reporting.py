@@ -28,7 +28,7 @@ from evenhand.reports.page.file_report import FileReport, file_report, file_shee
 from evenhand.reports.page.report import BoardReport, Report, report_of
 from evenhand.reports.page.sheets import all_sheets, long_sheet
 from evenhand.reports.page.studies import with_grades
-from evenhand.reports.page.words import notes, sampling, summary, trust_asked
+from evenhand.reports.page.words import notes, summary, trust_asked
 from evenhand.reports.page.writing import WrittenReport, write_report
 from evenhand.reports.rubric_report import RubricReport, rubric_report, write_rubric_report
 
@@ -247,14 +247,14 @@ def tables_of(report: AnyReport, form: Tables) -> WrittenTables:
         text = written([long_sheet(sheets)] if form == "csv" else sheets, form, sentences)
         return WrittenTables(text=text, sentences=sentences)
     if isinstance(report, FileReport):
-        sheets, audits, sampled, below = file_sheets(report), None, None, list[str]()
+        sheets, audits, below = file_sheets(report), None, list[str]()
         asked = of_files.trust_asked(report)
     else:
-        sheets, audits, sampled = all_sheets(report), report.audits, sampling(report)
+        sheets, audits = all_sheets(report), report.audits
         below = [reliability_sentences(report.board)[0], *notes(report)]
         asked = trust_asked(report)
     trusted = trust_word(report.board.reliability, audits, report.beside_people).words
-    opening = [*filter(None, [sampled]), *_summary(report), f"{asked} {trusted}"]
+    opening = [*_summary(report), f"{asked} {trusted}"]
     text = written([long_sheet(sheets)] if form == "csv" else sheets, form, below, opening=opening)
     return WrittenTables(text=text, sentences=(*opening, *below))
 

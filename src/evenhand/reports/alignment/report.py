@@ -24,6 +24,7 @@ from evenhand.stats.reliability.agreement.alignment import (
     beside_people,
     ceiling,
     disagreements,
+    opposed,
 )
 from evenhand.stats.reliability.agreement.case_table import CaseTable, as_boards, heard, in_any_order
 from evenhand.stats.reliability.agreement.jury import Jury, jury
@@ -143,6 +144,8 @@ class AlignmentReport(Result):
     notes: tuple[str, ...]
     plans: tuple[JudgePlan, ...] = ()
     """What more verdicts of people would bring, where that was asked."""
+    opposed: int = 0
+    """Cases on which some judge and people take opposite sides, told as partings or not."""
 
     @property
     def headline(self) -> str:
@@ -225,6 +228,7 @@ def align(
         jury=_jury([one.taken for one in heard], people, notes, seed),
         notes=tuple(notes),
         plans=() if plan is None else plans(said, plan),
+        opposed=len({case for one in heard for case in opposed(one.taken, people).tolist()}),
     )
 
 

@@ -51,6 +51,9 @@ class CaseTexts:
         digests = list(dict.fromkeys(case.item for case in cases))
         places = {digest: place for place, digest in enumerate(record.answers)}
         answers = record.answer_documents(record.answers.values())
+        showings: dict[tuple[str, tuple[str, ...]], list[JudgedTrial]] = {}
+        for one in record.showings:
+            showings.setdefault((one.trial.item, tuple(sorted(one.models))), []).append(one)
         return {
             "items": [_item(self.items[digest]) for digest in digests],
             "answers": [{**one, "model": printable(one["model"])} for one in answers],
@@ -58,9 +61,7 @@ class CaseTexts:
                 {
                     "item": digests.index(case.item),
                     "showings": [
-                        self._showing(record, one, places)
-                        for one in record.showings
-                        if _case(one) == (case.item, case.models)
+                        self._showing(record, one, places) for one in showings.get((case.item, case.models), ())
                     ],
                 }
                 for case in cases
@@ -107,10 +108,6 @@ def _numbers(results: Results, cases: Sequence[Case]) -> Iterator[tuple[tuple[st
     rows = np.flatnonzero(results.pair & np.isin(key, list(wanted)))
     for one, seq in zip(key[rows].tolist(), results.seq[rows].tolist(), strict=True):
         yield wanted[one], seq
-
-
-def _case(one: JudgedTrial) -> tuple[str, tuple[str, ...]]:
-    return one.trial.item, tuple(sorted(one.models))
 
 
 def _item(item: Item) -> dict[str, Json]:

@@ -89,7 +89,8 @@ def reading_list(board: Board, people: AlignmentReport | None = None, *, most: i
     found: dict[_CaseKey, list[Reason]] = {}
     for key, reason in _against_people(people):
         found.setdefault(key, []).append(reason)
-    counts: dict[Kind, int] = {"people": len(found), "raters": 0, "orders": 0, "surprise": 0}
+    opposed = 0 if people is None else people.opposed
+    counts: dict[Kind, int] = {"people": opposed, "raters": 0, "orders": 0, "surprise": 0}
     if shown.item is not None:
         cases = _Cases.of(shown, name, board.findings.predicted)
         counts |= {kind: int(np.count_nonzero(weight)) for kind, weight in cases.weight.items()}

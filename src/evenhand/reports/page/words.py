@@ -72,16 +72,14 @@ def sampling(report: Report) -> str | None:
     cases = report.cases
     if not cases.sampled:
         return None
-    fault = "with a disagreement or a failure"
-    what = (
-        f"every pair of answers {fault}, and of the others a sample drawn with seed {report.seed}"
-        if cases.faulty == cases.with_a_fault
-        else f"of {cases.with_a_fault:,} pairs of answers {fault} {cases.faulty:,}, and of the others "
-        f"{len(cases.cases) - cases.faulty:,}, drawn with seed {report.seed}"
-    )
+    fault, others = "with a disagreement or a failure", len(cases.cases) - cases.faulty
+    whole = cases.faulty == cases.with_a_fault
+    faulty = "every pair" if whole else f"{cases.faulty:,} of the {counted(cases.with_a_fault, 'pair')}"
     return (
-        f"The list of judgements holds {cases.listed:,} of {cases.judgements:,}: {what}. Board, tables and pictures "
-        "rest on all of them, and `evenhand export --judgements --out judgements.csv` writes them all."
+        f"The list of judgements below holds {cases.listed:,} of {cases.judgements:,}: {faulty} of answers {fault} and "
+        f"{others:,} of the {cases.pairs - cases.with_a_fault:,} others, drawn with seed {report.seed}. "
+        f"{counted(cases.pairs - len(cases.cases), 'more pair is', 'more pairs are')} not in this file: "
+        "`evenhand export --judgements --out judgements.csv` writes them all. Board, tables and pictures rest on all."
     )
 
 

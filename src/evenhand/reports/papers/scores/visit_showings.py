@@ -50,7 +50,7 @@ class Played:
         words = (
             "1 battle waits for its other order and is left out"
             if self.waiting == 1
-            else f"{self.waiting} battles wait for their other order and are left out"
+            else f"{self.waiting:,} battles wait for their other order and are left out"
         )
         return [f"{words}; the same `judge` command asks again."]
 

@@ -316,6 +316,12 @@ def disagreements(raters: RaterMatrix, people: RaterMatrix, *, rater: int, most:
     )
 
 
+def opposed(raters: RaterMatrix, people: RaterMatrix) -> IntArray:
+    """The cases on which one of the raters takes the side that the people's mean does not."""
+    compared = against_people(raters, people)
+    return np.unique(compared.case[compared.judged * compared.people < 0])
+
+
 def against_people(raters: RaterMatrix, people: RaterMatrix) -> ComparedVerdicts:
     if raters.cases is not people.cases:
         raise ValueError("Raters and people are compared on one and the same list of cases.")
