@@ -22,6 +22,7 @@ import argparse
 import json
 import os
 import shutil
+import sqlite3
 import statistics
 import subprocess
 import sys
@@ -214,6 +215,18 @@ class Place:
         """CPU seconds of the server so far."""
         return 0.0 if self.server is None else cpu_of(self.server)
 
+    def as_of(self, code: Path) -> "Place":
+        """A copy that the code there takes for its own: what tables got since is beside what it asks for."""
+        if self.server is not None:
+            return self
+        asked = "from evenhand.ledger.store.tables import HEAD; print(HEAD)"
+        head = measured([sys.executable, "-c", asked], {"PYTHONPATH": str(code)})[2].strip()
+        path = self.folder / "before.db"
+        shutil.copyfile(self.url.removeprefix("sqlite:///"), path)
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE alembic_version SET version_num = ?", [head])
+        return replace(self, url=f"sqlite:///{path}")
+
     @contextmanager
     def opened(self) -> Generator[Ledger]:
         with closing(Ledger(self.url, create=False)) as ledger:
@@ -295,35 +308,35 @@ def kept(board: Board, place: Place, start: float) -> list[Figure]:
     ]
 
 
-def commanded(name: str, board: Board, place: Place, before: Path | None) -> list[Figure]:
+def commanded(name: str, board: Board, place: Place, before: Path | None, rounds: int) -> list[Figure]:
     with place.opened() as ledger:
         judge_as_people(ledger, *_PEOPLE)
-    of_judge = ["--judge", JUDGE, "--store", place.url, "--json"]
+    of_judge = ["--judge", JUDGE, "--json", "--store"]
     command = {
         "score": ["evenhand", "score", _BENCHMARK, *of_judge],
         "align": ["evenhand", "align", *of_judge],
         "report": ["evenhand", "report", "--out", str(place.folder / "report.html"), "--force", *of_judge],
-        "page": ["bench.web_board", "--cold", place.url],
+        "page": ["bench.web_board", "--cold"],
         "rank": ["evenhand", "rank", *of_judge],
     }[name]
-    place.measured(command)
+    place.measured([*command, place.url])
+    older = None if before is None else place.as_of(before)
     now: list[Measured] = []
     then: list[Measured] = []
-    for _ in range(_ROUNDS):
-        now.append(place.measured(command))
-        if before is not None:
-            then.append(place.measured(command, cache="before", before=before))
+    for _ in range(rounds):
+        now.append(place.measured([*command, place.url]))
+        if older is not None:
+            then.append(older.measured([*command, older.url], cache="before", before=before))
     what = f"{board.what}: {name}"
     found = [
         median_figure(f"{what}, columns at hand", [one.cpu for one in now], unit="s CPU"),
         Figure(what=f"{what}, peak memory", value=max(one.memory for one in now), unit="MB"),
     ]
     if then:
-        apart = largest_difference(*(numbers(json.loads(some[-1].printed)) for some in (now, then)))
         found += [
-            median_figure(f"{what}, before", [one.cpu for one in then[1:]], unit="s CPU"),
+            median_figure(f"{what}, before", [one.cpu for one in then[1:] or then], unit="s CPU"),
             Figure(what=f"{what}, before, peak memory", value=max(one.memory for one in then), unit="MB"),
-            Figure(what=f"{what}, largest relative difference", value=apart, at_most=1e-9),
+            differing(what, *(json.loads(some[-1].printed) for some in (now, then))),
         ]
     return found
 
@@ -338,16 +351,21 @@ def numbers(found: Any, at: str = "") -> dict[str, float | str]:
     return {at: found}
 
 
-def largest_difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> float:
-    if one.keys() != other.keys():
-        raise SystemExit(f"Only in one document: {sorted(one.keys() ^ other.keys())[:5]}")
-    found = [0.0]
-    for name, value in one.items():
-        if isinstance(value, float) and isinstance(other[name], float | int):
-            found.append(abs(value - other[name]) / max(1, abs(value)))
-        elif value != other[name]:
-            raise SystemExit(f"{name} is {value} and was {other[name]}.")
-    return max(found)
+def differing(what: str, *documents: Any) -> Figure:
+    """How far two documents lie apart in what both hold. An older one lacks what was added since."""
+    one, other = map(numbers, documents)
+    both = one.keys() & other.keys()
+    apart, words = [0.0], list[str]()
+    for name in both:
+        value, second = one[name], other[name]
+        if isinstance(value, float) and isinstance(second, float | int):
+            apart.append(abs(value - second) / max(1, abs(value)))
+        elif value != second:
+            words.append(name)
+    alone = sorted(one.keys() ^ other.keys())
+    told = [f"{len(some):,} {how} ({min(some)})" for some, how in ((alone, "in one only"), (words, "other")) if some]
+    note = ", ".join([f"of {len(both):,} values", *told])
+    return Figure(what=f"{what}, largest relative difference", value=max(apart), at_most=1e-9, note=note)
 
 
 def main() -> None:
@@ -360,6 +378,7 @@ def main() -> None:
     parser.add_argument("--judgements", type=lambda text: int(float(text)), help="Of a ledger, and no table.")
     parser.add_argument("--folder", type=Path, help="Where that ledger is kept.")
     parser.add_argument("--command", choices=("rank", "score", "align", "report", "page"))
+    parser.add_argument("--rounds", type=int, default=_ROUNDS, help="Of the command.")
     parser.add_argument("--before", type=Path, help="The folder src of an older checkout.")
     parser.add_argument("--postgresql", action="store_true")
     given = parser.parse_args()
@@ -369,9 +388,10 @@ def main() -> None:
             source = board.written(given.folder or Path(made))
             start = 0.0 if given.command else started(board, source.parent, postgresql=given.postgresql)
             with placed(source, postgresql=given.postgresql) as place:
-                print_table(
-                    commanded(given.command, board, place, given.before) if given.command else kept(board, place, start)
-                )
+                if given.command:
+                    print_table(commanded(given.command, board, place, given.before, given.rounds))
+                else:
+                    print_table(kept(board, place, start))
         return
     size: dict[str, Any] = {"parts": given.parts, "models": given.models or 100, "scattered": given.scattered}
     small = min(given.rows, 1_000_000)

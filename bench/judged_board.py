@@ -28,7 +28,7 @@ JUDGE = "openai/judge"
 _JUDGE = Rater(kind="model", name=JUDGE, endpoint="openai", settings=Settings(temperature=0.0))
 _CONDITION = Condition(protocol="visit_pairwise", prompt_hash="ab" * 32)
 _OF_PEOPLE = Condition(protocol="imported", prompt_hash="")
-_WORDS = [
+WORDS = [
     "a",
     "boat",
     "near",
@@ -201,7 +201,7 @@ def _scene(draw: random.Random, items: int, models: int, name: str) -> _Scene:
     benchmark = Benchmark(name=name, items=asked, licence="CC0", citation="none", protocols=("visit_pairwise",))
     answers = {
         (item.digest, model): Response(
-            item=item.digest, model=_name(model), text=" ".join(draw.choices(_WORDS, k=draw.randint(30, 70)))
+            item=item.digest, model=_name(model), text=" ".join(draw.choices(WORDS, k=draw.randint(30, 70)))
         )
         for item in asked
         for model in range(models)
