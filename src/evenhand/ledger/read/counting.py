@@ -76,9 +76,8 @@ def links_by_study(connection: Connection) -> dict[str, int]:
     """Of each study that has any, how many trials are linked to it: counted in the links alone, as to look up the trial
     of each takes ten times as long."""
     links, studies = schema.study_trials.c, schema.studies
-    if connection.dialect.name != "sqlite":
-        return dict(connection.execute(select(links.study, func.count()).group_by(links.study)).all())
-    # SQLite takes four times as long to group them as to count them: of the largest study they are those left.
+    # To group them takes SQLite four times as long as to count them, and PostgreSQL twice: of the largest study they
+    # are those left.
     largest = connection.execute(select(studies.c.key).order_by(studies.c.wanted.desc()).limit(1)).scalar()
     left: int = connection.execute(select(func.count()).select_from(schema.study_trials)).scalar_one()
     found: dict[str, int] = {}

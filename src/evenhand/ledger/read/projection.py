@@ -178,15 +178,16 @@ def _links_by_study() -> Select[str, int]:
 def _decided_studies() -> Select[tuple[str]]:
     links, table = schema.study_trials, schema.judgements
     verdicts = links.join(table, table.c.trial == links.c.trial)
-    # Looks for one verdict of each study, not for all of them.
+    # Looks for one verdict of each study, not for all of them, as PostgreSQL would to answer whether one exists.
     any_verdict = (
         select(links.c.trial)
         .select_from(verdicts)
         .where(links.c.study == schema.studies.c.key, table.c.verdict.is_not(None))
         .correlate(schema.studies)
-        .exists()
+        .limit(1)
+        .scalar_subquery()
     )
-    return select(schema.studies.c.key).where(any_verdict)
+    return select(schema.studies.c.key).where(any_verdict.is_not(None))
 
 
 def undecided_trial(ledger: Ledger, study: str) -> str | None:

@@ -13,7 +13,23 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from sqlalchemy import Boolean, Connection, Engine, Float, Table, Text, func, insert, literal, select, text, tuple_
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    ColumnElement,
+    Connection,
+    Engine,
+    Float,
+    Table,
+    Text,
+    func,
+    insert,
+    literal,
+    literal_column,
+    select,
+    text,
+    tuple_,
+)
 from sqlalchemy import type_coerce as as_type
 from sqlalchemy.exc import DBAPIError
 
@@ -266,16 +282,19 @@ def _compare(tables: Sequence[TableDigest], connection: Connection, told: Told) 
 
 
 def _read(connection: Connection, table: Table) -> Iterator[list[Any]]:
-    """Rows as they are stored, a few hundred at a time, each after the last by its key."""
+    """Rows as they are stored, a few hundred at a time, each after the last by its key; of SQLite by when they were
+    written, as they lie together in the file, and in the copy too."""
     # The keys as they are stored: a type of ours would write them in another way than they were read.
-    keys = [
+    keys: list[ColumnElement[Any]] = [
         as_type(column, Text()) if isinstance(column.type, schema.FreeText) else column for column in table.primary_key
     ]
-    places = [list(table.columns).index(column) for column in table.primary_key]
-    query = select(*table.columns).order_by(*keys).limit(_ROWS)
+    if connection.dialect.name == "sqlite":
+        keys = [literal_column("rowid", BigInteger)]
+    width = len(table.columns)
+    query = select(*table.columns, *keys).order_by(*keys).limit(_ROWS)
     if table is schema.meta:
         query = query.where(schema.meta.c.name != kept.WORD)  # of which each ledger has its own
-    last: list[Any] | None = None
+    last: tuple[Any, ...] | None = None
     while True:
         following = query
         if last is not None:
@@ -283,10 +302,10 @@ def _read(connection: Connection, table: Table) -> Iterator[list[Any]]:
             following = query.where(tuple_(*keys) > tuple_(*values) if len(keys) > 1 else keys[0] > values[0])
         rows = [row for part in fetched(connection, following) for row in part]
         if rows:
-            yield rows
+            yield [row[:width] for row in rows]
         if len(rows) < _ROWS:
             return
-        last = [rows[-1][place] for place in places]
+        last = rows[-1][width:]
 
 
 class _Counted:

@@ -177,9 +177,10 @@ _IN_ORDER = "(SELECT * FROM judgements WHERE seq > %s AND seq <= %s ORDER BY seq
 _BETWEEN = "FROM judgements WHERE seq > {mark} AND seq <= {mark} ORDER BY seq"
 _THERE = "SELECT coalesce(min(seq), 1) - 1, coalesce(max(seq), 0) FROM judgements"
 _TOLD_NOTHING = """
-SELECT count(*), count(CASE WHEN notes = '{{}}' THEN 1 END), min(at), max(at), {texts}(CAST(seq AS text), ','),
+SELECT count(*), count(CASE WHEN notes = '{{}}' THEN 1 END), min(at), max(at), min(seq), max(seq),
 {texts}(coalesce(verdict, reason), '\n'), {texts}(trial, ',') FROM {judged}
 """
+_NUMBERS = f"SELECT seq {_BETWEEN}"
 _WHEN = f"SELECT at {_BETWEEN}"
 _EACH_JUDGED = f"SELECT seq, at, coalesce(verdict, reason), notes, trial {_BETWEEN}"
 
@@ -218,9 +219,9 @@ def _judged_together(speech: Speech, names: Names) -> Iterator[dict[str, npt.NDA
     ((first, last),) = speech.rows(_THERE)
     for begin in range(first, last, speech.at_once * speech.texts):
         between = (begin, begin + speech.at_once * speech.texts)
-        ends = range(begin, min(between[1], last), speech.at_once)
-        some = [row for after in ends for row in speech.rows(_TOLD_NOTHING, after, after + speech.at_once)]
-        numbers, untold, earliest, latest, seq, ending, key = zip(*some, strict=True)
+        begins = range(begin, min(between[1], last), speech.at_once)
+        some = [row for after in begins for row in speech.rows(_TOLD_NOTHING, after, after + speech.at_once)]
+        numbers, untold, earliest, latest, lowest, highest, ending, key = zip(*some, strict=True)
         number = sum(numbers)
         if not number:
             continue
@@ -231,8 +232,12 @@ def _judged_together(speech: Speech, names: Names) -> Iterator[dict[str, npt.NDA
             continue
         times = {*earliest, *latest} - {None}
         at = [(one,) for one in times] if len(times) == 1 else speech.rows(_WHEN, *between)
+        ends: list[int] = [one for one in (*lowest, *highest) if one is not None]
+        seq = np.arange(min(ends), max(ends) + 1, dtype=np.int64)
+        if len(seq) != number:  # some numbers are nobody's
+            seq = np.array(speech.rows(_NUMBERS, *between), dtype=np.int64).ravel()
         yield {
-            "seq": np.fromstring(",".join(filter(None, seq)), dtype=np.int64, sep=","),
+            "seq": seq,
             "at": np.broadcast_to(np.array(at, dtype=np.float64).ravel(), number),
             "ending": names.codes("ending", endings),
             "note": np.broadcast_to(names.codes("note", [""]), number),
