@@ -18,10 +18,10 @@ from evenhand.ledger.read.columns.record_columns import (
     Columns,
     Names,
     Unfit,
-    joined,
+    gathered,
     no_rows,
 )
-from evenhand.ledger.read.columns.trial_keys import Keys, NoKey, keys_in, keys_of, no_keys, numbered
+from evenhand.ledger.read.columns.trial_keys import Keys, NoKey, keys_in, keys_of, no_keys, numbered, places_in
 from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.lots import SEED, Lots, lots_of
 from evenhand.ledger.read.scan import FIRST, REST, SECOND, TELLING, soft_in
@@ -55,7 +55,7 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
     links = links_by_study(connection)
     known, names = before.numbers["seq"], Names(before)
     last = _last_of(connection, known)
-    new, asked = _judged_after(connection, last, names)
+    new, asked = _judged_after(connection, last, total - before.judgements, names)
     if not before.judgements:  # all are looked through
         asked = None
     if len(after := known[known > last]):
@@ -186,18 +186,19 @@ _EACH_JUDGED = f"SELECT seq, at, coalesce(verdict, reason), notes, trial {_BETWE
 
 
 def _judged_after(
-    connection: Connection, last: int, names: Names
+    connection: Connection, last: int, likely: int, names: Names
 ) -> tuple[dict[str, npt.NDArray[Any]], list[str] | None]:
-    """Each judgement after this number, and the keys of their trials where they are few."""
-    parts = [no_rows("seq", "at", "ending", "note", "soft") | {"on": no_keys()}]
+    """Each judgement after this number, and the keys of their trials where they are few. `likely`: as of `gathered`."""
+    none = no_rows("seq", "at", "ending", "note", "soft") | {"on": no_keys()}
     if not last and (speech := speech_of(connection)) is not None:
-        return joined([*parts, *_judged_together(speech, names)]), None
+        return gathered(_judged_together(speech, names), likely, none), None
     asked: list[str] | None = []
+    parts: list[dict[str, npt.NDArray[Any]]] = []
     for some in fetched(connection, _JUDGED.where(schema.judgements.c.seq > last)):
         parts.append(_judged_one_by_one(some, names))
         if asked is not None:
             asked = [*asked, *(key for *_, key in some)] if len(asked) < _FEW else None
-    return joined(parts), asked
+    return gathered(parts, likely, none), asked
 
 
 def _judged_one_by_one(rows: Sequence[tuple[Any, ...]], names: Names) -> dict[str, npt.NDArray[Any]]:
@@ -258,21 +259,24 @@ def _trials(
     table = schema.trials
     if asked is not None:
         queries = [select(table).where(table.c.key.in_(some)) for some in chunks(sorted({*asked}))]
-        parts = [_row_by_row(rows, names) for one in queries for rows in fetched(connection, one)]
+        parts = (_row_by_row(rows, names) for one in queries for rows in fetched(connection, one))
     elif (speech := speech_of(connection)) is not None:
-        parts = list(_side_by_side(speech, names))
+        parts = _side_by_side(speech, names)
     else:
-        parts = [_row_by_row(rows, names) for rows in fetched(connection, select(table))]
-    found = joined([{"key": no_keys(), **no_rows(*OF_TRIALS)}, *parts])
-    if np.array_equal(found["key"], keys):
-        return {name: found[name] for name in OF_TRIALS}
-    place = numbered(keys, found.pop("key"))[0]
-    ours = place < len(keys)
-    if int(ours.sum()) != len(keys):
-        raise Unfit("cannot hold judgements on trials that are not on record")
-    order = np.empty(len(keys), dtype=np.intp)
-    order[place[ours]] = np.flatnonzero(ours)
-    return {name: column[order] for name, column in found.items()}
+        parts = (_row_by_row(rows, names) for rows in fetched(connection, select(table)))
+    found = gathered(parts, len(keys), {"key": no_keys(), **no_rows(*OF_TRIALS)})
+    there = found.pop("key")
+    if np.array_equal(there, keys):
+        return found
+    order = places_in(there, keys)
+    if order is None:
+        place = numbered(keys, there)[0]
+        ours = place < len(keys)
+        if int(ours.sum()) != len(keys):
+            raise Unfit("cannot hold judgements on trials that are not on record")
+        order = np.empty(len(keys), dtype=np.intp)
+        order[place[ours]] = np.flatnonzero(ours)
+    return {name: taken(column, order) for name, column in found.items()}
 
 
 def _row_by_row(rows: Sequence[tuple[Any, ...]], names: Names) -> dict[str, npt.NDArray[Any]]:

@@ -241,7 +241,30 @@ def _one_after_other(parts: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     return np.concatenate(parts)
 
 
-def joined(parts: Sequence[Mapping[str, npt.NDArray[Any]]]) -> dict[str, npt.NDArray[Any]]:
-    """Each column of some parts, the first of which may hold none."""
-    there = [part for part in parts if len(next(iter(part.values())))] or parts[:1]
-    return {name: _one_after_other([part[name] for part in there]) for name in parts[0]}
+def gathered(
+    parts: Iterable[Mapping[str, npt.NDArray[Any]]], likely: int, none: Mapping[str, npt.NDArray[Any]]
+) -> dict[str, npt.NDArray[Any]]:
+    """Each column of all parts, written where it stays: of ten million rows parts beside the whole would be too much.
+
+    `likely`: how many rows there may be. `none`: the columns without any.
+    """
+    found, rows = dict(none), 0
+    for part in parts:
+        more = len(next(iter(part.values())))
+        for name, column in part.items():
+            found[name] = _with_rows(found[name], rows, column, likely)
+        rows += more
+    return {name: column[:rows] for name, column in found.items()}
+
+
+def _with_rows(begun: npt.NDArray[Any], rows: int, more: npt.NDArray[Any], likely: int) -> npt.NDArray[Any]:
+    """The first so many rows of `begun` and some more, with room for as many as there may be."""
+    end = rows + len(more)
+    if is_constant(more) and (not rows or (is_constant(begun) and np.array_equal(begun[:1], more[:1], equal_nan=True))):
+        return np.broadcast_to(more[0], max(likely, end))
+    if is_constant(begun) or len(begun) < end:
+        room = np.empty((likely if end <= likely else 2 * end, *begun.shape[1:]), dtype=begun.dtype)
+        room[:rows] = begun[:rows]
+        begun = room
+    begun[rows:end] = more
+    return begun

@@ -18,6 +18,7 @@ _ENDS = np.uint64(1 << 20)
 
 
 _LETTERS = 64
+_MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 class NoKey(Exception):
@@ -48,7 +49,7 @@ def keys_in(letters: npt.NDArray[np.uint8]) -> Keys:
 def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
     """Of each of the new ones its place among the known ones and those that come after them, each once; and which of
     the new come so."""
-    if not len(known) and _differ_at_once(new):
+    if not len(known) and _differ(new):
         return np.arange(len(new), dtype=np.int32), np.arange(len(new))
     near = np.arange(len(known))
     if len(new) < len(known) / 8:  # else it costs more to look for them than to sort all
@@ -73,10 +74,31 @@ def numbered(known: Keys, new: Keys) -> tuple[Codes, npt.NDArray[np.intp]]:
     return code[len(near) :], fresh - len(near)
 
 
-def _differ_at_once(keys: Keys) -> bool:
-    """Whether the first halves tell all apart."""
-    halves = np.sort(keys[:, 0])
-    return bool((halves[1:] != halves[:-1]).all())
+def places_in(there: Keys, keys: Keys) -> npt.NDArray[np.intp] | None:
+    """Of each of these keys its place among those there, which are the very same in another order. None: they are not,
+    or it cannot be told by this."""
+    if len(there) != len(keys):
+        return None
+    order, theirs = np.argsort(_mixed(keys)), np.argsort(_mixed(there))
+    if any((keys[order, half] != there[theirs, half]).any() for half in (0, 1)):
+        return None
+    found = np.empty(len(keys), dtype=np.intp)
+    found[order] = theirs
+    return found
+
+
+def _differ(keys: Keys) -> bool:
+    """Whether one number of each tells all apart."""
+    mixed = _mixed(keys)
+    mixed.sort()
+    return bool((mixed[1:] != mixed[:-1]).all())
+
+
+def _mixed(keys: Keys) -> npt.NDArray[np.uint64]:
+    """One number of each."""
+    found = keys[:, 0] * _MIX
+    found += keys[:, 1]
+    return found
 
 
 def _as_before(keys: Keys) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
