@@ -161,6 +161,7 @@ TABLES: dict[str, Any] = {
     ),
     "two models": lambda: table(300, models=2),
     "one item": lambda: table(300, items=1),
+    "an item with spaces around it": lambda: table(300, items=1).with_columns(pl.lit(" only ").alias("item")),
     "everything twice": lambda: pl.concat([table(300)] * 2),
 }  # fmt: skip
 
@@ -421,6 +422,25 @@ def test_links_are_parts_but_no_file_counts_twice(tmp_path: Path) -> None:
     (folder / "part-5.parquet").unlink()
     (folder / "part-5.parquet").symlink_to("nowhere.parquet")
     assert both_refuse(folder, tmp_path).startswith("battles/part-5.parquet: ")
+
+
+def test_a_part_that_looks_like_a_copy_is_told(tmp_path: Path) -> None:
+    folder = parted(tmp_path / "battles", table(300))
+    assert not any("same bytes" in note for note in eh.rank(folder).notes)
+    (folder / "part-0 (copy).parquet").write_bytes((folder / "part-0.parquet").read_bytes())
+    for board in (eh.rank(folder), by_sums(folder)):
+        assert board is not None
+        (told,) = (note for note in board.notes if "same bytes" in note)
+        assert "part-0.parquet holds the same bytes" in told, "after the copy in the order of names"
+
+
+def test_what_only_names_of_folders_say_is_told(tmp_path: Path) -> None:
+    (tmp_path / "lr=0.1").mkdir()
+    for code, rater in enumerate(("ann", "ben")):
+        parted(tmp_path / "lr=0.1" / f"rater={rater}", table(60, seed=code))
+    (told,) = (note for note in eh.rank(str(tmp_path / "lr=0.1" / "*" / "*.parquet")).notes if "folders" in note)
+    assert "`rater`" in told
+    assert "lr" not in told
 
 
 def test_a_table_in_parts_stands_alone(tmp_path: Path) -> None:

@@ -113,6 +113,25 @@ class Parts:
         return tuple(self.each[0].schema)
 
     @property
+    def copies(self) -> tuple[str, ...]:
+        """Names of parts with the same bytes as one before them."""
+        first: dict[str, _Part] = {}
+        return tuple(
+            part.path.name for part in self.each if part.rows and first.setdefault(part.file.digest, part) is not part
+        )
+
+    @property
+    def told_by_folders(self) -> tuple[str, ...]:
+        """What folders called `NAME=VALUE`, as other programs cut a table, tell parts apart by and no column has."""
+        told: dict[str, set[str]] = {}
+        for part in self.each:
+            for folder in part.path.parts[:-1]:
+                name, is_told, value = folder.partition("=")
+                if is_told and name not in self.names:
+                    told.setdefault(name, set()).add(value)
+        return tuple(sorted(name for name, values in told.items() if len(values) > 1))
+
+    @property
     def file(self) -> TableFile:
         """The whole: its digest is of a list of the parts' digests and names, as `sha256sum` writes it."""
         listed = "".join(f"{part.file.digest}  {part.path.name}\n" for part in self.each)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, NoReturn, cast
 
 import numpy as np
 
+from evenhand.benchmarks.data_error import quoted
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import Json
 from evenhand.domain.rater import is_scripted
-from evenhand.format.words import counted
+from evenhand.format.words import counted, listed
 from evenhand.reports.board.board import Board, Unit
 from evenhand.reports.board.clusters import Clusters, heaviest
 from evenhand.reports.board.evidence import EvidenceSource
@@ -42,6 +43,7 @@ WHOLE = 2_000_000
 """Rows up to which all parts are read at once."""
 MOST_WHOLE = 20_000_000
 """The same where something is asked for that sums do not tell."""
+_NAMED = 3
 _POLICIES: tuple[Policy, ...] = ("average", "creation", "visit")
 
 
@@ -109,10 +111,18 @@ def board_in_parts(parts: "Parts", columns: "BattleColumns", asked: PartsAsked) 
 
 
 def part_note(parts: "Parts") -> str:
-    """How many there are, and which."""
+    """How many there are, and which; which of them look like copies, and what only names of folders say."""
     first, last = parts.each[0].path.name, parts.each[-1].path.name
     named = first if len(parts.each) == 1 else f"{first} to {last}"
-    return f"One table in {counted(len(parts.each), 'part')}: {named}."
+    said = [f"One table in {counted(len(parts.each), 'part')}: {named}."]
+    if copies := parts.copies:
+        said.append(
+            f"{listed(copies, most=_NAMED)} {'holds' if len(copies) == 1 else 'hold'} the same bytes as another part, "
+            "and the rows count again: leave copies out."
+        )
+    if told := parts.told_by_folders:
+        said.append(f"What names of folders say ({quoted(told)}) is not read: rows that need it have it in a column.")
+    return " ".join(said)
 
 
 def _needed_of_columns(columns: "BattleColumns") -> str | None:
