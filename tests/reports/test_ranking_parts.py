@@ -443,6 +443,33 @@ def test_what_only_names_of_folders_say_is_told(tmp_path: Path) -> None:
     assert "lr" not in told
 
 
+@pytest.mark.parametrize("rights", [0, 0o444])
+def test_a_folder_that_cannot_be_read_is_not_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rights: int
+) -> None:
+    folder = parted(tmp_path / "battles", table(300))
+    inner = parted(folder / "more", table(40))
+    assert eh.rank(str(folder / "**" / "*.parquet")).votes == 340
+    inner.chmod(rights)
+    if os.access(inner, os.R_OK | os.X_OK):  # root may read everything
+        readable = os.access
+        monkeypatch.setattr(os, "access", lambda path, mode: path != inner and readable(path, mode))
+    try:
+        for pattern in ("**/*.parquet", "*/*.parquet"):
+            assert refused(f"{folder}/{pattern}", tmp_path).startswith("battles/more: The folder cannot be read")
+    finally:
+        inner.chmod(0o700)
+
+
+def test_raters_who_set_models_against_themselves_alone_are_no_raters(tmp_path: Path) -> None:
+    """Without them there are more rows than raters."""
+    frame = table(40, rater=[f"rater {row // 2}" for row in range(40)])
+    twins = frame.with_columns(model_b=pl.col("model_a"), rater=pl.format("another {}", pl.int_range(40)))
+    folder = parted(tmp_path / "battles", pl.concat([frame, twins]))
+    assert by_sums(folder) is None
+    assert eh.rank(folder).clusters.by == "both"
+
+
 def test_a_table_in_parts_stands_alone(tmp_path: Path) -> None:
     folder = parted(tmp_path / "battles", table(300))
     with pytest.raises(RankError, match="is a table in parts and stands alone"):

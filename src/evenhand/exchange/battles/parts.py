@@ -223,7 +223,7 @@ def _in_folder(folder: Path) -> list[Path]:
     except OSError as error:
         raise ExchangeError(f"{folder}: The folder cannot be read ({error.strerror}).") from error
     for one in found:
-        if one.is_dir():
+        if os.path.isdir(one):
             raise ExchangeError(
                 f"{one}: This is a folder among the parts; a pattern names the parts of several folders, such as "
                 f"'{folder}/**/*{_PARQUET}'."
@@ -234,20 +234,33 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _of_pattern(pattern: Path) -> list[Path]:
-    # As with a `.`, a pattern means names that begin so only where it begins so itself.
-    meant = [part for part in pattern.parts if part.startswith("_")]
-    found = sorted(
-        path
-        for path in map(Path, glob.glob(str(pattern), recursive=True))
-        if all(any(fnmatch(part, one) for one in meant) for part in path.parts if part.startswith("_"))
-    )
-    files = [one for one in found if not one.is_dir()]
+    _refuse_unread_folders(pattern)
+    found = _meant(pattern)
+    files = [one for one in found if not os.path.isdir(one)]
     for one in found:
-        if one.is_dir() and one.suffix == _PARQUET:
+        if os.path.isdir(one) and one.suffix == _PARQUET:
             raise ExchangeError(f"{one}: This is a folder; the pattern '{one}/*{_PARQUET}' names the parts in it.")
     if not files:
         raise ExchangeError(f"{pattern}: No file's name fits this pattern.", code="EH-FILE-MISSING")
     return files
+
+
+def _meant(pattern: Path) -> list[Path]:
+    """As with a `.`, names that begin with `_` only where the pattern begins so itself."""
+    named = [part for part in pattern.parts if part.startswith("_")]
+    return sorted(
+        path
+        for path in map(Path, glob.glob(str(pattern), recursive=True))
+        if all(any(fnmatch(part, one) for one in named) for part in path.parts if part.startswith("_"))
+    )
+
+
+def _refuse_unread_folders(pattern: Path) -> None:
+    """Parts in them would be left out without a word."""
+    for depth, part in enumerate(pattern.parts):
+        for one in _meant(Path(*pattern.parts[:depth])) if _PATTERN & set(part) else ():
+            if os.path.isdir(one) and not os.access(one, os.R_OK | os.X_OK):
+                raise ExchangeError(f"{one}: The folder cannot be read; the pattern may mean parts in it.")
 
 
 def _opened(path: Path) -> _Part:

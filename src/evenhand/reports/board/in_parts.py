@@ -140,7 +140,11 @@ def _refuse_raters(rows: RowsInParts, by_cluster: str | None) -> None:
     """Raises NeedsRows where raters are clusters too."""
     from evenhand.exchange.battles_in_parts import NeedsRows
 
-    if by_cluster is None and 1 < len(rows.raters) < len(rows):
+    judged = np.zeros(len(rows.raters), dtype=np.bool_)  # some may have set models against themselves alone
+    for part in rows.parts:
+        if part.rater is not None:
+            judged[part.rater] = True
+    if by_cluster is None and 1 < np.count_nonzero(judged) < len(rows):
         raise NeedsRows("clusters of raters beside those of items (--by-cluster item leaves the raters out)")
     if by_cluster == "item" and not rows.named:
         raise RankError("Rows cannot be clustered by item: no item column is known; name one with --item-column.")
