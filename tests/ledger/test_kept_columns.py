@@ -185,6 +185,21 @@ def test_many_files_become_one(full: Ledger, caplog: pytest.LogCaptureFixture, t
     assert not caplog.messages
 
 
+def test_files_that_became_one_stay_for_who_still_reads_them(
+    full: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (first,) = parts_in(tmp_path)
+    os.utime(first, (1, 1))
+    monkeypatch.setattr("evenhand.ledger.read.columns.kept_columns._MANY", 2)
+    write(full, MANY, MANY + A_FILE)
+    agree(full, (STUDIES[0].key,))
+    assert first in parts_in(tmp_path)
+    os.utime(first, (1, 1))
+    write(full, MANY + A_FILE, MANY + 2 * A_FILE)
+    agree(full, (STUDIES[0].key,))
+    assert first not in parts_in(tmp_path)
+
+
 def test_a_study_that_takes_up_what_was_judged_and_what_was_not(full: Ledger) -> None:
     asked = [judged(number, item=number % 3, replicate=number // 3)[0] for number in range(40)]
     later = [judged(MANY + number, item=number % 3, replicate=MANY + number) for number in range(5)]

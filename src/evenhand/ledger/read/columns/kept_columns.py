@@ -201,6 +201,9 @@ class _Kept:
         )
         digest = hashlib.sha256(body).hexdigest().encode()
         write_whole(self.folder / _LIST, digest + b"\n" + body, within=self.folder.parent)
+        for old in self._parts if whole else ():
+            with suppress(OSError):  # whoever read the list a moment ago still reads them
+                os.utime(self.folder / old["file"])
         self._sweep({part["file"] for part in ([part] if whole else [*self._parts, part])})
 
     def _sweep(self, named: set[str]) -> None:
