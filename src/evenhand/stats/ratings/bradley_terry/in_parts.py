@@ -13,7 +13,7 @@ from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, sandwich_
 from evenhand.stats.ratings.bradley_terry.row_scores import ScoreVectors, unclustered_scores
 from evenhand.stats.ratings.bradley_terry.sandwich import clustered_scores
 from evenhand.stats.ratings.bradley_terry.score_cells import likelihood_cells
-from evenhand.stats.ratings.bradley_terry.solution import UNSETTLED, Solution, WeightsTooFarApart, refuse_lost
+from evenhand.stats.ratings.bradley_terry.solution import Solution, Unsettled, refuse_lost
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.row_parts import PairPlaces, RowsInParts
 from evenhand.stats.ratings.scale import Scale
@@ -56,7 +56,7 @@ def _solved(rows: RowsInParts, table: PairTable, ties: Ties) -> Solution:
     try:
         fitted = fit(inner, gauge=found.group, ties=fitted_ties)
     except NoFiniteFit as error:
-        raise WeightsTooFarApart(UNSETTLED) from error
+        raise Unsettled from error
     solution = Solution(
         everything=cells,
         comparisons=cells,

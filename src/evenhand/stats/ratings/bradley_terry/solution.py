@@ -60,7 +60,7 @@ def solve(
     except NoFiniteFit as error:
         if covariates is not None:
             raise
-        raise WeightsTooFarApart(UNSETTLED) from error
+        raise Unsettled from error
     return Solution(
         everything=everything,
         comparisons=comparisons,
@@ -73,14 +73,18 @@ def solve(
     )
 
 
-UNSETTLED = (
-    "The ratings do not settle: beside the heavy rows the light ones that decide are lost in rounding. Leave the light "
-    "rows out, or weigh them more evenly."
-)
-
-
 class WeightsTooFarApart(ValueError):
     """In a fit the light rows would be lost among the heavy ones' rounding; the message says what to do."""
+
+
+class Unsettled(WeightsTooFarApart, NoFiniteFit):
+    """There is a maximum, and rounding keeps the fit from it."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The ratings do not settle: beside the heavy rows the light ones that decide are lost in rounding. Leave "
+            "the light rows out, or weigh them more evenly."
+        )
 
 
 def refuse_lost(weight: FloatArray | None) -> None:
