@@ -443,6 +443,19 @@ def test_what_only_names_of_folders_say_is_told(tmp_path: Path) -> None:
     assert "lr" not in told
 
 
+def test_links_in_a_circle_are_not_followed(tmp_path: Path) -> None:
+    folder = parted(tmp_path / "battles", table(300))
+    (folder / "more").mkdir()
+    for name, target in (("one", ".."), ("other", "../.."), ("third", ".")):
+        (folder / "more" / name).symlink_to(target)
+    assert "leads back to a folder above it" in refused(f"{folder}/**/*.parquet", tmp_path)
+    assert eh.rank(f"{folder}/*.parquet").votes == 300
+    for name in ("one", "other", "third"):
+        (folder / "more" / name).unlink()
+    (folder / "more" / "apart").symlink_to(parted(tmp_path / "elsewhere", table(40)))
+    assert eh.rank(f"{folder}/**/*.parquet").votes == 340
+
+
 @pytest.mark.parametrize("rights", [0, 0o444])
 def test_a_folder_that_cannot_be_read_is_not_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rights: int

@@ -234,6 +234,7 @@ def _in_folder(folder: Path) -> list[Path]:
 
 
 def _of_pattern(pattern: Path) -> list[Path]:
+    _refuse_circles(pattern)
     _refuse_unread_folders(pattern)
     found = _meant(pattern)
     files = [one for one in found if not os.path.isdir(one)]
@@ -253,6 +254,20 @@ def _meant(pattern: Path) -> list[Path]:
         for path in map(Path, glob.glob(str(pattern), recursive=True))
         if all(any(fnmatch(part, one) for one in named) for part in path.parts if part.startswith("_"))
     )
+
+
+def _refuse_circles(pattern: Path) -> None:
+    """`**` follows links: two that lead back would be followed some 2^40 ways."""
+    if "**" not in pattern.parts:
+        return
+    for folder, names, _ in os.walk(Path(*pattern.parts[: pattern.parts.index("**")]), followlinks=True):
+        for link in filter(os.path.islink, (os.path.join(folder, name) for name in names)):
+            above = Path(os.path.abspath(link)).parents
+            if os.path.realpath(link) in map(os.path.realpath, above):
+                raise ExchangeError(
+                    f"{link}: This link leads back to a folder above it, so that `**` comes to no end; take it away, "
+                    "or name the folders."
+                )
 
 
 def _refuse_unread_folders(pattern: Path) -> None:
