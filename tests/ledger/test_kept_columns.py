@@ -27,6 +27,7 @@ from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.columns.new_columns import Speech, speech_of
 from evenhand.ledger.read.scan import Scan, scan
 from evenhand.ledger.store import schema
+from evenhand.ledger.store.links import ERASED
 from evenhand.ledger.store.record import Entries, Ledger
 from tests.database import by_hand, ledger_in, url_in
 from tests.examples import examples
@@ -266,6 +267,15 @@ def test_damaged_keys_are_found_when_something_new_needs_them(
     write(full, MANY, MANY + 1)
     assert agree(full, (STUDIES[0].key,)) == MANY + 1
     assert "damaged" in caplog.messages[0]
+
+
+def test_an_answer_whose_text_was_erased_has_no_known_length(full: Ledger, tmp_path: Path) -> None:
+    digest = ANSWERS[ITEMS[0].digest, "amber"].digest
+    with by_hand(tmp_path) as hand:
+        hand.execute(f"UPDATE responses SET text = '{ERASED}{64 * 'a'}' WHERE digest = '{digest}'")
+    shutil.rmtree(kept_in(tmp_path))
+    agree(full, (STUDIES[0].key,))
+    assert digest not in word_counts(full, [digest])
 
 
 def test_an_answer_that_was_replaced_after_the_columns_were_written(full: Ledger, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from sqlalchemy import BindParameter, Connection, Select, bindparam, func, selec
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import fetched
+from evenhand.ledger.store.links import ERASED
 from evenhand.ledger.store.record import Ledger, chunks
 
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
@@ -31,21 +32,22 @@ def response_models(ledger: Ledger, digests: Iterable[str], *, items: Iterable[s
 
 
 def word_counts(ledger: Ledger, digests: Iterable[str], *, items: Iterable[str] = ()) -> dict[str, int]:
-    """`items` as above."""
+    """`items` as above; without the responses whose texts were erased."""
     with ledger.reading() as connection:
-        return {digest: _words(text) for digest, text in _found(connection, _TEXTS, digests, items)}
+        found = [(digest, _words(text)) for digest, text in _found(connection, _TEXTS, digests, items)]
+        return {digest: words for digest, words in found if words >= 0}
 
 
 def models_and_words(
     connection: Connection, digests: Iterable[str], *, items: Iterable[str] = ()
 ) -> dict[str, tuple[str, int]]:
-    """Whose each response is, and of how many words. `items` as above."""
+    """Whose each response is, and of how many words: -1 where its text was erased. `items` as above."""
     found = _found(connection, _FACTS, digests, items)
     return {digest: (schema.unescaped(model), _words(text)) for digest, model, text in found}
 
 
 def _words(stored: str) -> int:
-    return len(schema.unescaped(stored).split())
+    return -1 if stored.startswith(ERASED) else len(schema.unescaped(stored).split())
 
 
 def _found(

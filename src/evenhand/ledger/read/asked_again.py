@@ -1,6 +1,7 @@
 """What judges were asked again to see whether they have changed, and what their endpoints said they ran."""
 
 import json
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -81,7 +82,7 @@ def recorded_rows(ledger: Ledger, board: Sequence[StudyOnRecord]) -> dict[Shown,
         row = RecordedRow(
             models=(kept.models[int(kept.model_of[first])], kept.models[int(kept.model_of[second])]),
             sign=verdict.sign,
-            longer=float(words[answers[0]] - words[answers[1]]),
+            longer=float(words.get(answers[0], math.nan) - words.get(answers[1], math.nan)),
             seq=int(kept.seq[place]),
             at=float(kept.at[place]),
             stands=bool(kept.stands[place]),
