@@ -99,6 +99,20 @@ def everything(ledger: Ledger) -> tuple[object, ...]:
     )
 
 
+def test_a_copy_of_a_file_has_its_rows_in_the_order_in_which_they_were_written(source: Ledger, empty: str) -> None:
+    """What was judged together lies together, so that it is read together."""
+    with source.writing() as connection:
+        trials = [
+            {"key": key, "item": "i", "responses": "[]", "rater": "r", "condition": "c", "replicate": 0, "attempt": 0}
+            for key in (f"{number * 7919 % 1201:04}" for number in range(1200))
+        ]
+        connection.execute(insert(schema.trials), trials)
+        written = connection.exec_driver_sql("SELECT key FROM trials ORDER BY rowid").scalars().all()
+    copy_ledger(source, empty)
+    there = the_server().tell("SELECT key FROM trials ORDER BY ctid", database=name_in(empty))
+    assert [key for (key,) in there] == written != sorted(written)
+
+
 def test_a_ledger_goes_to_postgresql_and_back_with_equal_digests(source: Ledger, empty: str, tmp_path: Path) -> None:
     there = copy_ledger(source, empty)
     with closing(Ledger(empty, create=False)) as on_server:
