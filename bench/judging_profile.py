@@ -1,6 +1,6 @@
-"""Where the CPU of a judgement goes: `evenhand judge` on text, as `bench.judging` runs it, each thread profiled.
+"""Where the CPU of a judgement goes: `evenhand judge` as `bench.judging` runs it, each thread profiled.
 
-    python -m bench.judging_profile [--items 250]
+    python -m bench.judging_profile [--items 250] [--images]
 
 By the CPU time of each thread. What is many small calls seems dearer than it is: shares are what counts, not the sum.
 """
@@ -29,7 +29,11 @@ PARTS = (
     ("planned, and its cost foreseen", "engine/run/expected.py", "over"),
     ("claimed", "ledger/store/claims.py", "claim"),
     ("committed", "ledger/store/record.py", "commit"),
+    ("images read and checked", "benchmarks/files/items_file.py", "name"),
+    ("images stored", "images/store.py", "put_all"),
 )
+BEFORE = "images read and checked"
+"""What is done before the loop runs."""
 LOOP = ("asyncio/runners.py", "run")
 """What runs all but the ledger's thread."""
 
@@ -67,12 +71,13 @@ def print_parts(told: list[dict[tuple[str, int, str], tuple[Any, ...]]]) -> None
     found = {words: spent(path, name) for words, path, name in PARTS}
     in_ledger = {
         words for words, path, name in PARTS if path.startswith(("ledger", "engine/run")) or name == "_all_meant"
-    }
+    } | {BEFORE}
     loop = spent(*LOOP)
     found["loop, tasks and bookkeeping"] = loop - sum(value for words, value in found.items() if words not in in_ledger)
     total = sum(found.values())
     for words, value in found.items():
-        print(f"{words:45} {value / total:5.0%}", file=sys.stderr)
+        if value:
+            print(f"{words:45} {value / total:5.0%}", file=sys.stderr)
     calls = sum(row[1] for one in told for row in one.values())
     print(f"calls of functions in all, start included: {calls:,}", file=sys.stderr)
 
@@ -80,15 +85,17 @@ def print_parts(told: list[dict[tuple[str, int, str], tuple[Any, ...]]]) -> None
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--items", type=int, default=250, help="twelve judgements each")
-    items = parser.parse_args().items
+    parser.add_argument("--images", action="store_true", help="three an item, in place of a caption")
+    given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="evenhand-bench-") as made, warm.heard("bench.judging:serve") as url:
-        write_study(Path(made), items=items, pictures=False)
+        write_study(Path(made), items=given.items, pictures=given.images)
         files = ("judge", "items.jsonl", "--responses", "answers.jsonl", "--protocol", "visit_pairwise", "--quiet")
         judge = ("--judge", "openai/scripted", "--judge-base-url", url, "--endpoint-name", "bench")
+        see = ("--see", "images") if given.images else ()
         here = os.pathsep.join(map(os.path.abspath, sys.path))
         code = "import sys; from bench.judging_profile import profiled; profiled(sys.argv[1:])"
         subprocess.run(
-            [sys.executable, "-c", code, *files, *judge, "--store", f"sqlite:///{made}/ledger.db"],
+            [sys.executable, "-c", code, *files, *judge, *see, "--store", f"sqlite:///{made}/ledger.db"],
             cwd=made,
             env={**os.environ, "OPENAI_API_KEY": "none", "PYTHONPATH": here},
             check=True,
