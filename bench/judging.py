@@ -103,7 +103,7 @@ def serve() -> None:
         assert found is not None
         decision = f"\n\nOverall, Response {prose.draw.choice('AB')} is better."
         said = prose.of_a_judge(found[1], found[2], LENGTH, ending=decision)
-        return web.Response(body=orjson.dumps(_completion(said)), content_type="application/json")
+        return web.Response(body=orjson.dumps(completion(said)), content_type="application/json")
 
     async def served() -> None:
         runner = web.ServerRunner(web.Server(handle))
@@ -115,7 +115,7 @@ def serve() -> None:
     running.run(served())
 
 
-def _completion(said: str) -> dict[str, Any]:
+def completion(said: str) -> dict[str, Any]:
     """As OpenAI's endpoint gives it."""
     return {
         "id": "chatcmpl-1",
