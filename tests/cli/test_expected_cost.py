@@ -145,6 +145,37 @@ def test_many_battles_on_few_items_are_not_foreseen_to_tell_as_much_as_on_many(t
     assert 0.75 < fmean(foreseen / came for came, foreseen in every) < 1.25
 
 
+def leaning(body: Body) -> str:
+    """Mostly for the second answer, so that two orders of a battle end less alike than by chance."""
+    return f"Overall, Response {'A' if luck(json.dumps(body['messages'])) < 0.25 else 'B'} is better."
+
+
+def test_a_board_of_few_items_promises_no_interval_as_narrow_as_chance_made_its_votes_unlike(tmp_path: Path) -> None:
+    """Taken at their word, six items foresee .55 of what comes, and four a fifth."""
+    items = [{"item": f"q{n}", "instruction": f"Ask {n} of 0.", "caption": f"Square {n}."} for n in range(6)]
+    answers = [
+        {"item": f"q{n}", "model": model, "response": f"{model}: strength={own / 3 + 1.6 * luck(0, model, n):.4f}."}
+        for n in range(6)
+        for model, own in (STRENGTH | {"new": 0.0}).items()
+    ]
+    before = write_lines(tmp_path / "before.jsonl", [one for one in answers if one["model"] != "new"])
+    joins = (
+        "--responses", write_lines(tmp_path / "answers.jsonl", answers), "--pairs", "random", "--new", "new",
+        "--reference-battles", 0, "--allow-partial",
+    )  # fmt: skip
+    with served(Script(judge=leaning)) as server:
+        ask = (
+            "judge", "visit-bench", "--data", write_lines(tmp_path / "items.jsonl", items), "--judge", "openai/judge",
+            "--judge-base-url", server.base_url, "--store", store_in(tmp_path), "--json",
+        )  # fmt: skip
+        assert run(*ask, "--responses", before).code == 0
+        foreseen = run(*ask, *joins, "--dry-run").document["expected_interval"]
+        assert run(*ask, *joins).code == 0
+    board = json.loads(run("rank", "--store", store_in(tmp_path), "--json").out)
+    (new,) = (one for one in board["models"] if one["model"] == "new")
+    assert foreseen["points"] > 0.65 * (new["rating_upper"] - new["rating_lower"]) / 2
+
+
 def test_a_first_plan_takes_the_length_that_the_protocol_states_and_no_rating_out_of_nothing(tmp_path: Path) -> None:
     data = world(tmp_path, 3)
     plan = judged(tmp_path, "http://127.0.0.1:9/v1", data, *PRICE, "--dry-run").document

@@ -117,3 +117,14 @@ def test_foreseen_from_a_quarter_of_the_items_the_width_is_what_comes(models: in
         ratios.append(float(foreseen.mean()) / float(np.mean(half)))
     assert np.mean(ratios) == pytest.approx(1.0, abs=0.05)
     assert np.mean([abs(ratio - 1) < 0.15 for ratio in ratios]) >= 0.8
+
+
+@pytest.mark.parametrize(
+    "unlike", [Likeness(variance=0.9, same_pair=-0.9, shared_model=-0.1), Likeness(shared_model=9)]
+)
+def test_votes_are_foreseen_no_more_alike_or_unlike_than_luck_on_an_item_makes_them(unlike: Likeness) -> None:
+    rows = [(item, one, other) for item in range(3) for one in range(3) for other in range(3) if one != other]
+    item, one, other = (np.array(column) for column in zip(*rows, strict=True))
+    votes = Votes(models=3, item=item, model_a=one, model_b=other)
+    assert (planned_widths(votes, np.zeros(3), unlike.bounded).half > 0).all()
+    assert 0 <= 2 * unlike.bounded.shared_model <= unlike.bounded.same_pair <= unlike.variance

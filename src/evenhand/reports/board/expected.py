@@ -224,7 +224,7 @@ def _worth(evidence: Evidence, wanted: set[tuple[str, str, str]], *, new: str | 
         return
     found = strengths_of(evidence.shown)
     of_model = dict(zip(evidence.shown.models, found.tolist(), strict=True))
-    likeness, read = likeness_of(evidence.shown, found), _read(evidence)
+    likeness, read = likeness_of(evidence.shown, found).bounded, _read(evidence)
 
     def foreseen(rows: set[tuple[str, str, str]], read: float) -> dict[str, float]:
         names = sorted({model for _, *pair in rows for model in pair})

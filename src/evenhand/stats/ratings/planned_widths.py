@@ -6,7 +6,7 @@ two orders of one battle mostly end alike, and a model that does well on an item
 """
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from statistics import NormalDist
 
@@ -34,6 +34,13 @@ class Likeness:
     """Covariance of two votes on one item and pair. 1: the second order tells nothing new."""
     shared_model: float = 0.0
     """Covariance of two votes on one item that share one model, both told from its side."""
+
+    @property
+    def bounded(self) -> "Likeness":
+        """At most as alike, and as unlike, as a model's luck on an item makes votes: what few items show lies beyond
+        that, and of other battles than those would foresee intervals of no width."""
+        same_pair = min(max(self.same_pair, 0.0), self.variance)
+        return replace(self, same_pair=same_pair, shared_model=min(max(self.shared_model, 0.0), same_pair / 2))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
