@@ -1,4 +1,5 @@
 import base64
+import os
 import subprocess
 import sys
 import threading
@@ -185,6 +186,25 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path) -> None:
     told, _ = process.communicate()
     assert told == "refused\n"
     assert [file for file in (tmp_path / "images").rglob("*") if file.is_file()] == []
+
+
+def test_when_images_are_put_they_and_the_folders_that_name_them_are_on_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced, fsync = list[int](), os.fsync
+
+    def noted(file: int) -> None:
+        synced.append(os.fstat(file).st_ino)
+        fsync(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    store = ImageStore(tmp_path / "images")
+    images = {digest(data): data for data in (encoded(photo(8 + place, 8), "PNG") for place in range(40))}
+    store.put_all(images)
+    for one in images:
+        image, folder, root = (path.stat().st_ino for path in (store.path(one), *store.path(one).parents[:2]))
+        assert synced.index(image) < synced.index(folder)
+        assert synced.index(image) < synced.index(root)
 
 
 def put_noise(store: ImageStore, size: int = 64) -> str:

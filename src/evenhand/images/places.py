@@ -136,7 +136,7 @@ class Folder:
         lacking = self._lacking(files, changed)
         while write_together(itertools.islice(lacking, _TOGETHER), rights=FILE):
             pass
-        for folder in changed:
+        for folder in {*changed, self.root} if changed else ():  # which names those made now
             make_durable(folder)
 
     def _lacking(self, files: Iterable[tuple[str, bytes]], changed: set[Path]) -> Iterator[tuple[Path, bytes]]:
