@@ -85,6 +85,13 @@ def test_of_files_written_together_none_is_named_before_all_are_on_disk_and_a_fa
     assert write_together([(old, b"1"), (new, b"2")], rights=0o600) == 2
     assert waited == [0, 0]
 
+    umask = os.umask(0o277)
+    try:
+        write_together([(new, b"2")], rights=0o600)
+    finally:
+        os.umask(umask)
+    assert new.stat().st_mode & 0o777 == 0o600
+
     def cut_off() -> Iterator[tuple[Path, bytes]]:
         yield old, b"3"
         raise RuntimeError("cut off")

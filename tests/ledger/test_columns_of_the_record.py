@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -266,3 +267,15 @@ def test_an_answer_forced_out_of_the_judge_is_remarked():
         assert not any(remark.forced for remark in judged_battles(ledger, chosen).results.remarked())
         ledger.commit(Entries(judgements=[again]))
         assert [remark.forced for remark in judged_battles(ledger, chosen).results.remarked()] == [True]
+
+
+def test_a_remark_that_all_rows_share_is_counted_as_if_each_had_its_own():
+    event = Event(
+        item=0, pair=("amber", "cyan"), rater=0, study=0, replicate=0, attempt=0, adapted=False, replaced=False,
+        ending=Preference(value=1, levels=3),
+    )  # fmt: skip
+    with recorded("model", [event, replace(event, item=1)]) as (ledger, chosen):
+        results = judged_battles(ledger, chosen).results
+    one_by_one, shared = np.zeros(2, dtype=np.int32), np.broadcast_to(np.int32(0), 2)
+    assert list(replace(results, remark=one_by_one).remarked().values()) == [2]
+    assert replace(results, remark=shared).remarked() == replace(results, remark=one_by_one).remarked()

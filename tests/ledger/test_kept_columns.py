@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 import json
+import math
 import os
 import shutil
 import signal
@@ -22,9 +23,11 @@ from evenhand.domain.judgement import Judgement
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import Preference
 from evenhand.ledger.read.answers import response_models, standing_responses, word_counts
+from evenhand.ledger.read.asked_again import recorded_rows
 from evenhand.ledger.read.columns import new_columns
 from evenhand.ledger.read.columns.kept_columns import columns_of
 from evenhand.ledger.read.columns.new_columns import Speech, speech_of
+from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.scan import Scan, scan
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.links import ERASED
@@ -276,6 +279,9 @@ def test_an_answer_whose_text_was_erased_has_no_known_length(full: Ledger, tmp_p
     shutil.rmtree(kept_in(tmp_path))
     agree(full, (STUDIES[0].key,))
     assert digest not in word_counts(full, [digest])
+    found = recorded_rows(full, [one for one in studies(full) if one.key == STUDIES[0].key])
+    assert {math.isnan(row.longer) for shown, row in found.items() if digest in shown} == {True}
+    assert {math.isnan(row.longer) for shown, row in found.items() if digest not in shown} == {False}
 
 
 def test_an_answer_that_was_replaced_after_the_columns_were_written(full: Ledger, tmp_path: Path) -> None:

@@ -190,7 +190,8 @@ def test_all_that_judge_and_people_part_on_is_counted_however_little_of_it_is_to
     scene = numbered(PARTINGS + 20)
     scene.judged(ledger, amber_always)
     replace(scene, rater=Rater(kind="human", name="Ann")).judged(
-        ledger, lambda item, first, second: amber_always(item, first, second) * (1 if int(item) < 5 else -1)
+        ledger,
+        lambda item, first, second: amber_always(item, first, second) * (-1, 1, 0)[(int(item) < 5) + (int(item) < 2)],
     )
     found = report_of(ledger, ReportStudies(board=tuple(one for one in studies(ledger) if one.rater.kind == "model")))
     assert found.reading.counts["people"] == PARTINGS + 15
