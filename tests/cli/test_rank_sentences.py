@@ -61,6 +61,33 @@ def test_of_many_raters_three_with_a_known_order_effect_are_named(shell: Shell) 
     assert "It is known of 25 more raters too; --json has each." in words
 
 
+def test_raters_whose_order_effect_is_none_of_chance_are_named_first(shell: Shell) -> None:
+    def judged(rater: str, item: int) -> list[str]:
+        better = ("model_b", "model_a") if item % 3 else ("model_a", "model_b")
+        sides = ("model_a", "model_a") if rater in ("yan", "zoe") and item % 5 else better
+        return [f"{item},X,Y,{sides[0]},{rater}", f"{item},Y,X,{sides[1]},{rater}"]
+
+    raters = ("ann", "bo", "cy", "di", "yan", "zoe")
+    path = shell.battles(
+        *(row for rater in raters for n in range(40) for row in judged(rater, n)),
+        header="item,model_a,model_b,winner,rater",
+    )
+    told = shell.run(path, "--order-effect", "--rater-column", "rater")
+    named = [part.split()[0] for part in told.split("To rater ")[1:]]
+    assert named == ["yan", "zoe", "ann"]
+    assert "3 more raters" in told
+
+
+@pytest.mark.parametrize("width", [60, 70, 76, 78, 80, 83, 90, 120])
+def test_no_line_of_a_table_is_wider_than_the_window(shell: Shell, monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    monkeypatch.setenv("TTY_COMPATIBLE", "1")
+    rows = [f"{n % 9},m{n % 4},m{(n + 1 + n % 2) % 4},{'model_a' if n % 3 else 'model_b'}" for n in range(72)]
+    words = shell.run(shell.battles(*rows, header="item,model_a,model_b,winner"))
+    (rule,) = (line for line in words.splitlines() if line.startswith("───"))
+    assert len(rule) <= width
+
+
 def test_one_item_is_said_in_sentences_that_agree(shell: Shell) -> None:
     path = shell.battles(*["1,X,Y,model_a", "1,X,Y,model_b"] * 5, header="item,model_a,model_b,winner")
     words = shell.run(path)

@@ -308,12 +308,16 @@ def _about_repeats(made: Board, evidence: Evidence, ranking: Ranking) -> tuple[s
     other = _board(replace(evidence, shown=evidence.each_counted, each_counted=None), ranking)
     leads, would_lead = made.models[0].model, other.models[0].model
     before, after = _in_first_tier(made), _in_first_tier(other)
-    if leads == would_lead and before == after:
+    if leads == would_lead and {*before} == {*after}:
         return ()
     level = [one.model for one in other.models if one.rating.value == other.models[0].rating.value]
     would = f"{would_lead} would lead" if len(level) == 1 else f"{listed(level, most=_NAMED)} would be level"
     if leads == would_lead and len(level) == 1:
-        would = f"Tier 1 would be {listed(after, most=_NAMED)}, not {listed(before, most=_NAMED)}"
+        joining, leaving = (
+            [one for one in some if one not in others] for some, others in ((after, before), (before, after))
+        )
+        changes = (("also hold", joining), ("not hold", leaving))
+        would = "Tier 1 would " + " and ".join(f"{verb} {listed(some, most=_NAMED)}" for verb, some in changes if some)
     counting = _weights(evidence.each_counted) > 0
     kept = _weights(evidence.shown)[counting] / _weights(evidence.each_counted)[counting]
     of = f"of {len(kept):,} rows"

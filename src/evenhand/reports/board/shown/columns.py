@@ -64,13 +64,21 @@ def order_corrected(board: "Board") -> BoardColumn:
 
 
 def _of_raters(raters: "Sequence[RaterOrderEffect]") -> list[str]:
-    """Of the first of whom something is known, and of how many more; the fit's own notes tell of the others."""
+    """Of some of whom something is known, the largest effects that are none of chance first, and of how many more; the
+    fit's own notes tell of the others."""
     known = [one for one in raters if one.effect.points.value is not None or one.effect.points.unbounded is not None]
+    known.sort(key=_least_worth, reverse=True)
     told = [_worth(f"to rater {one.rater} being shown first is worth", one.effect) for one in known[:_RATERS]]
     more = len(known) - _RATERS
     if more > 0:
         told.append(f"It is known of {counted(more, 'more rater')} too; --json has each.")
     return told
+
+
+def _least_worth(one: "RaterOrderEffect") -> float:
+    """Points that the effect has at the least, either way, by its interval."""
+    points = one.effect.points
+    return max(points.lower or 0.0, -(points.upper or 0.0), 0.0)
 
 
 def _beyond(notes: Sequence[str]) -> list[str]:

@@ -229,7 +229,7 @@ class _Column:
     @property
     def width(self) -> int:
         """What it needs if no column is to be left out for it."""
-        return min(self.widest, _MODEL) if self.folds else self.widest
+        return max(min(self.widest, _MODEL), _LEAST) if self.folds else self.widest
 
 
 def _columns(board: "Board", shown: Sequence["BoardRow"]) -> list[_Column]:
