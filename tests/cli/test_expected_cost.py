@@ -171,6 +171,8 @@ def test_a_board_of_few_items_promises_no_interval_as_narrow_as_chance_made_its_
         assert run(*ask, "--responses", before).code == 0
         foreseen = run(*ask, *joins, "--dry-run").document["expected_interval"]
         assert run(*ask, *joins).code == 0
+        again = run(*ask, *joins, "--dry-run").document["expected_interval"]
+    assert again["models_on_record"] == foreseen["models_on_record"] == 4, "by the others, whatever its own is"
     board = json.loads(run("rank", "--store", store_in(tmp_path), "--json").out)
     (new,) = (one for one in board["models"] if one["model"] == "new")
     assert foreseen["points"] > 0.65 * (new["rating_upper"] - new["rating_lower"]) / 2

@@ -46,13 +46,14 @@ async def test_the_first_verdict_got_by_asking_again_counts(tmp_path: Path) -> N
 
         first = await judge(expect=3)
         assert first["no_verdict"] == {"unreadable": 8}
-        assert (await judge(expect=3))["called"] == 0
+        known = await judge(expect=3)
+        assert (known["called"], known["known_no_verdict"]) == (0, {"unreadable": 8})
         assert (await judge("--retry-reason", "refused", expect=3))["called"] == 0
         again = await judge("--retry-reason", "unreadable")
         assert (again["called"], again["verdicts"], again["known"]) == (8, 8, 0)
         assert (await judge("--retry-reason", "unreadable"))["called"] == 0
         settled = await judge()
-        assert (settled["called"], settled["known"], settled["no_verdict"]) == (0, 8, {})
+        assert (settled["called"], settled["known"], settled["known_no_verdict"]) == (0, 8, {})
         board = await asyncio.to_thread(evenhand, tmp_path, "rank")
     assert board["coverage"] == {"wanted": 8, "with_verdict": 8, "reasons": {}}
     assert noted(board["notes"], "8 verdicts", "asking again")
