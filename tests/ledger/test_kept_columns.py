@@ -418,7 +418,9 @@ def test_judgements_that_are_alike_are_read_as_one_text(
     assert rows(kept.of_studies((STUDIES[0].key,))) == rows(scan(full, (STUDIES[0].key,), soft=True))
 
 
-def test_judgements_of_writers_who_commit_side_by_side(full: Ledger, tmp_path: Path) -> None:
+def test_judgements_of_writers_who_commit_side_by_side(
+    full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
     """On a server the newest number may be seen before a lower one is."""
     with by_hand(tmp_path) as hand:
         hand.execute(f"UPDATE judgements SET seq = seq + 1000 WHERE seq = {MANY}")
@@ -426,6 +428,7 @@ def test_judgements_of_writers_who_commit_side_by_side(full: Ledger, tmp_path: P
     assert agree(full, (STUDIES[0].key,)) == MANY
     write(full, MANY, MANY + 5)
     assert agree(full, (STUDIES[0].key,)) == MANY + 5
+    assert not caplog.messages, "none of it is made anew"
 
 
 def test_a_file_that_is_gone(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
