@@ -1,11 +1,13 @@
 """Claims about a ledger on PostgreSQL, on a server of its own: skipped, and said why, where there is none."""
 
+import itertools
 import os
 import time
 from collections import Counter
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -17,6 +19,7 @@ from sqlalchemy import Connection, event, select, text
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
 from evenhand.ledger.read.board_versions import RELEASING, Batch, NewVersion, add_version, released_so_far
+from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.newest import JudgedLast, committed, newest
 from evenhand.ledger.read.people_boards import decisions
 from evenhand.ledger.store import schema
@@ -476,3 +479,18 @@ def test_a_persons_place_is_found_without_reading_every_judgement(ledger: Ledger
         explained = connection.exec_driver_sql(f"EXPLAIN {statement}", values).scalars().all()
     assert any("on judgements" in line for line in explained)
     assert not [line for line in explained if "Seq Scan on judgements" in line]
+
+
+def test_links_are_counted_as_of_one_moment_whatever_others_link_meanwhile(server: str) -> None:
+    small = replace(scene.STUDY, items=scene.STUDY.items[:1])
+    with Ledger(server) as ledger:
+        scene.set_up(ledger, scene.STUDY, small)
+        ledger.link(scene.STUDY.key, [f"t{number}" for number in range(6)])
+        more = itertools.count()
+        with ledger.reading() as connection:
+            event.listen(
+                connection, "before_cursor_execute", lambda *_: ledger.link(small.key, [f"t{next(more)}", "t99"])
+            )
+            assert links_by_study(connection)[scene.STUDY.key] == 6
+        with ledger.reading() as connection:
+            assert links_by_study(connection) == {scene.STUDY.key: 6, small.key: next(more) + 1}
