@@ -151,7 +151,7 @@ def leaning(body: Body) -> str:
 
 
 def test_a_board_of_few_items_promises_no_interval_as_narrow_as_chance_made_its_votes_unlike(tmp_path: Path) -> None:
-    """Taken at their word, six items foresee .55 of what comes, and four a fifth."""
+    """Taken at its word, what six items show foresees .55 of what comes."""
     items = [{"item": f"q{n}", "instruction": f"Ask {n} of 0.", "caption": f"Square {n}."} for n in range(6)]
     answers = [
         {"item": f"q{n}", "model": model, "response": f"{model}: strength={own / 3 + 1.6 * luck(0, model, n):.4f}."}
