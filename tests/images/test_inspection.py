@@ -199,7 +199,7 @@ def test_the_sentence_for_a_cut_jpeg_says_what_to_do() -> None:
 WRITTEN: tuple[dict[str, Any], ...] = (
     {},
     {"progressive": True},
-    {"restart_marker_blocks": 4},
+    {"restart_marker_blocks": 1},
     {"subsampling": 0, "optimize": True, "progressive": True},
     {"quality": 100, "keep_rgb": True, "comment": b"words", "icc_profile": b"colours"},
 )
