@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, func, literal, select, union_all
+from sqlalchemy import Connection, func, select
 
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import Integers
@@ -76,24 +76,19 @@ def links_by_study(connection: Connection) -> dict[str, int]:
     """Of each study that has any, how many trials are linked to it: counted in the links alone, as to look up the trial
     of each takes ten times as long."""
     links, studies = schema.study_trials.c, schema.studies
-    # To group them takes SQLite four times as long as to count them, and PostgreSQL twice: of the largest study they
-    # are those left.
-    largest = connection.execute(select(studies.c.key).order_by(studies.c.wanted.desc()).limit(1)).scalar()
-    every = select(func.count()).select_from(schema.study_trials)
-    found: dict[str, int] = {}
     if connection.dialect.name != "sqlite":
         # In one statement: of several each may see more of what others write meanwhile.
-        others = select(links.study, func.count()).where(links.study != largest).group_by(links.study)
-        found.update(connection.execute(union_all(select(literal(""), every.scalar_subquery()), others)).all())
-        left = found.pop("") - sum(found.values())
-    else:
-        left = connection.execute(every).scalar_one()
-        study = connection.execute(select(func.min(links.study))).scalar()
-        while study is not None:
-            if study != largest:
-                found[study] = connection.execute(select(func.count()).where(links.study == study)).scalar_one()
-                left -= found[study]
-            study = connection.execute(select(func.min(links.study)).where(links.study > study)).scalar()
+        return dict(connection.execute(select(links.study, func.count()).group_by(links.study)).all())
+    # SQLite takes four times as long to group them as to count them: of the largest study they are those left.
+    largest = connection.execute(select(studies.c.key).order_by(studies.c.wanted.desc()).limit(1)).scalar()
+    left: int = connection.execute(select(func.count()).select_from(schema.study_trials)).scalar_one()
+    found: dict[str, int] = {}
+    study = connection.execute(select(func.min(links.study))).scalar()
+    while study is not None:
+        if study != largest:
+            found[study] = connection.execute(select(func.count()).where(links.study == study)).scalar_one()
+            left -= found[study]
+        study = connection.execute(select(func.min(links.study)).where(links.study > study)).scalar()
     if largest is not None and left:
         found[largest] = left
     return found
