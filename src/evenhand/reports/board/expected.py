@@ -25,8 +25,8 @@ from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
 
 _OF_DECIDED = (
-    "no board like it is on record, so it is worked out for decided, independent battles of equals, one verdict each: "
-    "ties and second orders make it narrower, unequal opponents and items of several battles wider"
+    "so it is worked out for decided, independent battles of equals, one verdict each: ties and second orders make "
+    "it narrower, unequal opponents and items of several battles wider"
 )
 
 
@@ -191,11 +191,14 @@ def expected_interval(
     if not wanted:
         return None
     evidence = _evidence_on_record(ledger, study, withheld=withheld)
-    worth = [] if evidence is None else list(_worth(evidence, wanted, new=study.new))
+    large = evidence is not None and len(evidence.shown) > TOO_MANY
+    worth = [] if evidence is None or large else list(_worth(evidence, wanted, new=study.new))
     if not worth:
+        why = "no board like it is on record" if evidence is None else "no model on this board has an interval"
+        why = f"more than {TOO_MANY:,} votes are on record" if large else why
         battles = len({(item, *sorted(pair)) for item, *pair in wanted})
         points = reach(battles) * 2 * 400 / math.log(10) / math.sqrt(battles)
-        return ExpectedInterval(points=points, models=0, basis=_OF_DECIDED)
+        return ExpectedInterval(points=points, models=0, basis=f"{why}, {_OF_DECIDED}")
     return ExpectedInterval(
         points=median(worth),
         models=len(worth),
