@@ -354,7 +354,7 @@ def test_a_jury_and_people_beside_a_judge_take_parts_too(tmp_path: Path) -> None
 
 def test_nothing_to_rank_is_said(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
-    assert both_refuse(tmp_path / "empty", tmp_path).startswith("empty: The folder holds no part")
+    assert both_refuse(tmp_path / "empty", tmp_path).startswith("empty: No file in it is a part")
     assert refused(tmp_path / "empty" / "*.parquet", tmp_path).startswith("empty/*.parquet: No file's name fits")
     none = parted(tmp_path / "none", table(300).head(0), parts=2)
     assert both_refuse(none, tmp_path) == "none: There are no rows; at least one battle is needed."

@@ -114,11 +114,17 @@ class Parts:
 
     @property
     def copies(self) -> tuple[str, ...]:
-        """Names of parts with the same bytes as one before them."""
+        """Of parts with the same bytes as one before them, which that is."""
         first: dict[str, _Part] = {}
         return tuple(
-            part.path.name for part in self.each if part.rows and first.setdefault(part.file.digest, part) is not part
+            f"{self.name_of(part)} holds the same bytes as {self.name_of(other)}"
+            for part in self.each
+            if part.rows and (other := first.setdefault(part.file.digest, part)) is not part
         )
+
+    def name_of(self, part: _Part) -> str:
+        """From the folder that holds all of them."""
+        return os.path.relpath(part.path, os.path.commonpath([one.path.parent for one in self.each]))
 
     @property
     def told_by_folders(self) -> tuple[str, ...]:
@@ -229,7 +235,7 @@ def _in_folder(folder: Path) -> list[Path]:
                 f"'{folder}/**/*{_PARQUET}'."
             )
     if not found:
-        raise ExchangeError(f"{folder}: The folder holds no part; {_ONLY}.", code=EMPTY)
+        raise ExchangeError(f"{folder}: No file in it is a part. {_ONLY}.", code=EMPTY)
     return found
 
 
@@ -302,7 +308,10 @@ def _opened(path: Path) -> _Part:
         schema = dict(scanned.collect_schema())
         rows = int(scanned.select(pl.len()).collect().item())
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise ExchangeError(f"{path}: This is not Parquet that can be read: {error}.", code=FORMAT) from error
+        raise ExchangeError(
+            f"{path}: This is not Parquet that can be read: {error}. It may be cut short, or still be written.",
+            code=FORMAT,
+        ) from error
     return _Part(file=file, rows=rows, schema=schema, stamp=stamp)
 
 

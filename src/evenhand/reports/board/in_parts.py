@@ -112,14 +112,11 @@ def board_in_parts(parts: "Parts", columns: "BattleColumns", asked: PartsAsked) 
 
 def part_note(parts: "Parts") -> str:
     """How many there are, and which; which of them look like copies, and what only names of folders say."""
-    first, last = parts.each[0].path.name, parts.each[-1].path.name
+    first, last = (parts.name_of(parts.each[place]) for place in (0, -1))
     named = first if len(parts.each) == 1 else f"{first} to {last}"
     said = [f"One table in {counted(len(parts.each), 'part')}: {named}."]
     if copies := parts.copies:
-        said.append(
-            f"{listed(copies, most=_NAMED)} {'holds' if len(copies) == 1 else 'hold'} the same bytes as another part, "
-            "and the rows count again: leave copies out."
-        )
+        said.append(f"{listed(copies, most=_NAMED)}; these rows count again: leave copies out.")
     if told := parts.told_by_folders:
         said.append(f"What names of folders say ({quoted(told)}) is not read: rows that need it have it in a column.")
     return " ".join(said)
