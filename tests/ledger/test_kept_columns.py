@@ -221,6 +221,23 @@ def test_a_study_that_takes_up_what_was_judged_and_what_was_not(full: Ledger) ->
     assert agree(full, (STUDIES[2].key,)) == 5
 
 
+@pytest.mark.parametrize("among", [4, 60])
+def test_what_comes_in_some_of_many_studies(full: Ledger, among: int) -> None:
+    many = (*STUDIES, *(study_of(number, JUDGE) for number in range(len(STUDIES), among)))
+    for study in many:
+        full.register_study(study, rater=JUDGE, condition=CONDITION, wanted=0)
+    (asked, _), last = judged(0, item=0), many[-1].key
+    full.commit(Entries(links=[(last, asked.key)]))
+    assert agree(full, (last,)) == 1
+    came = [judged(MANY + number, item=0, replicate=MANY + number) for number in range(2)]
+    for number, (trial, judgement) in enumerate(came, start=1):
+        links = [(one, trial.key) for one in (STUDIES[0].key, last)]
+        full.commit(Entries(trials=[trial], judgements=[judgement], links=links))
+        assert agree(full, (last,)) == 1 + number
+        assert agree(full, (STUDIES[0].key,)) == MANY + number
+    assert agree(full, (STUDIES[1].key, last)) == 3
+
+
 def flipped(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1

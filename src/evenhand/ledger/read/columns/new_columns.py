@@ -33,6 +33,8 @@ from evenhand.stats.ratings.codes import Codes
 
 _FEW = 20_000
 """Trials whose links are looked up one by one."""
+_FEW_STUDIES = 50
+"""In which each of them is looked for: a link is found by its study."""
 _DIGEST, _A_PAIR = 64, 136
 """Letters of a digest, and of a stored list of two."""
 Letters: TypeAlias = npt.NDArray[np.uint8]
@@ -51,8 +53,9 @@ def since(connection: Connection, before: Columns) -> Columns | None:
 
 
 def _since(connection: Connection, before: Columns) -> Columns | None:
-    total = connection.execute(number_of(schema.judgements)).scalar_one()
-    links = links_by_study(connection)
+    total, linked = (
+        connection.execute(number_of(table)).scalar_one() for table in (schema.judgements, schema.study_trials)
+    )
     known, names = before.numbers["seq"], Names(before)
     last = _last_of(connection, known)
     new, asked = _judged_after(connection, last, total - before.judgements, names)
@@ -64,7 +67,7 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
         asked = None if asked is None else [*compress(asked, fresh.tolist())]
     if before.judgements + len(new["seq"]) != total:
         raise Unfit("do not hold the judgements that the record holds")
-    if before.judgements and not len(new["seq"]) and links == before.links_by_study:
+    if before.judgements and not len(new["seq"]) and linked == sum(before.links_by_study.values()):
         return None
     keys = new.pop("on")
     new["trial"], first = numbered(before.keys, keys)
@@ -79,7 +82,7 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
     )
     there = before.with_more(more, only=OF_LINKS)
     trial_of = None if asked is None else dict(zip(asked, new["trial"].tolist(), strict=True))
-    study, trial, unjudged = _new_links(connection, there, links, trial_of, names)
+    study, trial, unjudged = _new_links(connection, there, linked, trial_of, names)
     return Columns(
         numbers=new | {"link_study": study, "link_trial": trial},
         names=names.fresh(),
@@ -403,37 +406,39 @@ def _lots(new: Mapping[str, npt.NDArray[Any]], model_of: Codes, names: Names) ->
 
 
 def _new_links(
-    connection: Connection,
-    columns: Columns,
-    counted: Mapping[str, int],
-    asked: Mapping[str, int] | None,
-    names: Names,
+    connection: Connection, columns: Columns, linked: int, asked: Mapping[str, int] | None, names: Names
 ) -> tuple[Codes, Codes, dict[str, int]]:
     """The study and the trial of each link that is not among them; and the links of each study to no judged trial.
 
-    `asked`: trials, each with its number, whose links are looked up first; where those are not all, every link of the
-    study is read."""
+    `linked`: how many links there are. `asked`: trials, each with its number, whose links are looked up first; where
+    those are not all, links are counted by study, which takes PostgreSQL twice as long, and some studies' are read."""
     before = columns.links_by_study
-    changed = [study for study, number in counted.items() if before.get(study) != number]
+    counted: dict[str, int] | None = None
     unjudged: dict[str, int] = {}
     study, trial = NONE, NONE
     if asked is not None and before:
+        among = connection.execute(select(schema.studies.c.key).limit(_FEW_STUDIES + 1)).scalars().all()
+        if len(among) > _FEW_STUDIES:
+            counted = links_by_study(connection)
+            among = [one for one, number in counted.items() if before.get(one) != number]
         some = [
             row
             for keys in chunks(asked)
-            for part in fetched(connection, _LINKS.where(_links.study.in_(changed), _links.trial.in_(keys)))
+            for part in fetched(connection, _LINKS.where(_links.study.in_(among), _links.trial.in_(keys)))
             for row in part
         ]
         study, trial = columns.unknown_links(some, names, asked)
-        came = dict(zip(*np.unique(study, return_counts=True), strict=True))
-        codes = names.codes("link_study", changed).tolist()
-        changed = [
-            one
-            for one, code in zip(changed, codes, strict=True)
-            if before.get(one, 0) + came.get(code, 0) != counted[one]
-        ]
-        there = ~np.isin(study, names.codes("link_study", changed))
-        study, trial = study[there], trial[there]
+        if sum(before.values()) + len(study) == linked:
+            return study, trial, unjudged
+    came = dict(zip(*np.unique(study, return_counts=True), strict=True))
+    counted = links_by_study(connection) if counted is None else counted
+    changed = [
+        one
+        for one, code in zip(counted, names.codes("link_study", [*counted]).tolist(), strict=True)
+        if before.get(one, 0) + came.get(code, 0) != counted[one]
+    ]
+    there = ~np.isin(study, names.codes("link_study", changed))
+    study, trial = study[there], trial[there]
     trials = connection.execute(number_of(schema.trials)).scalar_one() if changed else 0
     for one in changed:
         if counted[one] == trials:  # of one study no trial has two links: it wants every trial on record
