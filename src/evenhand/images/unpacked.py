@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from evenhand.images.inspection import ImageInfo, inspect
 
-IN_MEMORY = 1 << 25
+IN_MEMORY = 1 << 27
 """Bytes. To write an image out and read it again takes as long as all that is looked at of it."""
 
 
