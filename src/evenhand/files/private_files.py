@@ -46,7 +46,16 @@ def leads_by_folders(path: Path, within: Path) -> bool:
     names = whole.removeprefix(start).split(os.sep)
     if names.pop(0) or not whole.startswith(start) or ".." in names:
         return False
-    return not any(os.path.islink(os.sep.join((start, *names[:depth]))) for depth in range(1, len(names) + 1))
+    reached = start
+    for name in names:
+        reached += os.sep + name
+        try:
+            found = os.lstat(reached)
+        except (OSError, ValueError):  # nothing is there, nor below it; the path may be a long text that is none
+            return True
+        if stat.S_ISLNK(found.st_mode):
+            return False
+    return True
 
 
 def make_folder(path: Path) -> None:
