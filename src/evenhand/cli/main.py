@@ -162,7 +162,8 @@ def main() -> None:
     Raises SystemExit, whose cause is the error, if any.
     """
     # What is imported stays to the end: to look for what is left of it every 700 objects takes a tenth of a second.
-    gc.set_threshold(10_000, 20, 20)
+    if gc.get_threshold()[0] < 10_000:
+        gc.set_threshold(10_000, 20, 20)
     # Before numpy is loaded: on matrices as small as a board's, threads cost more in waiting than they do.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # Columns of a few megabytes that live for a moment: the kernel clears a huge page whole, however little is used.
