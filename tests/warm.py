@@ -132,11 +132,14 @@ class Running(subprocess.Popen[str]):
     """`evenhand ARGUMENTS` for a test that meets it while it runs: to the test, what `Popen` is. It reads nothing."""
 
     def __init__(self, *arguments: str, cwd: Path, env: Mapping[str, str]) -> None:
-        # Not that of Popen, which would start a program.
-        self._forked = Forked("evenhand.cli.main:main", arguments, cwd=cwd, env=env)
+        self._become(Forked("evenhand.cli.main:main", arguments, cwd=cwd, env=env), EVENHAND, *arguments)
         self._forked.stdin.close()
-        self.args, self.pid, self.returncode = (EVENHAND, *arguments), self._forked.pid, None
-        self.stdin, self.stdout, self.stderr = None, self._forked.stdout, self._forked.stderr
+
+    def _become(self, forked: Forked, *command: str) -> None:
+        """In the place of what Popen does at the beginning, which would start a program."""
+        self._forked = forked
+        self.args, self.pid, self.returncode = command, forked.pid, None
+        self.stdin, self.stdout, self.stderr = None, forked.stdout, forked.stderr
 
     def wait(self, timeout: float | None = None) -> int:
         self.returncode = self._forked.wait(timeout)
@@ -158,7 +161,8 @@ class Running(subprocess.Popen[str]):
 
     def communicate(self, input: str | None = None, timeout: float | None = None) -> tuple[str, str]:
         """As `Forked` does: what takes longer is killed."""
-        assert input is None
+        if input is not None:
+            self._forked.stdin.write(input)
         done = self._forked.communicate(timeout)
         self.returncode = done.returncode
         return done.stdout, done.stderr
@@ -169,6 +173,15 @@ class Running(subprocess.Popen[str]):
     def __exit__(self, *_: object) -> None:
         self.wait()
         self._forked.close()
+
+
+class Code(Running):
+    """`python -c CODE ARGUMENTS` in this clone, for what another process does; it may read what it is told."""
+
+    def __init__(self, code: str, *arguments: str) -> None:
+        words = (code, *arguments)
+        self._become(Forked("tests.warm:run_code", words, cwd=ROOT, env=os.environ), "-c", *words)
+        self.stdin = self._forked.stdin
 
 
 class Done(subprocess.CompletedProcess[str]):
@@ -372,6 +385,13 @@ def _wait_and_fork(descriptor: int) -> None:
         if isinstance(left.__cause__, Exception):
             os.write(cause, _code_of(left.__cause__).encode())
     _end(code)
+
+
+def run_code() -> None:
+    """What `python -c` does."""
+    _, code, *arguments = sys.argv
+    sys.argv = ["-c", *arguments]
+    exec(compile(code, "<string>", "exec"), {"__name__": "__main__"})
 
 
 def _code_of(error: Exception) -> str:

@@ -1,7 +1,6 @@
 import base64
 import os
 import subprocess
-import sys
 import threading
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from evenhand.images.store import RecentBytes
 from evenhand.images.unpacked import UnpackedPictures
 from tests.images.pictures import encoded, photo, with_orientation
 from tests.refusals import refused
+from tests.warm import Code
 
 
 def test_what_is_put_is_got_back_by_its_digest(tmp_path: Path) -> None:
@@ -106,8 +106,7 @@ def test_a_check_tells_each_file_that_should_not_be_so(tmp_path: Path) -> None:
 
 
 def run(script: str, *arguments: str | Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", script, *map(str, arguments)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return Code(script, *map(str, arguments))
 
 
 PUT_ALL = """

@@ -3,7 +3,6 @@
 import itertools
 import re
 import subprocess
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +24,7 @@ from evenhand.domain.verdict import NoVerdict, Preference, Reason, Verdict
 from evenhand.ledger.read.projection import judged, studies
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Entries, Ledger
+from tests import warm
 from tests.database import ON_POSTGRESQL, by_hand, nothing_in
 
 ROOT = Path(__file__).parents[2]
@@ -165,16 +165,15 @@ ledger = Ledger(sys.argv[1])
 
 
 def child(code: str, *arguments: str) -> "subprocess.Popen[str]":
-    """A real process of its own: it tells by printing a line and hears by reading one."""
-    command = [sys.executable, "-c", CHILD + code, *arguments]
-    return subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    """A process of its own: it tells by printing a line and hears by reading one."""
+    return warm.Code(CHILD + code, *arguments)
 
 
 def heard(process: "subprocess.Popen[str]") -> str:
     """What the process tells next."""
     assert process.stdout is not None
     line = process.stdout.readline()
-    assert line, "The process ended without a word."
+    assert line, f"The process ended without a word. {process.stderr.read() if process.stderr else ''}"
     return line.strip()
 
 

@@ -4,8 +4,6 @@ import json
 import shutil
 import signal
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
@@ -28,6 +26,7 @@ from tests.images.pictures import encoded, photo
 from tests.images.test_metadata import phone_jpeg
 from tests.ledger import scene
 from tests.refusals import refused
+from tests.warm import Code
 
 ODD = ("\x01escaped", "nul \x00 in it", "half \ud83d of one", "é\n\t\\N\\.", "\x01", "last")
 SUBMITTED = b'{"item": "1", "response": "one"}\n'
@@ -184,8 +183,7 @@ def test_a_copy_that_was_killed_is_not_there_and_can_be_made_again(
     source: Ledger, empty: str, tmp_path: Path, kind: str, moment: str
 ) -> None:
     target = empty if kind == "postgresql" else f"sqlite:///{tmp_path}/second/ledger.db"
-    command = [sys.executable, "-c", COPY, source.url, target, moment]
-    process = subprocess.Popen(command, cwd=scene.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    process = Code(COPY, source.url, target, moment)
     assert scene.heard(process) == "there"
     scene.killed(process)
     with refused(LedgerError, code="EH-LEDGER-MISSING"):
@@ -218,7 +216,8 @@ def test_a_copy_that_was_killed_as_it_got_its_name_can_be_made_again(
     source: Ledger, tmp_path: Path, command: str
 ) -> None:
     second = tmp_path / "second"
-    last = subprocess.run([sys.executable, "-c", LAST, source.url, str(second), command], cwd=scene.ROOT, check=False)
+    last = Code(LAST, source.url, str(second), command)
+    last.communicate()
     assert last.returncode == -signal.SIGKILL
     if command == "copy":
         copy_ledger(source, f"sqlite:///{second}/ledger.db")

@@ -1,7 +1,6 @@
 """Claims about opening a ledger: what is refused, with a sentence, and left as it was."""
 
 import subprocess
-import sys
 import threading
 import traceback
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +19,7 @@ from evenhand.ledger.upkeep.check import info
 from tests.database import ON_POSTGRESQL, by_hand, nothing_in, stored_in, tables_of, url_in
 from tests.ledger import scene
 from tests.refusals import refused
+from tests.warm import Code
 
 
 def test_a_new_ledger_has_an_own_secret_that_stays(tmp_path: Path):
@@ -190,10 +190,9 @@ def test_a_folder_without_rights_is_a_sentence(rights: int):
     folder = Path(made.stdout.strip())
     try:
         folder.chmod(rights)
-        command = [sys.executable, "-c", AS_NOBODY, url_in(folder)]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-        assert done.stderr == ""
-        assert done.stdout.startswith(f"The ledger at {folder}/ledger.db cannot be ")
+        told, complained = Code(AS_NOBODY, url_in(folder)).communicate()
+        assert complained == ""
+        assert told.startswith(f"The ledger at {folder}/ledger.db cannot be ")
     finally:
         folder.chmod(0o700)
         for file in folder.iterdir():
@@ -214,8 +213,7 @@ sys.stdin.readline()
 
 def holding(folder: Path) -> "subprocess.Popen[str]":
     """Another process that has begun to write."""
-    command = [sys.executable, "-c", HOLDS, url_in(folder)]
-    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=scene.ROOT)
+    return Code(HOLDS, url_in(folder))
 
 
 def test_a_ledger_that_another_process_holds_too_long_is_a_sentence_and_reading_goes_on(tmp_path: Path):
@@ -267,8 +265,7 @@ def test_processes_that_make_one_ledger_at_once_all_get_it(tmp_path: Path):
         "print('ready', flush=True); sys.stdin.readline()\n"
         "ledger = Ledger(sys.argv[1]); print(ledger.fence_secret().hex(), flush=True)"
     )
-    command = [sys.executable, "-c", opens, url_in(tmp_path)]
-    processes = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    processes = [Code(opens, url_in(tmp_path)) for _ in range(3)]
     assert {scene.heard(process) for process in processes} == {"ready"}
     for process in processes:
         scene.told(process)

@@ -2,8 +2,6 @@
 
 import os
 import stat
-import subprocess
-import sys
 from contextlib import closing
 from hashlib import sha256
 from pathlib import Path
@@ -20,6 +18,7 @@ from tests.database import url_in
 from tests.images.pictures import encoded, photo
 from tests.ledger import scene
 from tests.refusals import refused
+from tests.warm import Code
 
 pytestmark = pytest.mark.sqlite("of the rights of files")
 
@@ -51,10 +50,9 @@ ledger.close()
     "umask", ["000", pytest.param("022", marks=pytest.mark.slow), pytest.param("077", marks=pytest.mark.slow), "277"]
 )
 def test_what_is_kept_is_the_owners_alone_whatever_the_umask(tmp_path: Path, umask: str):
-    command = [sys.executable, "-c", FILLS, str(tmp_path), umask]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=scene.ROOT)
-    assert done.stderr == ""
-    found = {name: mode for mode, name in (line.split("\t") for line in done.stdout.splitlines())}
+    told, complained = Code(FILLS, str(tmp_path), umask).communicate()
+    assert complained == ""
+    found = {name: mode for mode, name in (line.split("\t") for line in told.splitlines())}
     kept = {"ledger.db", "ledger.db-wal", "ledger.db-shm", "images", "images/addresses.jsonl", "images/originals.jsonl"}
     assert {f"deep/er/{name}" for name in kept} <= set(found)
     for copy in ("safe/today", "again"):

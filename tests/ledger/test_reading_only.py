@@ -4,7 +4,6 @@ import json
 import shutil
 import sqlite3
 import subprocess
-import sys
 from collections.abc import Generator
 from contextlib import closing
 from pathlib import Path
@@ -22,6 +21,7 @@ from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 from tests.read_only import mounted_read_only
 from tests.refusals import refused
+from tests.warm import Code
 
 pytestmark = pytest.mark.sqlite("of a file and its folder that cannot be written")
 
@@ -151,10 +151,9 @@ def open_folder() -> Generator[Path]:
 
 
 def read_by_nobody(folder: Path) -> object:
-    command = [sys.executable, "-c", READS, url_in(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
-    assert done.stderr == ""
-    return json.loads(done.stdout)
+    told, complained = Code(READS, url_in(folder)).communicate()
+    assert complained == ""
+    return json.loads(told)
 
 
 def set_rights(folder: Path, *, of_folders: int, of_files: int) -> None:

@@ -2,8 +2,6 @@
 
 import os
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -23,6 +21,7 @@ from tests.ledger import scene
 from tests.ledger.scene import TRIALS
 from tests.ledger.test_upkeep import filled as filled
 from tests.refusals import tells
+from tests.warm import Code
 
 pytestmark = pytest.mark.sqlite("`ledger restore` is of SQLite files")
 
@@ -103,7 +102,7 @@ ledger = Ledger({url_in(folder)!r})
 scene.set_up(ledger)
 os._exit(1)
 """
-    subprocess.run([sys.executable, "-c", code], cwd=scene.ROOT, timeout=60)
+    Code(code).communicate()
     assert (folder / "ledger.db-wal").stat().st_size > 0
     restore(backup, url_in(folder), force=True)
     assert facts(folder) == facts(tmp_path)

@@ -162,7 +162,9 @@ def test_renewing_does_not_touch_the_leases_of_others(ledger: Ledger):
 
 
 def test_a_live_process_keeps_its_claims_and_a_dead_one_loses_them_at_once(ledger: Ledger, tmp_path: Path):
-    process = scene.child(TAKES, url_in(tmp_path), json.dumps(KEYS[:3]))
+    # Of ours, so that it stays unburied.
+    command = [sys.executable, "-c", scene.CHILD + TAKES, url_in(tmp_path), json.dumps(KEYS[:3])]
+    process = subprocess.Popen(command, cwd=scene.ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert json.loads(scene.heard(process)) == sorted(KEYS[:3])
     assert taken(ledger, MINE).others == set(KEYS[:3])
     process.kill()
