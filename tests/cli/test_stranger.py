@@ -35,6 +35,7 @@ def server() -> Iterator[str]:
 
 
 RANK = ("rank", "battles.csv")
+SAMPLE = ("sample", "visit-bench-sample")
 CHOSEN = "which a folder may not choose for you"
 
 ATTACKS = [
@@ -45,7 +46,7 @@ ATTACKS = [
     ("evenhand.toml", '"plot" = ["{home}/precious"]', RANK, "'plot'", "--plot"),
     ("evenhand.toml", 'plot = "x.svg"', ("correlate", "battles.csv"), "'plot'", "--plot"),
     (".env", "EVENHAND_OUT={home}/precious", ("report",), "'EVENHAND_OUT'", "--out"),
-    (".env", "export EVENHAND_FORCE=1", ("sample", "visit-bench-sample"), "'EVENHAND_FORCE'", "--force"),
+    (".env", "export EVENHAND_FORCE=1", SAMPLE, "'EVENHAND_FORCE'", "--force"),
     (".env", "\ufeffEVENHAND_PLOT='x.svg'", RANK, "'EVENHAND_PLOT'", "--plot"),
     ("evenhand.toml", "\ufeffreplace = true", JUDGE, "'replace'", "--replace"),
     # What is sent, and where.
@@ -171,13 +172,12 @@ def test_a_folder_cannot_vouch_for_itself(victim: Victim, server: str) -> None:
 
 
 def test_a_folder_that_is_trusted_may_write_where_it_says(victim: Victim) -> None:
-    (victim.folder / "battles.csv").write_text("model_a,model_b,winner\na,b,model_a\nb,a,model_a\n")
-    (victim.folder / "evenhand.toml").write_text('plot = "board.svg"\n')
-    victim.refused(*RANK)
-    assert victim.run(*RANK, "--trust-folder").returncode == 0
-    assert (victim.folder / "board.svg").exists()
-    assert victim.run(*RANK, "--plot", "typed.svg").returncode == 0  # the user's own word stands before the folder's
-    assert (victim.folder / "typed.svg").exists()
+    (victim.folder / "evenhand.toml").write_text('out = "asked.jsonl"\n')
+    victim.refused(*SAMPLE)
+    assert victim.run(*SAMPLE, "--trust-folder").returncode == 0
+    assert (victim.folder / "asked.jsonl").exists()
+    assert victim.run(*SAMPLE, "--out", "typed.jsonl").returncode == 0  # the user's own word stands before the folder's
+    assert (victim.folder / "typed.jsonl").exists()
 
 
 def test_what_a_folder_may_set_it_sets(victim: Victim) -> None:
