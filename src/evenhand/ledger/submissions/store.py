@@ -241,12 +241,10 @@ def submitted_models(ledger: Ledger) -> dict[str, SubmittedModel]:
 
     Wherever they were submitted: answers hang on items, and two benchmarks may share items.
     """
-    ladders = {one.id for one in intakes_on_record(ledger) if one.terms.ladder}
-    return {
-        one.label: replace(one.submitted_model, ladder=one.intake in ladders)
-        for one in _found(ledger, select(submissions))
-        if one.standing.approved is not None
-    }
+    approved = [one for one in _found(ledger, select(submissions)) if one.standing.approved is not None]
+    # Most records have none, and every board asks.
+    ladders = {one.id for one in intakes_on_record(ledger) if one.terms.ladder} if approved else set[str]()
+    return {one.label: replace(one.submitted_model, ladder=one.intake in ladders) for one in approved}
 
 
 def last_change_of_sight(ledger: Ledger) -> int:
