@@ -280,12 +280,12 @@ def kept(board: Board, place: Place, start: float) -> list[Figure]:
     making, hand = place.measured(rank), [place.measured(rank) for _ in range(_ROUNDS)]
     if {one.printed for one in hand} != {making.printed}:
         raise SystemExit("The board with the columns at hand is another than the board while they are made.")
-    usual = statistics.median(one.cpu for one in hand)
     on_top: list[float] = []
     for number in range(1, _ROUNDS + 1):
         with place.opened() as ledger:
             judge_more(ledger, _NEW, models=board.models, begin=number * _NEW)
-        on_top.append(place.measured(rank).cpu - usual)
+        with_new = place.measured(rank)
+        on_top.append(with_new.cpu - place.measured(rank).cpu)  # by turns: a noisy machine disturbs both alike
     most = {1_000_000: (8, 2, None), 10_000_000: (None, 15, 2000)}
     making_most, hand_most, memory_most = most.get(board.judgements, (None, None, None))
     return [
