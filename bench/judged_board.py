@@ -3,11 +3,12 @@
 import json
 import random
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import select
 
@@ -55,7 +56,7 @@ _COMMITTED = 5000
 
 def _copied(column: str) -> str:
     """A digest with the number of the copy for its first twelve letters, as columns know a key by its first half."""
-    return f"printf('%012x', {{copy}}) || substr({column}, 13)"
+    return f"'{{copy:012x}}' || substr({column}, 13)"
 
 
 _LARGE: dict[str, dict[str, str]] = {
@@ -70,13 +71,15 @@ _LARGE: dict[str, dict[str, str]] = {
     "trials": {
         "key": _copied("key"),
         "item": _copied("item"),
-        "responses": "substr(responses, 1, 2) || printf('%012x', {copy}) || substr(responses, 15, 56) "
-        "|| printf('%012x', {copy}) || substr(responses, 83)",
+        "responses": "substr(responses, 1, 2) || '{copy:012x}' || substr(responses, 15, 56) || '{copy:012x}' "
+        "|| substr(responses, 83)",
     },
     "study_trials": {"trial": _copied("trial")},
     "judgements": {"seq": "seq + {copy} * {end}", "trial": _copied("trial")},
 }
 """The tables of a board's size, and what each column is in a copy where it is not the same."""
+_NUMBERED = {"benchmark_items": "position", "response_choices": "seq", "judgements": "seq"}
+"""The column by which their rows are numbered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +145,42 @@ def multiply(path: Path, times: int) -> None:
         for _, sql in indexes:
             connection.execute(sql)
         connection.execute("COMMIT")
+
+
+def multiply_on_server(tell: Callable[[str], list[Any]], times: int) -> None:
+    """The same on PostgreSQL. `tell` carries out a statement and returns its rows."""
+    tell("BEGIN")
+    again: list[str] = []
+    for table, columns in _LARGE.items():
+        tell(f"CREATE TEMP TABLE first_{table} AS SELECT * FROM {table}")
+        keys = tell(
+            "SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint "
+            f"WHERE conrelid = '{table}'::regclass AND contype = 'p'"
+        )
+        names = ", ".join(f"'{name}'" for name, _ in keys)
+        indexes = tell(
+            f"SELECT indexname, indexdef FROM pg_indexes WHERE tablename = '{table}' AND indexname NOT IN ({names})"
+        )
+        for name, _ in keys:
+            tell(f"ALTER TABLE {table} DROP CONSTRAINT {name}")
+        for name, _ in indexes:
+            tell(f"DROP INDEX {name}")
+        again += [f"ALTER TABLE {table} ADD CONSTRAINT {name} {words}" for name, words in keys]
+        again += [words for _, words in indexes]
+        numbered = _NUMBERED.get(table)
+        end = tell(f"SELECT max({numbered}) + 1 FROM {table}")[0][0] if numbered else 0
+        found = tell(
+            f"SELECT column_name FROM information_schema.columns WHERE table_name = '{table}' ORDER BY ordinal_position"
+        )
+        for copy in range(1, times):
+            values = ", ".join(columns.get(name, f'"{name}"').format(copy=copy, end=end) for (name,) in found)
+            tell(f"INSERT INTO {table} SELECT {values} FROM first_{table}")
+        if numbered == "seq":
+            again.append(f"SELECT setval(pg_get_serial_sequence('{table}', 'seq'), (SELECT max(seq) FROM {table}))")
+    for statement in again:
+        tell(statement)
+    tell(f"UPDATE studies SET wanted = {times} * wanted")
+    tell("COMMIT")
 
 
 def judge_more(ledger: Ledger, number: int, *, models: int, begin: int) -> None:

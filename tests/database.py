@@ -352,11 +352,21 @@ class PostgreSQL:
             self.tell(f"DROP DATABASE IF EXISTS {self.ledgers.pop(place)} WITH (FORCE)")
 
     def tell(self, statement: str, values: tuple[Any, ...] = (), *, database: str = "postgres") -> list[Any]:
+        with self.telling(database) as tell:
+            return tell(statement, values)
+
+    @contextmanager
+    def telling(self, database: str) -> Generator[Callable[..., list[Any]]]:
+        """What carries out one statement after the other over one connection, and returns the rows of each."""
         import psycopg
 
         with psycopg.connect(self.url(database), autocommit=True) as connection:
-            done = connection.execute(statement.encode(), values or None)
-            return done.fetchall() if done.description else []
+
+            def tell(statement: str, values: tuple[Any, ...] = ()) -> list[Any]:
+                done = connection.execute(statement.encode(), values or None)
+                return done.fetchall() if done.description else []
+
+            yield tell
 
     def __hash__(self) -> int:
         return id(self)
