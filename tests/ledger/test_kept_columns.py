@@ -238,6 +238,34 @@ def test_what_comes_in_some_of_many_studies(full: Ledger, among: int) -> None:
     assert agree(full, (STUDIES[1].key, last)) == 3
 
 
+@pytest.mark.parametrize("few", [1, 1000])
+def test_answers_of_a_trial_that_is_judged_late_stand_as_they_stood(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, few: int
+) -> None:
+    monkeypatch.setenv("EVENHAND_COLUMN_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(new_columns, "_FEW", few)  # from so many on all trials are looked through
+    ledger.register_benchmark(BENCHMARK)
+    ledger.add_responses(list(ANSWERS.values()))
+    study = STUDIES[0]
+    ledger.register_study(study, rater=JUDGE, condition=CONDITION, wanted=0)
+
+    def write_of_one_item(begin: int, end: int) -> None:
+        made = [judged(number, item=0, replicate=number) for number in range(begin, end)]
+        trials, judgements = ([one[at] for one in made] for at in (0, 1))
+        links = [(study.key, one.key) for one in trials]
+        ledger.commit(Entries(trials=trials, judgements=judgements, links=links))
+
+    write_of_one_item(0, A_FILE)
+    assert agree(ledger, (study.key,)) == A_FILE
+    late = [judged(item, item=item) for item in (1, 2)]
+    ledger.commit(Entries(trials=[trial for trial, _ in late], links=[(study.key, trial.key) for trial, _ in late]))
+    for number, (_, judgement) in enumerate(late, start=1):
+        write_of_one_item(number * A_FILE, (number + 1) * A_FILE)
+        assert agree(ledger, (study.key,)) == number + (number + 1) * A_FILE - 1
+        ledger.commit(Entries(judgements=[judgement]))
+        assert agree(ledger, (study.key,)) == number + (number + 1) * A_FILE
+
+
 def flipped(path: Path) -> None:
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -349,6 +377,20 @@ def test_a_judgement_that_was_taken_away_by_hand_before_another_came(
     write(full, MANY, MANY + 1)
     assert agree(full, (STUDIES[0].key,)) == MANY
     assert "do not hold the judgements" in caplog.messages[0]
+
+
+def test_a_link_that_was_taken_away_by_hand(full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+    first, other = (study.key for study in STUDIES[:2])
+    with by_hand(tmp_path) as hand:
+        hand.execute("DELETE FROM study_trials WHERE trial = (SELECT min(trial) FROM study_trials)")
+    assert agree(full, (first,)) == MANY - 1
+    assert "hold links of a study that the record does not" in caplog.text
+    asked, _ = judged(0, item=0)
+    with by_hand(tmp_path) as hand:
+        hand.execute("DELETE FROM study_trials WHERE trial = (SELECT min(trial) FROM study_trials)")
+    full.commit(Entries(links=[(other, asked.key)]))
+    assert agree(full, (other,)) == 1
+    assert agree(full, (first,)) == MANY - 2
 
 
 def test_trials_of_one_response_and_of_three_among_pairs(full: Ledger, tmp_path: Path) -> None:
@@ -483,7 +525,7 @@ def test_files_of_another_user_are_not_read(full: Ledger, caplog: pytest.LogCapt
     assert "another user's" in caplog.messages[0]
 
 
-@pytest.mark.parametrize("body", [b"[]", b"{}", b'{"version":3}', None])
+@pytest.mark.parametrize("body", [b"[]", b"{}", b'{"version":4}', None])
 def test_a_list_of_another_form_is_damaged(
     full: Ledger, caplog: pytest.LogCaptureFixture, tmp_path: Path, body: bytes | None
 ) -> None:

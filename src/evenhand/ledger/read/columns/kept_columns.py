@@ -24,7 +24,7 @@ from evenhand.files.whole import sweep
 from evenhand.ledger.read.answers import choices_made, chosen_after, ever_chosen, standing_in
 from evenhand.ledger.read.columns.column_files import opened, packed, refuse_others
 from evenhand.ledger.read.columns.new_columns import number_of, since
-from evenhand.ledger.read.columns.record_columns import Columns, Unfit, names_there
+from evenhand.ledger.read.columns.record_columns import Columns, Unfit, names_there, there_in
 from evenhand.ledger.store import links as chain
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.opening import of_one_moment
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 FEWEST = 20_000
 """Trials of some studies below which they are read from the record."""
-_VERSION = 3
+_VERSION = 4
 _LIST = "columns.json"
 _MANY = 8
 """Files from which on they are written as one."""
@@ -95,7 +95,8 @@ class _Kept:
         self._tips: list[Any] = []
         self._choices: list[int] = []
         self._fallen: list[int] = []
-        self._responses = 0
+        self._trials = 0
+        """Of which it is known whether the answers that are shown in them have fallen."""
 
     def read(self, connection: Connection) -> Columns:
         """Raises Unfit, without a word where nothing is kept."""
@@ -133,7 +134,7 @@ class _Kept:
         if more:
             found = found.with_more(*more)
         self._parts, self._tips = said["parts"], said["tips"]
-        self._choices, self._fallen, self._responses = said["choices"], said["fallen"], len(found.names["responses"])
+        self._choices, self._fallen, self._trials = said["choices"], said["fallen"], len(found.numbers["item"])
         with suppress(OSError):
             os.utime(self.folder / _LIST)  # as long as it is used it stays
         return replace(found, unjudged=said["unjudged"])
@@ -149,13 +150,13 @@ class _Kept:
         return judged == found.judgements and linked == sum(found.links_by_study.values())
 
     def with_standing(self, connection: Connection, found: Columns) -> Columns:
-        """With which responses stand for their models; asked of the record only of items on which a choice was made
-        since, or an answer is shown that was not."""
-        choices, responses = choices_made(connection), found.names["responses"]
-        if choices != self._choices or len(responses) != self._responses:
+        """With which of the responses that are shown stand for their models; asked of the record only of items on which
+        a choice was made since, or that are judged since."""
+        choices, trials = choices_made(connection), len(found.numbers["item"])
+        if choices != self._choices or trials != self._trials:
             self._fallen = self._fallen_in(connection, found, choices)
-            self._choices, self._responses = choices, len(responses)
-        stands = np.ones(len(responses), dtype=np.bool_)
+            self._choices, self._trials = choices, trials
+        stands = np.ones(len(found.names["responses"]), dtype=np.bool_)
         stands[self._fallen] = False
         return replace(found, stands=stands)
 
@@ -166,17 +167,18 @@ class _Kept:
         if not self._choices or choices[0] - made != len(came):  # some were taken away by hand, or came late
             standing = standing_in(connection, items)
             return [code for code, digest in enumerate(responses) if digest and digest not in standing]
-        new = np.zeros(len(found.names["items"]), dtype=np.bool_)
-        for side in ("first", "second"):
-            new[found.numbers["item"][found.numbers[side] >= self._responses]] = True
-        asked = {*names_there(found.names["items"], new), *items.intersection(came)}
+        # Not the responses that are new: of a trial that nobody has judged they may have been known before.
+        items_of_new, *shown = (found.numbers[name][self._trials :] for name in ("item", "first", "second"))
+        asked = {*names_there(found.names["items"], there_in(found.names["items"], items_of_new))}
+        asked |= items.intersection(came)
         standing = standing_in(connection, asked)
-        fallen = (ever_chosen(connection, asked) | {*filter(None, responses[self._responses :])}) - standing
+        fallen = {*filter(None, names_there(responses, there_in(responses, *shown)))}
+        fallen = (ever_chosen(connection, asked) | fallen) - standing
         fallen |= {responses[code] for code in self._fallen} - standing
         return [code for code, digest in enumerate(responses) if digest in fallen] if fallen else []
 
     def forget(self) -> None:
-        self._parts, self._choices, self._fallen, self._responses = [], [], [], 0
+        self._parts, self._choices, self._fallen, self._trials = [], [], [], 0
 
     def keep(self, found: Columns, more: Columns, tips: Sequence[chain.Tip]) -> None:
         """Raises OSError."""

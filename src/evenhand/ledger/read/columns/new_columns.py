@@ -67,7 +67,7 @@ def _since(connection: Connection, before: Columns) -> Columns | None:
         asked = None if asked is None else [*compress(asked, fresh.tolist())]
     if before.judgements + len(new["seq"]) != total:
         raise Unfit("do not hold the judgements that the record holds")
-    if before.judgements and not len(new["seq"]) and linked == sum(before.links_by_study.values()):
+    if before.judgements and not len(new["seq"]) and links_by_study(connection) == before.links_by_study:
         return None
     keys = new.pop("on")
     new["trial"], first = numbered(before.keys, keys)
@@ -416,7 +416,7 @@ def _new_links(
     counted: dict[str, int] | None = None
     unjudged: dict[str, int] = {}
     study, trial = NONE, NONE
-    if asked is not None and before:
+    if asked and before:
         among = connection.execute(select(schema.studies.c.key).limit(_FEW_STUDIES + 1)).scalars().all()
         if len(among) > _FEW_STUDIES:
             counted = links_by_study(connection)
@@ -448,6 +448,8 @@ def _new_links(
             of, on = columns.unknown_links(rows, names)
         judged = int((columns.numbers["link_study"] == names.codes("link_study", [one])[0]).sum()) + len(of)
         unjudged[one] = counted[one] - judged
+        if unjudged[one] < 0:
+            raise Unfit(f"hold links of a study that the record does not ({one[:12]})")
         study, trial = np.concatenate([study, of]), np.concatenate([trial, on])
     if gone := [one for one in before if one not in counted]:
         raise Unfit(f"hold studies that the record does not ({gone[0][:12]})")
