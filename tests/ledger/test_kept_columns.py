@@ -251,9 +251,9 @@ def test_answers_of_a_trial_that_is_judged_late_stand_as_they_stood(
 
     def write_of_one_item(begin: int, end: int) -> None:
         made = [judged(number, item=0, replicate=number) for number in range(begin, end)]
-        trials, judgements = ([one[at] for one in made] for at in (0, 1))
-        links = [(study.key, one.key) for one in trials]
-        ledger.commit(Entries(trials=trials, judgements=judgements, links=links))
+        entries = Entries(trials=[trial for trial, _ in made], judgements=[judgement for _, judgement in made])
+        entries.links.extend((study.key, trial.key) for trial, _ in made)
+        ledger.commit(entries)
 
     write_of_one_item(0, A_FILE)
     assert agree(ledger, (study.key,)) == A_FILE

@@ -448,12 +448,33 @@ def test_links_in_a_circle_are_not_followed(tmp_path: Path) -> None:
     (folder / "more").mkdir()
     for name, target in (("one", ".."), ("other", "../.."), ("third", ".")):
         (folder / "more" / name).symlink_to(target)
-    assert "leads back to a folder above it" in refused(f"{folder}/**/*.parquet", tmp_path)
+    for begun in (folder, tmp_path / "batt*"):
+        assert "leads back to a folder above it" in refused(f"{begun}/**/*.parquet", tmp_path)
     assert eh.rank(f"{folder}/*.parquet").votes == 300
     for name in ("one", "other", "third"):
         (folder / "more" / name).unlink()
     (folder / "more" / "apart").symlink_to(parted(tmp_path / "elsewhere", table(40)))
     assert eh.rank(f"{folder}/**/*.parquet").votes == 340
+
+
+def test_names_written_as_bytes_are_the_texts_that_they_are(tmp_path: Path) -> None:
+    plain = table(300, rater=lambda rng, rows: [f"rater {code}" for code in rng.integers(0, 4, rows)])
+    as_bytes = plain.with_columns(pl.col("item", "rater").cast(pl.Binary))
+    one, other = (parted(tmp_path / name, frame) for name, frame in (("texts", plain), ("bytes", as_bytes)))
+    alike(eh.rank(one).as_json()["models"], eh.rank(other).as_json()["models"])
+    assert eh.rank(one).clusters.as_json() == eh.rank(other).clusters.as_json()
+
+
+@pytest.mark.parametrize("column", ["item", "rater"])
+@pytest.mark.parametrize(
+    ("kind", "said"), [(pl.Duration("us"), "holds Duration"), (pl.Binary, "holds bytes that are no text in UTF-8")]
+)
+def test_what_can_be_no_name_is_told(tmp_path: Path, column: str, kind: pl.DataType, said: str) -> None:
+    values = [b"\xc8"] * 300 if kind == pl.Binary else pl.Series([7] * 300).cast(kind)
+    folder = parted(tmp_path / "battles", table(300).with_columns(pl.Series(column, values)))
+    assert f"`{column}` {said}" in refused(str(folder), tmp_path)
+    with pytest.raises(ExchangeError, match=said):
+        by_sums(folder)
 
 
 @pytest.mark.parametrize("rights", [0, 0o444])

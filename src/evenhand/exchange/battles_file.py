@@ -428,7 +428,7 @@ def _showings(battles: PeerBattles, models: Sequence[str]) -> Comparisons:
 def _item_name(table: ColumnSource, column: str | None, items: Labels | None, code: int) -> str:
     if column is None or items is None:
         return str(code)
-    return str(table.take(column)[int((items.codes == code).argmax())]).strip()
+    return _called(table.take(column)[int((items.codes == code).argmax())])
 
 
 def _item_names(table: ColumnSource, column: str | None, items: Labels | None) -> dict[int, str]:
@@ -436,7 +436,11 @@ def _item_names(table: ColumnSource, column: str | None, items: Labels | None) -
         return {}
     cells = table.take(column)
     codes, first = np.unique(items.codes, return_index=True)
-    return {int(code): str(cells[int(row)]).strip() for code, row in zip(codes, first, strict=True)}
+    return {int(code): _called(cells[int(row)]) for code, row in zip(codes, first, strict=True)}
+
+
+def _called(cell: object) -> str:
+    return (cell.decode() if isinstance(cell, bytes) else str(cell)).strip()
 
 
 def _cells(table: ColumnSource, layout: Layout, winner_as: WinnerAs | None, words: Mapping[str, str]) -> _Cells:

@@ -156,9 +156,7 @@ def items_of(
     """`coded`: what numbers them."""
     import polars as pl
 
-    column = table.take(name)
-    if column.dtype.is_nested():
-        raise table.fault(f"The column `{name}` holds {column.dtype}; an item is named by text or a number.", code=TYPE)
+    column = _naming(table, name, "an item")
     _refuse_missing(table, column, f"There is no {what} in the column `{name}`; name one in every row.")
     if column.dtype != pl.String:
         # numpy knows no whole numbers of 128 bits.
@@ -171,14 +169,27 @@ def items_of(
 def raters_of(table: ColumnSource, name: str) -> Labels:
     import polars as pl
 
-    column = table.take(name)
-    if column.dtype.is_nested():
-        sentence = f"The column `{name}` holds {column.dtype}; a rater is named by text or a number."
-        raise table.fault(sentence, code=TYPE)
+    column = _naming(table, name, "a rater")
     _refuse_missing(table, column, f"There is no rater in the column `{name}`; name one in every row.")
     as_written = coded_names(column.cast(pl.String))
     coded = without_spaces(as_written)
     return Labels(codes=coded.columns[0], spaced=_spaced(as_written), names=coded.names)
+
+
+def _naming(table: ColumnSource, name: str, what: str) -> "pl.Series":
+    """A column of names; bytes, as some programs write texts, are told as the texts that they are."""
+    import polars as pl
+
+    column = table.take(name)
+    if column.dtype.is_nested() or column.dtype.base_type() in (pl.Duration, pl.Object):
+        raise table.fault(f"The column `{name}` holds {column.dtype}; {what} is named by text or a number.", code=TYPE)
+    if column.dtype != pl.Binary:
+        return column
+    try:
+        return column.cast(pl.String)
+    except pl.exceptions.PolarsError:
+        sentence = f"The column `{name}` holds bytes that are no text in UTF-8; {what} is named by text or a number."
+        raise table.fault(sentence, code=TYPE) from None
 
 
 def weights_of(table: ColumnSource, name: str) -> FloatArray:

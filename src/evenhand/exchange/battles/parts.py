@@ -2,6 +2,7 @@
 
 import glob
 import hashlib
+import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -266,7 +267,9 @@ def _refuse_circles(pattern: Path) -> None:
     """`**` follows links: two that lead back would be followed some 2^40 ways."""
     if "**" not in pattern.parts:
         return
-    for folder, names, _ in os.walk(Path(*pattern.parts[: pattern.parts.index("**")]), followlinks=True):
+    begun = Path(*pattern.parts[: pattern.parts.index("**")])
+    walks = (os.walk(one, followlinks=True) for one in (_meant(begun) if _PATTERN & set(str(begun)) else [begun]))
+    for folder, names, _ in itertools.chain.from_iterable(walks):
         for link in filter(os.path.islink, (os.path.join(folder, name) for name in names)):
             above = Path(os.path.abspath(link)).parents
             if os.path.realpath(link) in map(os.path.realpath, above):
