@@ -21,6 +21,7 @@ from evenhand.benchmarks.creation_mmbench.tasks import categories, category_name
 from evenhand.benchmarks.data_error import BenchmarkError, ResponsesError
 from evenhand.domain.item import Benchmark, Brief, Item
 from evenhand.images import digest
+from evenhand.images.unpacked import IN_MEMORY
 from tests.benchmarks.creation_cases import COLUMNS, GeneratedCase, generated_cases, write_parquet, write_tsv
 from tests.benchmarks.files import BLUE, BLUE_DIGEST, RED, RED_DIGEST, write_images, write_lines
 from tests.refusals import Refused, says
@@ -386,8 +387,8 @@ def test_our_own_lines_are_read_and_get_their_category_from_the_task(tmp_path: P
 
 
 def test_a_disk_without_room_for_the_images_is_told(tmp_path: Path):
-    # More than is held in memory.
-    large = [_png(Image.new("RGB", (2000, 2000), (number, 0, 0))) for number in range(3)]
+    large = [_png(Image.new("RGB", (2000, 2000), (number, 0, 0))) for number in range(IN_MEMORY // 12_000_000 + 1)]
+    assert sum(map(len, large)) > IN_MEMORY
     path = tmp_path / "x.parquet"
     pl.DataFrame([CASE | {"image": large}]).write_parquet(path)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
