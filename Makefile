@@ -16,11 +16,15 @@ demo: $(FOR_DEMO)
 	$(BIN)/evenhand models fetch local/smollm2
 	$(BIN)/evenhand demo
 
+# Each process takes one file after the other, the longest first, and imports it when it does (tests/by_file.py). How
+# many tests there are is known at the end, so no share of them is told.
+BY_FILE := --by-file --maxschedchunk 1 -o console_output_style=classic
+
 # More processes than cores here too: some tests wait for a server, or for a limit of the program.
 QUICK_PROCESSES ?= 3
 test: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	$(BIN)/python -m pytest -n $(QUICK_PROCESSES) --dist loadfile -m "not soak and not slow"
+	$(BIN)/python -m pytest -n $(QUICK_PROCESSES) $(BY_FILE) -m "not soak and not slow"
 
 # What is slow by nature: browsers, fuzzing, kill loops, installs, and more examples of what is drawn at random.
 # More processes than cores: much of it waits for a browser, a server or a package index. The longest files come first
@@ -28,7 +32,7 @@ test: $(INSTALLED)
 SLOW_PROCESSES ?= 3
 test-slow: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
-	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n $(SLOW_PROCESSES) --dist loadfile --no-loadscope-reorder -m "(slow or drawn) and not soak"
+	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n $(SLOW_PROCESSES) $(BY_FILE) -m "(slow or drawn) and not soak"
 
 # The same tests with their ledgers on a PostgreSQL server that they start. Left out is what says nothing more there:
 # of ledger, what is on a server of its own wherever the others are, and runs in `make test` and `make test-slow`;
@@ -38,7 +42,7 @@ ON_POSTGRESQL := tests/engine tests/worker tests/ledger tests/site tests/e2e
 ELSEWHERE := tests/ledger/test_postgresql.py tests/ledger/test_batches_postgresql.py tests/ledger/test_server.py tests/ledger/test_server_cut.py \
   tests/ledger/test_server_full.py tests/site/test_parts.py tests/site/test_submission_words.py tests/site/test_attacker.py
 test-postgresql: $(INSTALLED)
-	EVENHAND_TEST_DATABASE=postgresql timeout --signal=INT 1800 $(BIN)/python -m pytest -n 2 --dist loadfile -m "not soak and not slow" $(ON_POSTGRESQL) $(ELSEWHERE:%=--ignore=%)
+	EVENHAND_TEST_DATABASE=postgresql timeout --signal=INT 1800 $(BIN)/python -m pytest -n 2 $(BY_FILE) -m "not soak and not slow" $(ON_POSTGRESQL) $(ELSEWHERE:%=--ignore=%)
 	EVENHAND_TEST_DATABASE=postgresql timeout --signal=INT 600 $(BIN)/python -m pytest tests/e2e/test_two_runs.py
 
 # The tests that read ../shared, which `make test` runs too where it is there.

@@ -1,11 +1,9 @@
 """Settings for all tests."""
 
 import gc
-import importlib
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from hypothesis import HealthCheck, settings
 
 from tests import database, tiers
 from tests.beside import skip_without
+from tests.by_file import ByFile
 
 # A busy machine is no defect: time is measured in bench/, never asserted in a test.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -29,25 +28,20 @@ MEMORY = Path("/dev/shm")
 if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4 * 1024**3:
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
-# Eight thousand tests are a million objects that stay: looking through them again and again is a tenth of the work,
-# and so is counting them, which a run of judgements does unless it finds that somebody has seen to its garbage.
+# Thousands of tests are a million objects that stay: looking through them again and again is a tenth of the work, and
+# so is counting them, which a run of judgements does unless it finds that somebody has seen to its garbage.
 gc.disable()
 
 ROOT = Path(__file__).parents[1]
 
 
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """In a new clone each worker compiles another part of the tests first, and finds the other parts compiled."""
-    number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    if not number or session.config.args != session.config.getini("testpaths"):
-        return
-    files = sorted(ROOT.glob("tests/**/test_*.py"))
-    begin = len(files) * number // int(os.environ["PYTEST_XDIST_WORKER_COUNT"])
-    for file in files[begin:] + files[:begin]:
-        if tiers.left_out(file, session.config.option.markexpr):
-            continue
-        with suppress(Exception):  # told when it is collected
-            importlib.import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--by-file", action="store_true", help="Import a file of tests when its turn comes.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.by_file:
+        config.pluginmanager.register(ByFile())
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -72,8 +66,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             item.add_marker("drawn")
         if (item.get_closest_marker("slow") or item.get_closest_marker("drawn")) and not tiers.may_be_slow(item.path):
             raise pytest.UsageError(f"{item.path} names no mark of its slow tests: `make test-slow` would pass it by")
-    if config.option.markexpr == tiers.SLOW:
-        items.sort(key=lambda item: tiers.place(item.path))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

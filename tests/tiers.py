@@ -39,7 +39,7 @@ def may_be_slow(path: Path) -> bool:
     return _NAMED.search(path.read_text(encoding="utf-8")) is not None
 
 
-def place(path: Path) -> int:
-    """The longest first, all others behind them."""
-    name = path.relative_to(TESTS).as_posix()
-    return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+def place(path: Path) -> tuple[int, int]:
+    """The longest first, all others behind them, and of those the largest: they tend to take longest."""
+    name = path.relative_to(TESTS).as_posix() if path.is_relative_to(TESTS) else path.name
+    return LONGEST.index(name) if name in LONGEST else len(LONGEST), -path.stat().st_size
