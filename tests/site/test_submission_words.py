@@ -3,7 +3,7 @@
 import pytest
 
 from evenhand.domain.submission import Estimated, Said, Uploaded
-from evenhand.site.submissions.words import in_words
+from evenhand.site.submissions.owner_words import in_words
 
 
 def uploaded(answered: int, faults: int) -> Uploaded:

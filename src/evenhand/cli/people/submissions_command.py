@@ -52,7 +52,7 @@ def command(ctx: click.Context, given: LedgerOptions) -> None:
 
 def _board_facts(ledger: "Ledger", one: "Intake") -> list[str]:
     from evenhand.reports.receipts.ladder import asked_of
-    from evenhand.site.submissions.words import asked_told
+    from evenhand.site.submissions.owner_words import asked_told
 
     facts = [f"takes {'submissions' if one.terms.open else 'none now'}: {one.terms.drawn}"]
     if not one.terms.ladder:
@@ -68,7 +68,7 @@ def _terms_told(one: "Intake") -> dict[str, object]:
 
 def _facts(one: "SubmissionForOwner") -> list[str]:
     from evenhand.format.words import counted
-    from evenhand.site.submissions.words import STAGES
+    from evenhand.site.submissions.owner_words import STAGES
 
     facts = [f"of {one['team']}: {STAGES[one['stage']]}{', published' if one['published'] else ''}"]
     plan = one["estimate"]
@@ -315,7 +315,7 @@ def approve(_: click.Context, given: ApproveOptions) -> None:
     from evenhand.ledger.store.record import Ledger
     from evenhand.ledger.submissions.store import find_submission
     from evenhand.site.submissions.deciding import approved, raised
-    from evenhand.site.submissions.words import limit
+    from evenhand.site.submissions.owner_words import limit
 
     if given.unlimited == (given.budget is not None):
         raise WrongUse("Give --budget DOLLARS, or --unlimited where there shall be no limit.")
@@ -383,7 +383,7 @@ def close(_: click.Context, given: CloseOptions) -> None:
 
 def _tell(ledger: "Ledger", submission: str, stands: "SubmissionState", what: str, *, as_json: bool) -> None:
     from evenhand.site.http.audit_log import LogEvent, write_down
-    from evenhand.site.submissions.words import STAGES
+    from evenhand.site.submissions.owner_words import STAGES
 
     write_down(ledger, LogEvent(what=what, detail=submission))
     if as_json:

@@ -1,1 +1,1 @@
-"""Pages of boards, models and battles, and what may be seen of them."""
+"""Pages of boards, models and battles, as far as they may be seen: `site/http/visibility.py` decides it."""

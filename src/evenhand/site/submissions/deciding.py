@@ -38,7 +38,7 @@ from evenhand.site.http.service import Service
 from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.proposed import plain
 from evenhand.site.submissions.offers import identity_of
-from evenhand.site.submissions.words import chosen_told, limit, steering_told
+from evenhand.site.submissions.owner_words import chosen_told, limit, steering_told
 from evenhand.stats.ladder import fewest_new
 
 POLICY = (

@@ -38,8 +38,8 @@ from evenhand.site.submissions.deciding import (
     submittable,
 )
 from evenhand.site.submissions.offers import identity_of
+from evenhand.site.submissions.owner_words import STAGES, asked_told, chosen_told, history, steering_told
 from evenhand.site.submissions.team_progress import Followed, estimate_in, followed
-from evenhand.site.submissions.words import STAGES, asked_told, chosen_told, history, steering_told
 
 pages = APIRouter(prefix="/admin/submissions", include_in_schema=False)
 

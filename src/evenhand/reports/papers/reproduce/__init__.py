@@ -1,1 +1,1 @@
-"""The papers' published tables recomputed, row by row against what was printed."""
+"""The papers' published tables recomputed from the counts they print, row by row: a file for each paper."""
