@@ -14,6 +14,7 @@ from evenhand.format.charts import (
     ChartError,
     Heading,
     bars_with_numbers,
+    chart_of,
     dashed,
     save,
     stacked,
@@ -107,16 +108,16 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
         for j in shown
     ]
     order = [names[place] for place in shown]
-    base = alt.Chart(alt.Data(values=cells)).encode(
+    base = chart_of(cells).encode(
         x=alt.X("other:N", sort=order, title="answers changed over", axis=alt.Axis(orient="top", labelAngle=0)),
         y=alt.Y("one:N", sort=order, title="one order", axis=alt.Axis(titlePadding=16)),
     )
-    colour = alt.condition("datum.kept", alt.value(ACCENT), alt.value(LOSES))
+    colour = alt.ColorValue(LOSES, condition={"test": "datum.kept", "value": ACCENT})
     fill = base.mark_rect(stroke=EVEN, strokeWidth=2).encode(
         color=colour, opacity=alt.Opacity("share:Q", scale=alt.Scale(domain=[0, 1], range=[0.06, 0.5]), legend=None)
     )
     # Half a colour at the most: the number has to be legible on it in light, dark and print.
-    numbers = base.mark_text(fontSize=13).encode(text="text:N", color=alt.value(INK))
+    numbers = base.mark_text(fontSize=13).encode(text=alt.Text("text:N"), color=alt.ColorValue(INK))
     kept = sum(table[i][2 - i] for i in range(3)) / total
     heading = Heading(
         title="What swapping positions does",

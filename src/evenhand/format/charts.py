@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from importlib.util import find_spec
@@ -70,6 +70,15 @@ class Heading:
     """Its lines one below the other."""
 
 
+def chart_of(rows: Iterable[Mapping[str, Any]]) -> Any:
+    """A chart of these rows. altair looks at each row that it is given at the start, and copies each row of a list
+    whenever it copies the chart: a tuple that comes later is left as it is."""
+    alt = the_altair()
+    data = alt.Data(values=[])
+    data["values"] = tuple(rows)
+    return alt.Chart(data)
+
+
 def ticks(width: int, **more: Any) -> Any:
     """An axis of numbers on so many pixels."""
     return the_altair().Axis(tickCount=8 if width >= PAGE else 3, labelOverlap=True, labelFlush=False, **more)
@@ -77,8 +86,9 @@ def ticks(width: int, **more: Any) -> Any:
 
 def whiskers(base: Any, **across: Any) -> Any:
     """Lines from `lower` to `upper` of each row; `across` says what the axis is like."""
-    interval = the_altair().X("lower:Q", **across)
-    return base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55).encode(x=interval, x2="upper:Q")
+    alt = the_altair()
+    line = base.mark_rule(strokeWidth=2.5, color=ACCENT, opacity=0.55)
+    return line.encode(x=alt.X("lower:Q", **across), x2=alt.X2("upper:Q"))
 
 
 def dots(base: Any, **across: Any) -> Any:
@@ -90,8 +100,8 @@ def dots(base: Any, **across: Any) -> Any:
 def dashed(at: float, channel: str = "x") -> Any:
     """A line at a value that the others are compared with."""
     alt = the_altair()
-    line = alt.Chart(alt.Data(values=[{"at": at}])).mark_rule(color=LOSES, strokeDash=[5, 4], strokeWidth=1.5)
-    return line.encode(**{channel: "at:Q"})
+    line = chart_of([{"at": at}]).mark_rule(color=LOSES, strokeDash=[5, 4], strokeWidth=1.5)
+    return line.encode(alt.X("at:Q") if channel == "x" else alt.Y("at:Q"))
 
 
 def bars_with_numbers(
@@ -102,8 +112,8 @@ def bars_with_numbers(
     alt = the_altair()
     axis = named or alt.Axis(labelLimit=260)
     names = alt.Y("name:N", sort=[row["name"] for row in rows], title=None, axis=axis)
-    base = alt.Chart(alt.Data(values=list(rows))).encode(y=names)
-    bars = base.mark_bar(color=colour, height={"band": 0.72}).encode(x=alt.X("start:Q", **across), x2="value:Q")
+    base = chart_of(rows).encode(y=names)
+    bars = base.mark_bar(color=colour, height={"band": 0.72}).encode(x=alt.X("start:Q", **across), x2=alt.X2("value:Q"))
     numbers = base.mark_text(align="left", dx=5, color=INK, fontSize=11)
     return bars, numbers.encode(x=alt.X("value:Q", **across), text=alt.Text("value:Q", format=form))
 
@@ -126,14 +136,12 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str, narrow
     ]
     names = alt.Axis(labelLimit=150 if narrow else 320, labelExpr=r"split(datum.label, '\n')")
     place = alt.Y("model:N", sort=[one.model for one in shown], title=None, axis=names)
-    base = alt.Chart(alt.Data(values=rows)).encode(y=place)
+    base = chart_of(rows).encode(y=place)
     width, step = (PHONE, 6 + 13 * max(one.model.count("\n") + 1 for one in shown)) if narrow else (PAGE, 19)
     across = {"title": axis, "scale": alt.Scale(zero=False, nice=True), "axis": ticks(width)}
-    ink = alt.condition("datum.hollow", alt.value("white"), alt.value(ACCENT))
-    points = dots(alt.Chart(alt.Data(values=rated)), **across).encode(y=place, fill=ink, stroke=alt.value(ACCENT))
-    triangles = alt.Chart(alt.Data(values=arrows)).mark_point(
-        shape="triangle", filled=True, size=60, color=ACCENT, opacity=1
-    )
+    ink = alt.FillValue(ACCENT, condition={"test": "datum.hollow", "value": "white"})
+    points = dots(chart_of(rated), **across).encode(y=place, fill=ink, stroke=alt.StrokeValue(ACCENT))
+    triangles = chart_of(arrows).mark_point(shape="triangle", filled=True, size=60, color=ACCENT, opacity=1)
     heads = triangles.encode(y=place, x=alt.X("at:Q", **across), angle=alt.Angle("turn:Q", scale=None))
     layers = alt.layer(whiskers(base, **across), points, *([heads] if arrows else []))
     return titled(layers.properties(width=width, height=alt.Step(step)), _cut(heading, len(marks)))
@@ -217,16 +225,16 @@ def heat_map(cells: Cells, heading: Heading) -> "alt.LayerChart":
         "y": alt.Y("row:N", sort=rows, title=None, scale=alt.Scale(domain=rows), axis=alt.Axis(labelLimit=280)),
     }
     values = [cells.colours.cell(*place, value) for place, value in cells.values.items()]
-    base = alt.Chart(alt.Data(values=values)).encode(**places)
-    grey = alt.Chart(alt.Data(values=list(cells.grey))).mark_rect()
+    base = chart_of(values).encode(**places)
+    grey = chart_of(cells.grey).mark_rect()
     stops = cells.colours.stops
     legend = alt.Legend(title=cells.colours.title, **({"format": cells.colours.form} if cells.colours.form else {}))
     scale = alt.Scale(domain=list(stops), range=list(stops.values()))
-    ink = alt.condition("datum.strong", alt.value("white"), alt.value(CELL_INK))
+    ink = alt.ColorValue(CELL_INK, condition={"test": "datum.strong", "value": "white"})
     layers = [
         *([grey.encode(**places, fill=alt.Fill("colour:N", scale=None))] if cells.grey else []),
         base.mark_rect().encode(color=alt.Color("value:Q", scale=scale, legend=legend)),
-        *([base.mark_text(fontSize=10).encode(text="text:N", color=ink)] if cells.numbered else []),
+        *([base.mark_text(fontSize=10).encode(text=alt.Text("text:N"), color=ink)] if cells.numbered else []),
     ]
     across, down = map(alt.Step, cells.step)
     return titled(alt.layer(*layers).properties(width=across, height=down), heading)

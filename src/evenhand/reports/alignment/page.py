@@ -11,6 +11,7 @@ from evenhand.format.charts import (
     PHONE,
     ChartError,
     Heading,
+    chart_of,
     save,
     the_altair,
     ticks,
@@ -65,12 +66,12 @@ def alignment_chart(report: AlignmentReport, *, width: int = PAGE) -> Any:
         scale=alt.Scale(domain=[_JUDGE, _PEOPLE], range=[ACCENT, LOSES]),
         legend=alt.Legend(title=None, orient="bottom", columns=1) if report.judges else None,
     )
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of(rows).encode(
         y=alt.Y("name:N", sort=names, title=None, axis=alt.Axis(labelLimit=260 if width >= PAGE else 110)),
         yOffset=alt.YOffset("who:N", sort=[_JUDGE, _PEOPLE]),
         color=colours,
     )
-    lines = base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(x=alt.X("lower:Q", **across), x2="upper:Q")
+    lines = base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(x=alt.X("lower:Q", **across), x2=alt.X2("upper:Q"))
     points = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("value:Q", **across))
     what = "How often judges agree with people" if report.judges else "How often each takes the side of the others"
     heading = Heading(title=what, subtitle="shares of the same comparisons, with 95 % intervals clustered by item")

@@ -14,6 +14,7 @@ from evenhand.format.charts import (
     ChartError,
     Heading,
     bars_with_numbers,
+    chart_of,
     save,
     stacked,
     the_altair,
@@ -163,7 +164,7 @@ def _lengths(described: Sequence[Description]) -> Any:
     alt = the_altair()
     kinds = [TEXT_WORDS[kind] for kind in TEXTS if any(row["text"] == TEXT_WORDS[kind] for row in rows)]
     chart = (
-        alt.Chart(alt.Data(values=rows))
+        chart_of(rows)
         .mark_bar()
         .encode(
             x=alt.X("bin:N", sort=_bins(), title="tokens", axis=alt.Axis(labelAngle=0, labelOverlap=False)),
@@ -202,13 +203,13 @@ def _images(described: Sequence[Description]) -> Any:
     if not rows:
         return None
     alt = the_altair()
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of(rows).encode(
         x=alt.X("images:O", title="images of an item", axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("benchmark:N", sort=[one.name for one in described]),
         y=alt.Y("share:Q", title="share of items", axis=alt.Axis(format=".0%", tickCount=4)),
     )
     bars = base.mark_bar().encode(color=_benchmark_colours(described))
-    numbers = base.mark_text(dy=-6, fontSize=10, color=MUTED).encode(text="text:N")
+    numbers = base.mark_text(dy=-6, fontSize=10, color=MUTED).encode(text=alt.Text("text:N"))
     layers = alt.layer(bars, numbers).properties(width=2 * _WIDE, height=150)
     return _headed(layers, Heading(title="Images per item", subtitle="the number of items stands on each bar"))
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from evenhand.describe.verbs import VerbCount
-from evenhand.format.charts import INK, Heading, the_altair, titled
+from evenhand.format.charts import INK, Heading, chart_of, the_altair, titled
 
 VERBS = 20
 """In the picture; the others would be too thin to read."""
@@ -111,18 +111,18 @@ def _colour(place: int, number: int) -> str:
 def _ring(sectors: Sequence[Sector], opacity: float, ink: str) -> Iterator[Any]:
     alt = the_altair()
     rows = [{**asdict(one), "label": one.label, "tilt": one.tilt, "middle": _middle(one)} for one in sectors]
-    base = alt.Chart(alt.Data(values=rows))
+    base = chart_of(rows)
     plain: dict[str, Any] = {"scale": None, "stack": None}
     yield base.mark_arc(stroke="white", strokeWidth=1.2, fillOpacity=opacity).encode(
         theta=alt.Theta("start:Q", **plain),
-        theta2="end:Q",
+        theta2=alt.Theta2("end:Q"),
         radius=alt.Radius("inner:Q", **plain),
-        radius2="outer:Q",
+        radius2=alt.Radius2("outer:Q"),
         color=alt.Color("colour:N", scale=None, legend=None),
     )
     at = (sectors[0].inner + sectors[0].outer) / 2 if sectors else 0
     yield base.mark_text(fontSize=10.5, color=ink, radius=at).encode(
-        theta=alt.Theta("middle:Q", **plain), text="label:N", angle=alt.Angle("tilt:Q", scale=None)
+        theta=alt.Theta("middle:Q", **plain), text=alt.Text("label:N"), angle=alt.Angle("tilt:Q", scale=None)
     )
 
 

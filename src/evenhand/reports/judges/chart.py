@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.format.charts import ACCENT, LOSES, PAGE, ChartError, Heading, the_altair, ticks, titled
+from evenhand.format.charts import ACCENT, LOSES, PAGE, ChartError, Heading, chart_of, the_altair, ticks, titled
 
 if TYPE_CHECKING:
     from evenhand.reports.judges.report import JudgesReport
@@ -34,19 +34,19 @@ def judges_chart(report: "JudgesReport", *, width: int = PAGE) -> Any:
     across = alt.X("cost:Q", scale=scale, axis=ticks(width), title="US dollars per 1,000 judgements")
     up = alt.Axis(format=".0%")
     there = [where for where in (_ON, _OFF) if any(row["where"] == where for row in rows)]
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of(rows).encode(
         x=across, color=alt.Color("where:N", scale=alt.Scale(domain=[_ON, _OFF], range=[ACCENT, LOSES]),
                                   legend=alt.Legend(title=None, orient="bottom", columns=1, symbolOpacity=1,
                                                     values=there)),
     )  # fmt: skip
     title = "agrees with people"
     lines = base.mark_rule(strokeWidth=2.5, opacity=0.55).encode(
-        y=alt.Y("lower:Q", axis=up, title=title, scale=alt.Scale(zero=False)), y2="upper:Q"
+        y=alt.Y("lower:Q", axis=up, title=title, scale=alt.Scale(zero=False)), y2=alt.Y2("upper:Q")
     )
     points = base.mark_point(filled=True, size=80, opacity=1).encode(y=alt.Y("near:Q", axis=up, title=title))
-    words = base.mark_text(align="left", dx=7, dy=-9, fontSize=12).encode(y=alt.Y("near:Q"), text="name:N")
+    words = base.mark_text(align="left", dx=7, dy=-9, fontSize=12).encode(y=alt.Y("near:Q"), text=alt.Text("name:N"))
     edge = sorted((row for row in rows if row["where"] == _ON), key=lambda row: row["cost"])
-    line = alt.Chart(alt.Data(values=edge)).mark_line(interpolate="step-after", color=ACCENT, opacity=0.4).encode(
+    line = chart_of(edge).mark_line(interpolate="step-after", color=ACCENT, opacity=0.4).encode(
         x=across, y=alt.Y("near:Q")
     )  # fmt: skip
     heading = Heading(

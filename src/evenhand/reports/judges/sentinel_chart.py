@@ -3,7 +3,18 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evenhand.format.charts import ACCENT, INK, LOSES, PAGE, ChartError, Heading, dashed, stacked, the_altair, titled
+from evenhand.format.charts import (
+    ACCENT,
+    INK,
+    PAGE,
+    ChartError,
+    Heading,
+    chart_of,
+    dashed,
+    stacked,
+    the_altair,
+    titled,
+)
 from evenhand.stats.reliability.judge_change import ALARM
 
 if TYPE_CHECKING:
@@ -51,10 +62,10 @@ def _shifts(looks: "Sequence[Look]", width: int) -> Any:
         scale=alt.Scale(domain=[_FIRST, _LONGER], range=[ACCENT, INK]),
         legend=alt.Legend(title=None, orient="top", columns=1),
     )
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = chart_of(rows).encode(
         x=_across(looks, title=None), xOffset=alt.XOffset("which:N", sort=[_FIRST, _LONGER]), color=colour
     )
-    lines = base.mark_rule(strokeWidth=2, opacity=0.55).encode(y=alt.Y("lower:Q", title="shift"), y2="upper:Q")
+    lines = base.mark_rule(strokeWidth=2, opacity=0.55).encode(y=alt.Y("lower:Q", title="shift"), y2=alt.Y2("upper:Q"))
     points = base.mark_point(filled=True, size=50, opacity=1).encode(y=alt.Y("value:Q", title="shift"))
     return alt.layer(dashed(0.0, "y"), lines, points).properties(width=width, height=200)
 
@@ -65,8 +76,7 @@ def _evidence(looks: "Sequence[Look]", width: int) -> Any:
     rows = [{"look": one.name, "evidence": min(max(one.evidence, 0.01), 1e4)} for one in looks]
     up = alt.Y("evidence:Q", scale=alt.Scale(type="log", domain=[0.01, 1e4]), title="evidence",
                axis=alt.Axis(values=[0.01, 0.1, 1, ALARM, 100, 1e4], format="~g"))  # fmt: skip
-    base = alt.Chart(alt.Data(values=rows)).encode(x=_across(looks, title="look"), y=up)
-    alarm = alt.Chart(alt.Data(values=[{"at": ALARM}])).mark_rule(color=LOSES, strokeDash=[5, 4], strokeWidth=1.5)
+    base = chart_of(rows).encode(x=_across(looks, title="look"), y=up)
     return alt.layer(
-        alarm.encode(y=alt.Y("at:Q")), base.mark_line(color=ACCENT), base.mark_point(filled=True, color=ACCENT, size=45)
+        dashed(ALARM, "y"), base.mark_line(color=ACCENT), base.mark_point(filled=True, color=ACCENT, size=45)
     ).properties(width=width, height=130)

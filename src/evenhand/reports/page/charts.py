@@ -13,6 +13,7 @@ from evenhand.format.charts import (
     Cells,
     ChartError,
     Heading,
+    chart_of,
     dashed,
     dots,
     heat_map,
@@ -96,7 +97,7 @@ def swaps_chart(report: BoardReport, *, width: int = PAGE) -> "alt.Chart":
     ]
     colours = alt.Scale(domain=names, range=[colour for _, _, colour in _PARTS])
     bar = (
-        alt.Chart(alt.Data(values=rows))
+        chart_of(rows)
         .mark_bar(height=38)
         .encode(
             x=alt.X("pairs:Q", title="pairs", stack="zero", axis=ticks(width)),
@@ -137,9 +138,7 @@ def shares_chart(report: BoardReport, *, width: int = PAGE) -> "alt.LayerChart":
         if one.value is not None
     ]
     across = {"scale": alt.Scale(domain=[0, 1]), "axis": ticks(width, format=".0%"), "title": None}
-    base = alt.Chart(alt.Data(values=rows)).encode(
-        y=alt.Y("what:N", sort=list(shares), title=None, axis=alt.Axis(labelLimit=260))
-    )
+    base = chart_of(rows).encode(y=alt.Y("what:N", sort=list(shares), title=None, axis=alt.Axis(labelLimit=260)))
     layers = alt.layer(dashed(0.5), whiskers(base, **across), dots(base, **across))
     heading = Heading(
         title="How steady the judge is when the answers swap positions",
