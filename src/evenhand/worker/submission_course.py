@@ -138,7 +138,7 @@ def estimated_among_nearest(ledger: Ledger, placement: Placement, judges: Seated
     """All that it can cost, and what it is likely to, by placing models of the board again."""
     plan, known, most = placement.plan, len(placement.said), placement.at_most()
     quoted, likely = costs(ledger, most, judges)
-    rule = next((one for one in placement.replayed() if one.until == plan.until), None)
+    rule = placement.expected_calls()
     fewest = max(plan.borders[0] - known, 0)
     calls = None if rule is None else max(rule.calls - known, fewest)
     left = max(plan.max_calls - known, 1)

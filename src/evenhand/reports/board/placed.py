@@ -6,6 +6,7 @@ repeated one of the last look, and what was said since then counts at the next.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -154,7 +155,7 @@ def course_of(founders: JudgedBattles, placing: PlacingOnRecord) -> Course:
         board=board,
         number=number,
         seed=placing.seed,
-        tiers=lambda: _tiers(rows),
+        tiers=cache(lambda: _tiers(rows)),
         to_the_end=placing.dealt or placing.plan.soft is not (results.soft is not None),
     )
 
@@ -218,15 +219,14 @@ class ExpectedCalls:
 TOO_FEW_IN_BOTH = "too few pairs of the board were judged in both orders to place its models again"
 _AGAIN = 8
 """Models of the board that are placed again, from the weakest to the strongest."""
+_USUAL = (Until(kind="rank", number=3), Until(kind="tier"), Until(kind="width", number=50))
 
 
-def replayed(board: JudgedBattles, course: Course) -> tuple[ExpectedCalls, ...]:
+def replayed(board: JudgedBattles, course: Course, others: Sequence[Until] = _USUAL) -> tuple[ExpectedCalls, ...]:
     """Of the rule asked for and of others: each of some models is placed anew on the verdicts of the rest, with what
     the judge said of it. Without a rule for which too few of their pairs were judged in both orders; nobody is better
     than itself, so a rule about one model is told by the others."""
-    asked = course.plan.until
-    usual = [Until(kind="rank", number=3), Until(kind="tier"), Until(kind="width", number=50)]
-    rules = list({str(one): one for one in (asked, *usual)}.values())
+    rules = list({str(one): one for one in (course.plan.until, *others)}.values())
     order = np.argsort(course.board.strength, kind="stable")
     some = sorted({int(order[place]) for place in np.linspace(0, len(order) - 1, _AGAIN).round().astype(int)})
     taken = {model: _replay(board, course, model, rules) for model in (course.board.models[code] for code in some)}

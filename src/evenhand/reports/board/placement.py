@@ -162,9 +162,13 @@ class Placement:
         return True
 
     def replayed(self) -> tuple[ExpectedCalls, ...]:
-        """What it is likely to take, the rule asked for first, by placing models of the board again on the verdicts of
-        the others."""
+        """What each rule is likely to take, the one asked for first, by placing models of the board again on the
+        verdicts of the others."""
         return replayed(self._board, self.course)
+
+    def expected_calls(self) -> ExpectedCalls | None:
+        """The same of the rule asked for alone."""
+        return next(iter(replayed(self._board, self.course, others=())), None)
 
     def at_most(self) -> "PreparedStudy":
         """All calls that it can come to, each against one of those whose answers are the longest: for what it can cost
