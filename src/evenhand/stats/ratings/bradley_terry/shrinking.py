@@ -101,9 +101,8 @@ def _posterior_mode(table: PairTable, group: IntArray) -> tuple[FloatArray, floa
     # would give every model the same rating and an interval without width (Morris and Tang 2011, Stat. Sci. 26, 271).
     free = max(int(played.sum()) - len(np.unique(group[played])) - 2, 1)
     for _ in range(_ROUNDS):
-        strength = _mode(table, strength, variance)
-        posterior = _inverse(_curvature(table, strength) + np.eye(table.models) / variance)
-        around = centred(posterior, group)
+        strength, precision = _mode(table, strength, variance)
+        around = centred(_inverse(precision), group)
         found = float((strength[played] ** 2).sum() + np.diagonal(around)[played].sum()) / free
         settled = abs(found - variance) < 1e-6 * variance
         variance = max(found, _LEAST)
@@ -112,19 +111,23 @@ def _posterior_mode(table: PairTable, group: IntArray) -> tuple[FloatArray, floa
     return strength, variance
 
 
-def _mode(table: PairTable, strength: FloatArray, variance: float) -> FloatArray:
+def _mode(table: PairTable, strength: FloatArray, variance: float) -> tuple[FloatArray, FloatArray]:
+    """And the posterior's precision there."""
     won = table.counts[:, WIN] + table.counts[:, TIE] / 2
     played = table.counts[:, [LOSS, TIE, WIN]].sum(axis=1)
+    prior = np.eye(table.models) / variance
+    precision = prior
     for _ in range(_NEWTON):
-        gap = strength[table.first] - strength[table.second]
-        chance = 1 / (1 + np.exp(np.clip(-gap, -50, 50)))
+        chance = 1 / (1 + np.exp(np.clip(strength[table.second] - strength[table.first], -50, 50)))
+        precision = laplacian(table, played * chance * (1 - chance)) + prior
         gradient = spread_over_models(table, won - played * chance) - strength / variance
-        step = np.linalg.solve(_curvature(table, strength) + np.eye(table.models) / variance, gradient)
+        step = np.linalg.solve(precision, gradient)
+        longest = float(np.abs(step).max(initial=0.0))
         # Far from the mode the curvature is flat and a whole step would overshoot.
-        strength = strength + step * min(1.0, 2.0 / max(float(np.abs(step).max(initial=0.0)), 1e-12))
-        if float(np.abs(step).max(initial=0.0)) < _STEP:
+        strength = strength + step * min(1.0, 2.0 / max(longest, 1e-12))
+        if longest < _STEP:
             break
-    return strength
+    return strength, precision
 
 
 def _curvature(table: PairTable, strength: FloatArray) -> FloatArray:
