@@ -1,6 +1,6 @@
 """What is known of very many responses at once: whose they are, how long, and which stand for their models."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import BindParameter, Connection, Select, bindparam, func, select
@@ -14,9 +14,12 @@ from evenhand.ledger.store.record import Ledger, chunks
 _KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
 
 
-_MODELS = select(schema.responses.c.digest, schema.responses.c.model)
-_TEXTS = select(schema.responses.c.digest, schema.responses.c.text)
-_FACTS = select(schema.responses.c.digest, schema.responses.c.model, schema.responses.c.text)
+_responses = schema.responses.c
+_MODELS, _TEXTS, _FACTS = (
+    [select(_responses.digest, *told).where(column.in_(_KEYS)) for column in (_responses.item, _responses.digest)]
+    for told in ((_responses.model,), (_responses.text,), (_responses.model, _responses.text))
+)
+"""By the items of responses, and by their digests."""
 _choices = schema.response_choices.c
 _LAST = (
     select(func.max(_choices.seq))
@@ -51,14 +54,14 @@ def _words(stored: str) -> int:
 
 
 def _found(
-    connection: Connection, query: Select[*tuple[Any, ...]], digests: Iterable[str], items: Iterable[str]
+    connection: Connection, queries: Sequence[Select[*tuple[Any, ...]]], digests: Iterable[str], items: Iterable[str]
 ) -> Iterator[tuple[str, ...]]:
     """The digest of each response, and what more is asked of it, as it is stored."""
+    by_item, by_digest = queries
     left = set(digests)
-    for column in (schema.responses.c.item, schema.responses.c.digest):
-        among = query.where(column.in_(_KEYS))
-        for some in chunks(sorted(items if column is schema.responses.c.item else left)):
-            for rows in fetched(connection, among, keys=some):
+    for query, keys in ((by_item, items), (by_digest, left)):
+        for some in chunks(sorted(keys)):
+            for rows in fetched(connection, query, keys=some):
                 ours = [row for row in rows if row[0] in left]
                 left.difference_update([row[0] for row in ours])
                 yield from ours

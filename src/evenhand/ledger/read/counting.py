@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from evenhand.ledger.store import schema
 from evenhand.ledger.store.columns import Integers
@@ -72,23 +72,30 @@ class TrialOutcomes:
         return np.sort(np.concatenate([np.flatnonzero(~contested), won]))
 
 
+_LINKS, _STUDIES = schema.study_trials.c, schema.studies.c
+_GROUPED = select(_LINKS.study, func.count()).group_by(_LINKS.study)
+_LARGEST = select(_STUDIES.key).order_by(_STUDIES.wanted.desc()).limit(1)
+_ALL = select(func.count()).select_from(schema.study_trials)
+_OF_ONE = select(func.count()).where(_LINKS.study == bindparam("one"))
+_NEXT = select(func.min(_LINKS.study)).where(_LINKS.study > bindparam("one"))
+
+
 def links_by_study(connection: Connection) -> dict[str, int]:
     """Of each study that has any, how many trials are linked to it: counted in the links alone, as to look up the trial
     of each takes ten times as long."""
-    links, studies = schema.study_trials.c, schema.studies
     if connection.dialect.name != "sqlite":
         # In one statement: of several each may see more of what others write meanwhile.
-        return dict(connection.execute(select(links.study, func.count()).group_by(links.study)).all())
+        return dict(connection.execute(_GROUPED).all())
     # SQLite takes four times as long to group them as to count them: of the largest study they are those left.
-    largest = connection.execute(select(studies.c.key).order_by(studies.c.wanted.desc()).limit(1)).scalar()
-    left: int = connection.execute(select(func.count()).select_from(schema.study_trials)).scalar_one()
+    largest = connection.execute(_LARGEST).scalar()
+    left: int = connection.execute(_ALL).scalar_one()
     found: dict[str, int] = {}
-    study = connection.execute(select(func.min(links.study))).scalar()
+    study = connection.execute(_NEXT, {"one": ""}).scalar()
     while study is not None:
         if study != largest:
-            found[study] = connection.execute(select(func.count()).where(links.study == study)).scalar_one()
+            found[study] = connection.execute(_OF_ONE, {"one": study}).scalar_one()
             left -= found[study]
-        study = connection.execute(select(func.min(links.study)).where(links.study > study)).scalar()
+        study = connection.execute(_NEXT, {"one": study}).scalar()
     if largest is not None and left:
         found[largest] = left
     return found

@@ -68,9 +68,7 @@ def people_left_out(found: Iterable[Decision]) -> dict[str, Decision]:
 
 def _out(connection: Connection) -> set[tuple[str, str]]:
     """Study and person of all who are left out now."""
-    table = schema.people_decisions
-    query = select(table.c.study, table.c.person, table.c.left_out).order_by(table.c.seq)
-    last = {(study, person): out for study, person, out in connection.execute(query)}
+    last = {(study, person): out for study, person, out in connection.execute(_DECIDED)}
     return {one for one, out in last.items() if out}
 
 
@@ -115,10 +113,7 @@ def given_back(ledger: Ledger) -> set[str]:
 
 
 def _given_back(connection: Connection) -> set[str]:
-    # Before replicates told shares apart, the same one could be given back at one place and held at another.
-    held = select(schema.people_places.c.record).where(schema.people_places.c.record.is_not(None))
-    table = schema.given_back
-    return set(connection.execute(select(table.c.study).where(table.c.study.not_in(held))).scalars())
+    return set(connection.execute(_GIVEN_BACK).scalars())
 
 
 _table, _places = schema.people_studies, schema.people_places
@@ -130,6 +125,11 @@ _SHARES = (
     .where(_places.c.record.is_not(None))
     .order_by(_table.c.at, _table.c.id, _places.c.number)
 )
+_HELD = select(_places.c.record).where(_places.c.record.is_not(None))
+# Before replicates told shares apart, the same one could be given back at one place and held at another.
+_GIVEN_BACK = select(schema.given_back.c.study).where(schema.given_back.c.study.not_in(_HELD))
+_said = schema.people_decisions.c
+_DECIDED = select(_said.study, _said.person, _said.left_out).order_by(_said.seq)
 
 
 def _shares(connection: Connection) -> Sequence[Row[*tuple[Any, ...]]]:

@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, select
+from sqlalchemy import Row, bindparam, func, select
 
 from evenhand.domain.item import Item
 from evenhand.domain.judgement import Judgement
@@ -99,6 +99,27 @@ class JudgedTrial:
         return known if isinstance(known, float) else None if known is None else float(str(known))
 
 
+_TABLE, _LINKS, _MADE = schema.studies, schema.study_trials, schema.judgements
+_STUDIES = select(_TABLE).where(_TABLE.c.purpose.in_(bindparam("purposes", expanding=True))).order_by(_TABLE.c.at)
+_RATERS, _CONDITIONS = select(schema.raters), select(schema.conditions)
+_SAMPLES = select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)
+# A trial asked again has a link of its own and is still one of the wanted.
+_ANY_AGAIN = schema.ASKED_AGAIN.limit(1)
+_AGAIN_BY_STUDY = (
+    select(_LINKS.c.study, func.count()).where(_LINKS.c.trial.in_(schema.ASKED_AGAIN)).group_by(_LINKS.c.study)
+)
+# Looks for one verdict of each study, not for all of them, as PostgreSQL would to answer whether one exists.
+_ANY_VERDICT = (
+    select(_LINKS.c.trial)
+    .select_from(_LINKS.join(_MADE, _MADE.c.trial == _LINKS.c.trial))
+    .where(_LINKS.c.study == _TABLE.c.key, _MADE.c.verdict.is_not(None))
+    .correlate(_TABLE)
+    .limit(1)
+    .scalar_subquery()
+)
+_DECIDED = select(_TABLE.c.key).where(_ANY_VERDICT.is_not(None))
+
+
 def studies(
     ledger: Ledger,
     *,
@@ -107,22 +128,17 @@ def studies(
     everything: bool = False,
 ) -> list[StudyOnRecord]:
     """Those that count: `everything` has people's shares too that the owner set aside, or that were given back."""
-    table, links = schema.studies, schema.study_trials
+    query = _STUDIES if benchmark is None else _STUDIES.where(_TABLE.c.benchmark == benchmark)
     with ledger.reading() as connection:
         without: set[str] = set() if everything else left_out(connection)
-        raters = {r.key: rows.rater_from(r) for r in connection.execute(select(schema.raters))}
-        conditions = {r.key: rows.condition_from(r) for r in connection.execute(select(schema.conditions))}
+        raters = {r.key: rows.rater_from(r) for r in connection.execute(_RATERS)}
+        conditions = {r.key: rows.condition_from(r) for r in connection.execute(_CONDITIONS)}
         reached = links_by_study(connection)
-        # A trial asked again has a link of its own and is still one of the wanted.
-        again = schema.ASKED_AGAIN
-        if connection.execute(again.limit(1)).first() is not None:  # else every link would be looked at in vain
-            for study, number in connection.execute(_links_by_study().where(links.c.trial.in_(again))):
+        if connection.execute(_ANY_AGAIN).first() is not None:  # else every link would be looked at in vain
+            for study, number in connection.execute(_AGAIN_BY_STUDY):
                 reached[study] -= number
-        decided = set(connection.execute(_decided_studies()).scalars())
-        samples = dict(connection.execute(select(schema.benchmarks.c.digest, schema.benchmarks.c.sample)).all())
-        query = select(table).where(table.c.purpose.in_(purposes)).order_by(table.c.at)
-        if benchmark is not None:
-            query = query.where(table.c.benchmark == benchmark)
+        decided = set(connection.execute(_DECIDED).scalars())
+        samples = dict(connection.execute(_SAMPLES).all())
         return [
             StudyOnRecord(
                 key=row.key,
@@ -145,7 +161,7 @@ def studies(
                 batch=PlacingBatch.of(content),
                 look=content.get("look", ""),
             )
-            for row in connection.execute(query)
+            for row in connection.execute(query, {"purposes": purposes})
             if row.key not in without
             for content in [_content(row)]
         ]
@@ -169,25 +185,6 @@ def reached_together(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> int:
     )
     with ledger.reading() as connection:
         return connection.execute(query).scalar_one()
-
-
-def _links_by_study() -> Select[str, int]:
-    return select(schema.study_trials.c.study, func.count()).group_by(schema.study_trials.c.study)
-
-
-def _decided_studies() -> Select[tuple[str]]:
-    links, table = schema.study_trials, schema.judgements
-    verdicts = links.join(table, table.c.trial == links.c.trial)
-    # Looks for one verdict of each study, not for all of them, as PostgreSQL would to answer whether one exists.
-    any_verdict = (
-        select(links.c.trial)
-        .select_from(verdicts)
-        .where(links.c.study == schema.studies.c.key, table.c.verdict.is_not(None))
-        .correlate(schema.studies)
-        .limit(1)
-        .scalar_subquery()
-    )
-    return select(schema.studies.c.key).where(any_verdict.is_not(None))
 
 
 def undecided_trial(ledger: Ledger, study: str) -> str | None:
@@ -252,24 +249,32 @@ def benchmarks(ledger: Ledger) -> list[BenchmarkOnRecord]:
         return [BenchmarkOnRecord(name=name, data=digest, sample=sample) for name, digest, sample in found]
 
 
+_PLACES, _ITEMS = schema.benchmark_items, schema.items
+_PLACED = _PLACES.c.benchmark.in_(bindparam("data", expanding=True))
+_LABELS = select(_PLACES.c.item, _PLACES.c.label).where(_PLACED)
+_PICTURED = (
+    select(_PLACES.c.item)
+    .join(_ITEMS, _ITEMS.c.digest == _PLACES.c.item)
+    .where(_PLACED, _ITEMS.c.content.contains('"images":["', autoescape=True))
+    .limit(1)
+)
+_IN_ORDER = (
+    select(_PLACES.c.label, _ITEMS.c.content)
+    .join(_ITEMS, _ITEMS.c.digest == _PLACES.c.item)
+    .where(_PLACES.c.benchmark == bindparam("one"))
+    .order_by(_PLACES.c.position)
+)
+
+
 def item_labels(ledger: Ledger, data: Iterable[str]) -> dict[str, str]:
-    table = schema.benchmark_items
     with ledger.reading() as connection:
-        query = select(table.c.item, table.c.label).where(table.c.benchmark.in_(list(data)))
-        return dict(connection.execute(query).all())
+        return dict(connection.execute(_LABELS, {"data": list(data)}).all())
 
 
 def any_pictured(ledger: Ledger, data: Iterable[str]) -> bool:
     """Whether any item of these data has an image."""
-    places, contents = schema.benchmark_items, schema.items
-    query = (
-        select(places.c.item)
-        .join(contents, contents.c.digest == places.c.item)
-        .where(places.c.benchmark.in_(list(data)), contents.c.content.contains('"images":["', autoescape=True))
-        .limit(1)
-    )
     with ledger.reading() as connection:
-        return connection.execute(query).first() is not None
+        return connection.execute(_PICTURED, {"data": list(data)}).first() is not None
 
 
 def left_out_of(ledger: Ledger, data: str) -> frozenset[str]:
@@ -282,15 +287,8 @@ def left_out_of(ledger: Ledger, data: str) -> frozenset[str]:
 
 def items_of(ledger: Ledger, data: str) -> list[Item]:
     """The items of one benchmark's data, in its order."""
-    places, contents = schema.benchmark_items, schema.items
-    query = (
-        select(places.c.label, contents.c.content)
-        .join(contents, contents.c.digest == places.c.item)
-        .where(places.c.benchmark == data)
-        .order_by(places.c.position)
-    )
     with ledger.reading() as connection:
-        return [rows.item_from(content, label) for label, content in connection.execute(query)]
+        return [rows.item_from(content, label) for label, content in connection.execute(_IN_ORDER, {"one": data})]
 
 
 def adaptations(ledger: Ledger, rater: str) -> set[str]:

@@ -3,12 +3,13 @@
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from itertools import count
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sqlalchemy import ColumnElement, Connection, Select, and_, case, func, literal, or_, select, true
+from sqlalchemy import ColumnElement, Connection, Select, and_, bindparam, case, func, literal, or_, select, true
 
 from evenhand.ledger.read.as_of import AsOf
 from evenhand.ledger.read.lots import Lots
@@ -135,6 +136,10 @@ class Scope:
         return replace(self, judgements=[before & one for one in self.judgements])
 
 
+_LAST = select(func.max(schema.judgements.c.seq))
+_NUMBER = select(func.count()).where(schema.study_trials.c.study.in_(bindparam("studies", expanding=True)))
+
+
 def scope_of(connection: Connection, studies: Sequence[str], items: Collection[str] | None = None) -> Scope:
     links, trials, judgements = schema.study_trials, schema.trials, schema.judgements
     ours = links.c.study.in_(studies)
@@ -145,8 +150,8 @@ def scope_of(connection: Connection, studies: Sequence[str], items: Collection[s
         keys = [select(trials.c.key).where(some) for some in on_items]
         return Scope(trials=on_items, judgements=[judgements.c.trial.in_(some) for some in keys])
     here = select(links.c.trial).where(ours)
-    last = connection.execute(select(func.max(judgements.c.seq))).scalar() or 0
-    number = connection.execute(select(func.count()).select_from(here.subquery())).scalar_one()
+    last = connection.execute(_LAST).scalar() or 0
+    number = connection.execute(_NUMBER, {"studies": studies}).scalar_one()
     # To walk through everything costs a fraction of looking up each, unless the studies are a small part of it.
     if last > _WALKED * number:
         return Scope(trials=[trials.c.key.in_(here)], judgements=[judgements.c.trial.in_(here)])
@@ -196,21 +201,25 @@ def _trials(connection: Connection, scope: Scope, rows: dict[str, int]) -> Trial
     )
 
 
-def judgements_in(
-    connection: Connection, scope: Scope, rows: Mapping[str, int], *, noted: bool = True, soft: bool = False
-) -> Judgements:
-    """`rows`: where each trial stands, by key. Without `noted` every note is empty."""
+@cache
+def _judgements(*, noted: bool, soft: bool) -> Select[*tuple[Any, ...]]:
     table = schema.judgements
     telling = or_(*(table.c.notes.contains(word, autoescape=True) for word in TELLING))
     notes = case((and_(table.c.notes != "{}", telling), table.c.notes), else_="") if noted else literal("")
     ending = func.coalesce(table.c.verdict, table.c.reason)
-    query = select(table.c.seq, table.c.at, table.c.trial, ending, notes, table.c.notes if soft else literal(""))
+    return select(table.c.seq, table.c.at, table.c.trial, ending, notes, table.c.notes if soft else literal(""))
+
+
+def judgements_in(
+    connection: Connection, scope: Scope, rows: Mapping[str, int], *, noted: bool = True, soft: bool = False
+) -> Judgements:
+    """`rows`: where each trial stands, by key. Without `noted` every note is empty."""
     endings, told = Interning(), Interning()
     numbers: list[npt.NDArray[np.int64]] = []
     times: list[npt.NDArray[np.float64]] = []
     parts: list[tuple[Codes, ...]] = []
     likely: list[npt.NDArray[np.float64]] = []
-    for some in rows_where(connection, query, scope.judgements):
+    for some in rows_where(connection, _judgements(noted=noted, soft=soft), scope.judgements):
         seq, at, trial, ending, note, whole = zip(*some, strict=True)
         if soft:
             likely.append(np.array([soft_in(text) for text in whole], dtype=np.float64))

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 import orjson
-from sqlalchemy import Row, Select, func, select
+from sqlalchemy import BindParameter, Row, bindparam, func, select
 
 from evenhand.domain.call import Usage
 from evenhand.domain.identity import canonical_json
@@ -42,21 +42,38 @@ class DataTerms:
     citation: str
 
 
+_calls, _said, _trials, _conditions = schema.calls.c, schema.judgements.c, schema.trials.c, schema.conditions.c
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
+_SPENDING = (
+    select(
+        _calls.run,
+        func.count().label("replies"),
+        func.sum(_calls.requests).label("requests"),
+        func.coalesce(func.sum(_calls.input_tokens), 0).label("tokens_in"),
+        func.coalesce(func.sum(_calls.output_tokens), 0).label("tokens_out"),
+        func.count(_calls.output_tokens).label("counted"),
+        func.coalesce(func.sum(_calls.cost_usd), 0.0).label("cost_usd"),
+        func.count(_calls.cost_usd).label("priced"),
+    )
+    .where(_calls.run.in_(_KEYS))
+    .group_by(_calls.run)
+)
+_COUNTS = (_calls.input_tokens, _calls.output_tokens, _calls.cached_tokens)
+_RECORDED = select(_calls.key, _calls.request, *_COUNTS, _calls.requests, _calls.run)
+_RECORDED_BY_KEY = _RECORDED.where(_calls.key.in_(_KEYS))
+_LATEST = (
+    select(_said.calls)
+    .join(schema.trials, _trials.key == _said.trial)
+    .join(schema.conditions, _conditions.key == _trials.condition)
+    .where(_said.calls != "[]")
+    .order_by(_said.seq.desc())
+)
+
+
 def spending(ledger: Ledger, runs: Iterable[str]) -> dict[str, Spent]:
     """By run; a run without a reply is not there."""
-    calls = schema.calls
-    query = select(
-        calls.c.run,
-        func.count().label("replies"),
-        func.sum(calls.c.requests).label("requests"),
-        func.coalesce(func.sum(calls.c.input_tokens), 0).label("tokens_in"),
-        func.coalesce(func.sum(calls.c.output_tokens), 0).label("tokens_out"),
-        func.count(calls.c.output_tokens).label("counted"),
-        func.coalesce(func.sum(calls.c.cost_usd), 0.0).label("cost_usd"),
-        func.count(calls.c.cost_usd).label("priced"),
-    ).group_by(calls.c.run)
     with ledger.reading() as connection:
-        found = [row for some in chunks(runs) for row in connection.execute(query.where(calls.c.run.in_(some)))]
+        found = [row for some in chunks(runs) for row in connection.execute(_SPENDING, {"keys": some})]
     return {
         row.run: Spent(
             replies=row.replies,
@@ -149,27 +166,18 @@ class JudgedCalls:
 
 def judged_calls(ledger: Ledger, *, rater: str, condition: Condition, most: int = 400) -> list[JudgedCalls]:
     """Of the last judgements of this rater under this protocol, read in this way, whatever else was shown."""
-    said, trials, conditions, calls = schema.judgements, schema.trials, schema.conditions, schema.calls
-    latest = (
-        select(said.c.calls)
-        .join(trials, trials.c.key == said.c.trial)
-        .join(conditions, conditions.c.key == trials.c.condition)
-        .where(
-            trials.c.rater == rater,
-            conditions.c.protocol == condition.protocol,
-            conditions.c.readout == condition.readout,
-            conditions.c.extractor == condition.extractor,
-            said.c.calls != "[]",
-        )
-        .order_by(said.c.seq.desc())
-        .limit(most)
-    )
+    latest = _LATEST.where(
+        _trials.rater == rater,
+        _conditions.protocol == condition.protocol,
+        _conditions.readout == condition.readout,
+        _conditions.extractor == condition.extractor,
+    ).limit(most)
     with ledger.reading() as connection:
         judged: list[list[str]] = [json.loads(row.calls) for row in connection.execute(latest)]
         found = {
             row.key: _recorded(row)
             for some in chunks({key for keys in judged for key in keys})
-            for row in connection.execute(_recorded_calls().where(calls.c.key.in_(some)))
+            for row in connection.execute(_RECORDED_BY_KEY, {"keys": some})
         }
     each = (tuple(found[key] for key in keys if key in found) for keys in judged)
     return [JudgedCalls(calls=some) for some in each if some]
@@ -179,8 +187,7 @@ def answered_calls(ledger: Ledger, *, command: str, endpoint: str, model: str, m
     """Of the last calls of a command's runs, those to this model, each alone."""
     calls, runs = schema.calls, schema.runs
     query = (
-        _recorded_calls()
-        .join(runs, runs.c.id == calls.c.run)
+        _RECORDED.join(runs, runs.c.id == calls.c.run)
         .where(runs.c.command == command, calls.c.request.contains(_named(model), autoescape=True))
         .order_by(calls.c.at.desc())
         .limit(most)
@@ -194,12 +201,6 @@ def answered_calls(ledger: Ledger, *, command: str, endpoint: str, model: str, m
 def _named(model: str) -> str:
     """As a request's content names it; its words may say the same."""
     return canonical_json({"model": model})[1:-1]
-
-
-def _recorded_calls() -> Select[Any, Any, Any, Any, Any, Any, Any]:
-    calls = schema.calls
-    counts = (calls.c.input_tokens, calls.c.output_tokens, calls.c.cached_tokens)
-    return select(calls.c.key, calls.c.request, *counts, calls.c.requests, calls.c.run)
 
 
 def _recorded(row: Row[Any, Any, Any, Any, Any, Any, Any]) -> RecordedCall:

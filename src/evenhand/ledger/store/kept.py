@@ -217,10 +217,13 @@ def as_word(url: str, *, beside: Path | None) -> str | None:
     )
 
 
+_ON_RECORD = select(schema.meta.c.value).where(schema.meta.c.name == WORD)
+
+
 @until_made
 def word_on_record(database: Database) -> str | None:
     with database.reading() as connection:
-        return connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == WORD)).scalar()
+        return connection.execute(_ON_RECORD).scalar()
 
 
 @until_made
@@ -238,7 +241,7 @@ def chosen_on_record(database: Database, word: str | None, *, before: str | None
         connection.execute(delete(schema.meta).where(schema.meta.c.name == WORD, schema.meta.c.value == before))
         if word is not None:
             statements.insert_new(connection, schema.meta, [{"name": WORD, "value": word}])
-        return connection.execute(select(schema.meta.c.value).where(schema.meta.c.name == WORD)).scalar()
+        return connection.execute(_ON_RECORD).scalar()
 
 
 def in_words(word: str | None, beside: Path) -> str:

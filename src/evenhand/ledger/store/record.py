@@ -10,7 +10,7 @@ from pathlib import Path
 from threading import Lock, local
 from typing import Any, Self, TypeVar
 
-from sqlalchemy import Connection, Engine, Row, Select, Table, event, make_url, select
+from sqlalchemy import Connection, Engine, Row, Select, Table, bindparam, event, make_url, select
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from evenhand.domain.call import Reply
@@ -45,6 +45,13 @@ Key = TypeVar("Key", str, int)
 
 CHUNK = 500
 """Keys looked up in one statement."""
+_choices = schema.response_choices.c
+_CHOSEN = (
+    select(schema.responses)
+    .join(schema.response_choices, _choices.response == schema.responses.c.digest)
+    .where(_choices.item.in_(bindparam("keys", expanding=True)))
+    .order_by(_choices.seq)
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -396,18 +403,10 @@ class Ledger:
             return self._current(connection, items, until=until)
 
     def _current(self, connection: Connection, items: Iterable[str], *, until: int | None = None) -> list[Response]:
-        choices, texts = schema.response_choices, schema.responses
+        query = _CHOSEN if until is None else _CHOSEN.where(schema.response_choices.c.seq <= until)
         newest: dict[tuple[str, str, str], Response] = {}
         for some in chunks(sorted(items)):
-            query = (
-                select(texts)
-                .join(choices, choices.c.response == texts.c.digest)
-                .where(choices.c.item.in_(some))
-                .order_by(choices.c.seq)
-            )
-            if until is not None:
-                query = query.where(choices.c.seq <= until)
-            for row in connection.execute(query):
+            for row in connection.execute(query, {"keys": some}):
                 newest[row.item, row.model, row.variant] = rows.response_from(row)
         return list(newest.values())
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Row, Select, exists, func, select
+from sqlalchemy import BindParameter, ColumnElement, Row, Select, bindparam, exists, func, select
 
 from evenhand.domain.verdict import CALL_FAILED
 from evenhand.ledger.store import schema, statements
@@ -17,6 +17,15 @@ CHARGED = "charged_usd"
 """In a run's outcome: what its calls took off the budget."""
 _AT_ONCE = 5_000
 """Judgements whose calls are held in memory."""
+
+
+_ends, _charges = schema.run_ends.c, schema.charges.c
+_KEYS: BindParameter[Any] = bindparam("keys", expanding=True)
+_RUNS: Select[Any] = select(schema.runs, _ends.outcome, _ends.at.label("ended_at")).outerjoin(
+    schema.run_ends, _ends.run == schema.runs.c.id
+)
+_RUNS_BY_ID = _RUNS.where(schema.runs.c.id.in_(_KEYS))
+_CHARGED = select(_charges.run, func.sum(_charges.usd)).where(_charges.run.in_(_KEYS)).group_by(_charges.run)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,7 +43,7 @@ class RunOnRecord:
 
 def runs(ledger: Ledger, *, last: int | None = None, command: str | None = None) -> list[RunOnRecord]:
     """Newest first; all commands', or one's."""
-    query = _query().order_by(schema.runs.c.at.desc())
+    query = _RUNS.order_by(schema.runs.c.at.desc())
     if command is not None:
         query = query.where(schema.runs.c.command == command)
     if last is not None:
@@ -46,7 +55,7 @@ def runs(ledger: Ledger, *, last: int | None = None, command: str | None = None)
 def find_run(ledger: Ledger, start: str) -> RunOnRecord:
     """The run whose id begins so; raises LedgerError where none or several do."""
     with ledger.reading() as connection:
-        rows = connection.execute(_query().where(schema.runs.c.id.startswith(start, autoescape=True))).all()
+        rows = connection.execute(_RUNS.where(schema.runs.c.id.startswith(start, autoescape=True))).all()
     if len(rows) != 1:
         many = f"{len(rows)} runs begin with" if rows else "There is no run"
         raise LedgerError(f"{many} '{start}'; `evenhand runs` lists them.", code="EH-RUN-UNKNOWN")
@@ -58,7 +67,7 @@ def tokens_of_runs(ledger: Ledger, runs: Iterable[str]) -> Counter[str]:
     total: Counter[str] = Counter()
     with ledger.reading() as connection:
         for some in chunks(runs):
-            for row in connection.execute(_query().where(schema.runs.c.id.in_(some))):
+            for row in connection.execute(_RUNS_BY_ID, {"keys": some}):
                 total.update((_run(row).outcome or {}).get("tokens", {}))
     return total
 
@@ -73,12 +82,8 @@ def charged(ledger: Ledger, run: str) -> float:
 
 def charged_by_run(ledger: Ledger, runs: Iterable[str]) -> dict[str, float]:
     """The same of several runs; one to which nothing was charged is not there."""
-    table = schema.charges
-    query = select(table.c.run, func.sum(table.c.usd)).group_by(table.c.run)
     with ledger.reading() as connection:
-        return {
-            run: usd for some in chunks(runs) for run, usd in connection.execute(query.where(table.c.run.in_(some)))
-        }
+        return {run: usd for some in chunks(runs) for run, usd in connection.execute(_CHARGED, {"keys": some})}
 
 
 def charged_to(ledger: Ledger, command: str) -> float:
@@ -159,13 +164,6 @@ def _charged(ledger: Ledger, where: ColumnElement[bool]) -> float:
     query = select(func.sum(schema.charges.c.usd)).where(where)
     with ledger.reading() as connection:
         return connection.execute(query).scalar() or 0.0
-
-
-def _query() -> Select[Any]:
-    ends = schema.run_ends
-    return select(schema.runs, ends.c.outcome, ends.c.at.label("ended_at")).outerjoin(
-        ends, ends.c.run == schema.runs.c.id
-    )
 
 
 def _run(row: Row[Any]) -> RunOnRecord:

@@ -83,17 +83,18 @@ def set_terms(ledger: Ledger, intake: str, terms: SubmissionTerms, *, by: str) -
         insert_all(connection, intake_terms, [_terms_row(intake, terms, by)])
 
 
+_NEWEST = select(func.max(intake_terms.c.seq)).group_by(intake_terms.c.intake)
+_INTAKES = (
+    select(intakes, intake_terms.c.content)
+    .join(intake_terms, intake_terms.c.intake == intakes.c.id)
+    .where(intake_terms.c.seq.in_(_NEWEST))
+    .order_by(intakes.c.at, intakes.c.id)
+)
+
+
 def intakes_on_record(ledger: Ledger, intake: str | None = None) -> Sequence[Intake]:
     """In the order they came; or the one of this id."""
-    newest = select(func.max(intake_terms.c.seq)).group_by(intake_terms.c.intake)
-    query = (
-        select(intakes, intake_terms.c.content)
-        .join(intake_terms, intake_terms.c.intake == intakes.c.id)
-        .where(intake_terms.c.seq.in_(newest))
-        .order_by(intakes.c.at, intakes.c.id)
-    )
-    if intake is not None:
-        query = query.where(intakes.c.id == intake)
+    query = _INTAKES if intake is None else _INTAKES.where(intakes.c.id == intake)
     with ledger.reading() as connection:
         return [_intake(row) for row in connection.execute(query)]
 

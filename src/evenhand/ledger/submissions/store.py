@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, select
+from sqlalchemy import Connection, Row, Select, bindparam, func, select
 
 from evenhand.domain.identity import Json, canonical_json
 from evenhand.domain.submission import (
@@ -236,12 +236,15 @@ def receipts_on_record(ledger: Ledger, submission: str) -> dict[int, str]:
         return {row.event: row.content for row in connection.execute(query.order_by(receipts.c.event))}
 
 
+_ALL = select(submissions)
+
+
 def submitted_models(ledger: Ledger) -> dict[str, SubmittedModel]:
     """The submitted models that were ever approved, by the label that the record knows.
 
     Wherever they were submitted: answers hang on items, and two benchmarks may share items.
     """
-    approved = [one for one in _found(ledger, select(submissions)) if one.standing.approved is not None]
+    approved = [one for one in _found(ledger, _ALL) if one.standing.approved is not None]
     # Most records have none, and every board asks.
     ladders = {one.id for one in intakes_on_record(ledger) if one.terms.ladder} if approved else set[str]()
     return {one.label: replace(one.submitted_model, ladder=one.intake in ladders) for one in approved}
@@ -277,13 +280,18 @@ def _found(ledger: Ledger, query: Select[*tuple[Any, ...]]) -> list[Submission]:
         return _read(connection, query)
 
 
+_SAID = (
+    select(submission_events)
+    .where(submission_events.c.submission.in_(bindparam("keys", expanding=True)))
+    .order_by(submission_events.c.seq)
+)
+
+
 def _read(connection: Connection, query: Select[*tuple[Any, ...]]) -> list[Submission]:
-    table = submission_events
     rows = connection.execute(query).all()
     events: dict[str, list[SubmissionEvent]] = {row.id: [] for row in rows}
     for some in chunks(sorted(events)):
-        said = select(table).where(table.c.submission.in_(some)).order_by(table.c.seq)
-        for row in connection.execute(said):
+        for row in connection.execute(_SAID, {"keys": some}):
             events[row.submission].append(LOG.event(row))
     return [_submission(row, events[row.id]) for row in rows]
 

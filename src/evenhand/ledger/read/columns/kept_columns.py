@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import orjson
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, Integer, bindparam, func, select
 
 from evenhand.files.private_files import write_whole
 from evenhand.files.whole import sweep
@@ -43,6 +43,12 @@ _WORTH = 1000
 _LEFT_BEHIND_SECONDS = 3600.0
 _UNUSED_SECONDS = 60 * 86400.0
 _links = schema.study_trials.c
+_SOME = select(func.count()).select_from(
+    select(_links.trial)
+    .where(_links.study.in_(bindparam("studies", expanding=True)))
+    .limit(bindparam("fewest", type_=Integer))
+    .subquery()
+)
 
 
 def columns_of(ledger: Ledger, studies: Sequence[str], *, fewest: int = FEWEST) -> Columns | None:
@@ -50,8 +56,7 @@ def columns_of(ledger: Ledger, studies: Sequence[str], *, fewest: int = FEWEST) 
     record holds what no column can."""
     with ledger.reading(apart=True) as connection:
         of_one_moment(connection)
-        some = select(_links.trial).where(_links.study.in_(studies)).limit(fewest).subquery()
-        if connection.execute(select(func.count()).select_from(some)).scalar_one() < fewest:
+        if connection.execute(_SOME, {"studies": studies, "fewest": fewest}).scalar_one() < fewest:
             return None
         root = chain.root(connection)
         kept = _Kept(_folder(ledger, root), root)
