@@ -124,7 +124,7 @@ class _Results:
     def exchanged(self, rng: np.random.Generator, draws: int) -> FloatArray:
         """A row for each draw."""
         lots = rng.random((draws, len(self.pair)))
-        return self.residual[np.lexsort((lots, np.broadcast_to(self.pair, lots.shape)))]
+        return self.residual[np.argsort(self.pair + lots, axis=1)]
 
 
 def _results(rated: BradleyTerry) -> _Results | None:
