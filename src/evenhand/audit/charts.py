@@ -16,6 +16,7 @@ from evenhand.format.charts import (
     bars_with_numbers,
     chart_of,
     dashed,
+    layered,
     save,
     stacked,
     the_altair,
@@ -123,5 +124,4 @@ def _swaps(table: Sequence[Sequence[int]]) -> Any:
         title="What swapping positions does",
         subtitle=f"{total} pairs; the same answer wins where the position changes (blue): {per_cent(kept, decimals=0)}",
     )
-    layers = alt.layer(fill, numbers).properties(width=alt.Step(_CELL), height=alt.Step(44))
-    return titled(layers, heading)
+    return layered(fill, numbers, heading=heading, width=alt.Step(_CELL), height=alt.Step(44))

@@ -143,8 +143,8 @@ def interval_chart(marks: Sequence[Mark], heading: Heading, *, axis: str, narrow
     points = dots(chart_of(rated), **across).encode(y=place, fill=ink, stroke=alt.StrokeValue(ACCENT))
     triangles = chart_of(arrows).mark_point(shape="triangle", filled=True, size=60, color=ACCENT, opacity=1)
     heads = triangles.encode(y=place, x=alt.X("at:Q", **across), angle=alt.Angle("turn:Q", scale=None))
-    layers = alt.layer(whiskers(base, **across), points, *([heads] if arrows else []))
-    return titled(layers.properties(width=width, height=alt.Step(step)), _cut(heading, len(marks)))
+    layers = [whiskers(base, **across), points, *([heads] if arrows else [])]
+    return layered(*layers, heading=_cut(heading, len(marks)), width=width, height=alt.Step(step))
 
 
 def _folded(mark: Mark) -> Mark:
@@ -237,7 +237,7 @@ def heat_map(cells: Cells, heading: Heading) -> "alt.LayerChart":
         *([base.mark_text(fontSize=10).encode(text=alt.Text("text:N"), color=ink)] if cells.numbered else []),
     ]
     across, down = map(alt.Step, cells.step)
-    return titled(alt.layer(*layers).properties(width=across, height=down), heading)
+    return layered(*layers, heading=heading, width=across, height=down)
 
 
 def _square(
@@ -395,13 +395,21 @@ def _cut(heading: Heading, count: int, *, noun: str = "models") -> Heading:
 
 
 def titled(chart: Any, heading: Heading) -> Any:
+    return chart.properties(title=_title(heading))
+
+
+def layered(*layers: Any, heading: Heading, **size: Any) -> Any:
+    """One over the other; what a layered chart is told afterwards copies all of it."""
+    return the_altair().layer(*layers, title=_title(heading), **size)
+
+
+def _title(heading: Heading) -> Any:
     alt = the_altair()
     lines = heading.subtitle.split("\n") if heading.subtitle else alt.Undefined
-    title = alt.TitleParams(
+    return alt.TitleParams(
         heading.title, subtitle=lines, anchor="start", fontSize=15, fontWeight=600,
         subtitleColor=MUTED, color=INK, offset=12,
     )  # fmt: skip
-    return chart.properties(title=title)
 
 
 def _spec(chart: Any, *, padding: int = _PADDING) -> Any:

@@ -18,7 +18,7 @@ from evenhand.audit.measures.record import (
 )
 from evenhand.audit.trials import Block, Purposeful, Sources
 from evenhand.domain.trial import Trial
-from evenhand.format.charts import ACCENT, INK, Heading, chart_of, dashed, the_altair, titled
+from evenhand.format.charts import ACCENT, INK, Heading, chart_of, dashed, layered, the_altair
 from evenhand.stats.reliability.trial_effects import lean, length_slope
 
 if TYPE_CHECKING:
@@ -100,15 +100,15 @@ def _chart(document: Mapping[str, Any]) -> Any:
 
     fitted = chart_of(line).encode(x=across)
     seen = chart_of(points).encode(x=across)
-    layers = alt.layer(
+    layers = (
         fitted.mark_area(color=ACCENT, opacity=0.14, clip=True).encode(y=up("lower:Q"), y2=alt.Y2("upper:Q")),
         fitted.mark_line(color=ACCENT, clip=True).encode(y=up("value:Q")),
         dashed(0, "y"),
         seen.mark_rule(color=INK, strokeWidth=1.5).encode(y=up("lower:Q"), y2=alt.Y2("upper:Q")),
         seen.mark_point(filled=True, size=80, color=INK, opacity=1).encode(y=up("value:Q")),
-    ).properties(width=WIDE, height=190)
+    )
     told = "95 % intervals of each length and of a line through 0; dashed: not at all"
-    return titled(layers, Heading(title="How length pulls", subtitle=told))
+    return layered(*layers, heading=Heading(title="How length pulls", subtitle=told), width=WIDE, height=190)
 
 
 LENGTH_EFFECT = AuditMeasure(

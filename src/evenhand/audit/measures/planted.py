@@ -21,7 +21,7 @@ from evenhand.audit.trials import Block, Purposeful, Sources
 from evenhand.domain.estimate import Estimate
 from evenhand.domain.identity import draw
 from evenhand.domain.trial import Trial
-from evenhand.format.charts import Heading, chart_of, dashed, dots, the_altair, titled, whiskers
+from evenhand.format.charts import Heading, chart_of, dashed, dots, layered, the_altair, whiskers
 from evenhand.stats.multiplicity import holm
 from evenhand.stats.reliability.trial_effects import lean, obeyed_by_chance
 
@@ -181,11 +181,9 @@ def _chart(document: Mapping[str, Any]) -> Any:
         "axis": alt.Axis(values=[-1, -0.5, 0, 0.5, 1], labelFlush=False),
     }
     base = chart_of(rows).encode(y=kind)
-    layers = alt.layer(dashed(0), whiskers(base, **across), dots(base, **across))
-    return titled(
-        layers.properties(width=WIDE, height=alt.Step(26)),
-        Heading(title="How planted words pull", subtitle="95 % intervals; dashed: not at all"),
-    )
+    heading = Heading(title="How planted words pull", subtitle="95 % intervals; dashed: not at all")
+    layers = dashed(0), whiskers(base, **across), dots(base, **across)
+    return layered(*layers, heading=heading, width=WIDE, height=alt.Step(26))
 
 
 PLANTED_EFFECT = AuditMeasure(

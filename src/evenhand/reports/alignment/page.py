@@ -12,10 +12,10 @@ from evenhand.format.charts import (
     ChartError,
     Heading,
     chart_of,
+    layered,
     save,
     the_altair,
     ticks,
-    titled,
     write_out,
 )
 from evenhand.format.figure import figure
@@ -75,7 +75,7 @@ def alignment_chart(report: AlignmentReport, *, width: int = PAGE) -> Any:
     points = base.mark_point(filled=True, size=70, opacity=1).encode(x=alt.X("value:Q", **across))
     what = "How often judges agree with people" if report.judges else "How often each takes the side of the others"
     heading = Heading(title=what, subtitle="shares of the same comparisons, with 95 % intervals clustered by item")
-    return titled(alt.layer(lines, points).properties(width=width, height=alt.Step(22)), heading)
+    return layered(lines, points, heading=heading, width=width, height=alt.Step(22))
 
 
 def _rows(report: AlignmentReport) -> list[dict[str, Any]]:

@@ -2,7 +2,17 @@
 
 from typing import TYPE_CHECKING, Any
 
-from evenhand.format.charts import ACCENT, LOSES, PAGE, ChartError, Heading, chart_of, the_altair, ticks, titled
+from evenhand.format.charts import (
+    ACCENT,
+    LOSES,
+    PAGE,
+    ChartError,
+    Heading,
+    chart_of,
+    layered,
+    the_altair,
+    ticks,
+)
 
 if TYPE_CHECKING:
     from evenhand.reports.judges.report import JudgesReport
@@ -52,4 +62,4 @@ def judges_chart(report: "JudgesReport", *, width: int = PAGE) -> Any:
     heading = Heading(
         title="What a judge costs, and how near it comes to people", subtitle="with 95 % intervals by item"
     )
-    return titled(alt.layer(line, lines, points, words).properties(width=width, height=320), heading)
+    return layered(line, lines, points, words, heading=heading, width=width, height=320)

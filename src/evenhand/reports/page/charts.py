@@ -17,6 +17,7 @@ from evenhand.format.charts import (
     dashed,
     dots,
     heat_map,
+    layered,
     the_altair,
     ticks,
     titled,
@@ -139,9 +140,9 @@ def shares_chart(report: BoardReport, *, width: int = PAGE) -> "alt.LayerChart":
     ]
     across = {"scale": alt.Scale(domain=[0, 1]), "axis": ticks(width, format=".0%"), "title": None}
     base = chart_of(rows).encode(y=alt.Y("what:N", sort=list(shares), title=None, axis=alt.Axis(labelLimit=260)))
-    layers = alt.layer(dashed(0.5), whiskers(base, **across), dots(base, **across))
+    layers = dashed(0.5), whiskers(base, **across), dots(base, **across)
     heading = Heading(
         title="How steady the judge is when the answers swap positions",
         subtitle="shares with 95 % intervals, clustered by item; dashed: a coin, and a judge fair to both positions",
     )
-    return titled(layers.properties(width=width, height=alt.Step(22)), heading)
+    return layered(*layers, heading=heading, width=width, height=alt.Step(22))
