@@ -6,6 +6,7 @@ What agrees proves that the receipt and this ledger tell the same; not that the 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import cast
 
 from evenhand import __version__
@@ -119,7 +120,7 @@ def _guarded(name: str, check: Callable[[], Check]) -> Check:
         return Check(name=name, found="", differs=(words,))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class _Held:
     """A receipt beside the ledger."""
 
@@ -194,8 +195,8 @@ class _Held:
 
     def judgements(self) -> Check:
         """Of every judgement behind the board: request, reply, reading, answers, item."""
-        then, chosen = self._behind(), self._studies()
-        items = self._items()
+        then, chosen = self._behind(), self._studies
+        items = self._items
         walk = walked(self.ledger, then.marks, chosen[0], items)
         stand = "are unchanged" if self._is_sealed() else "are on record"
         differs = [*self._misnamed(chosen), *self._items_gone(items), *walk.differs, *self._changed(then, walk)]
@@ -208,9 +209,9 @@ class _Held:
 
     def row(self) -> Check:
         self._reached()
-        if gone := self._items_gone(self._items()):
+        if gone := self._items_gone(self._items):
             return Check(name="row", found="", differs=tuple(gone))
-        receipt, chosen = self.receipt, self._studies()
+        receipt, chosen = self.receipt, self._studies
         told = told_by_the_record(
             self.ledger,
             replace(receipt.subject, ladder=self._ladder()),
@@ -280,6 +281,7 @@ class _Held:
         self._reached()
         return behind(self.receipt)
 
+    @cached_property
     def _items(self) -> dict[str, Item]:
         """By digest."""
         try:
@@ -295,6 +297,7 @@ class _Held:
         gone = [] if study is None else [name for name in study.items if name not in items]
         return [f"The item {name[:12]} is not on record any more, or not in its benchmark's list." for name in gone]
 
+    @cached_property
     def _studies(self) -> list[StudyOnRecord]:
         try:
             found = [one for one in studies(self.ledger) if one.key in self.receipt.studies]

@@ -22,7 +22,7 @@ from evenhand.reports.board.ranking import board
 from evenhand.reports.board.win_rates_by import against_reference, by_category, categories_of
 from evenhand.reports.board.withheld.dealt import dealt
 from evenhand.reports.board.withheld.released import FEWEST, ReleasedBoard, released_until, withheld_rows
-from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, visit_score
+from evenhand.reports.papers.scores.visit_bench import VISIT_PROTOCOLS, AskedItems, whole_score
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.shares.win_rate import WinRate, win_rates
 from evenhand.stats.reliability import Coverage
@@ -233,7 +233,7 @@ def _visit(one: Placed, rounds: int) -> Json:
     """VisIT-Bench's own figures: Elo of one pass over the battles, and the rate against the reference without ties."""
     if one.judged.study.condition.protocol not in VISIT_PROTOCOLS:
         return None
-    standing = visit_score(one.judged, AskedItems(items=one.items), rounds=rounds).whole.of(one.model)
+    standing = whole_score(one.judged, AskedItems(items=one.items), rounds=rounds).of(one.model)
     if standing is None:
         return None
     counts: dict[str, Json] = {name: getattr(standing, name) for name in ("matches", "wins", "losses", "ties")}

@@ -215,12 +215,11 @@ def visit_score(
     Raises RankError where the judge graded or chose instead of comparing two.
     """
     scoring, items = scoring or Scoring(), asked.items
-    resampling = Resampling(rounds=rounds, unit="items", seed=seed) if rounds else None
-    making = _Making(scoring=scoring, resampling=resampling, asked=asked)
+    making = _Making.of(scoring, asked, rounds=rounds, seed=seed)
     on_record = of_record(judged, seed)
     playing = played(judged, scoring.join)
     votes = playing.votes.rows(playing.votes.fixed_order(seed))
-    everything = making.part("all", votes, lambda _: "all", closely=True)
+    everything = making.whole(votes)
     by_images = making.parts(votes, lambda item: images_of(items[item]), closely=True)
     return VisitScore(
         benchmark=judged.study.benchmark,
@@ -256,6 +255,13 @@ def visit_score(
     )
 
 
+def whole_score(judged: JudgedBattles, asked: AskedItems, *, rounds: int = 0, seed: int = 0) -> ItemGroup:
+    """Of the board of these battles what is of all items together."""
+    scoring = Scoring()
+    votes = played(judged, scoring.join).votes
+    return _Making.of(scoring, asked, rounds=rounds, seed=seed).whole(votes.rows(votes.fixed_order(seed)))
+
+
 def in_fixed_order(seed: int) -> str:
     return f"Elo depends on the order of the battles; here a fixed one by seed {seed}."
 
@@ -276,6 +282,14 @@ class _Making:
     scoring: Scoring
     resampling: Resampling | None
     asked: AskedItems
+
+    @classmethod
+    def of(cls, scoring: Scoring, asked: AskedItems, *, rounds: int, seed: int) -> "_Making":
+        resampling = Resampling(rounds=rounds, unit="items", seed=seed) if rounds else None
+        return cls(scoring=scoring, resampling=resampling, asked=asked)
+
+    def whole(self, votes: Votes) -> ItemGroup:
+        return self.part("all", votes, lambda _: "all", closely=True)
 
     def parts(self, votes: Votes, group: _Grouping, *, closely: bool, resampled: bool = False) -> tuple[ItemGroup, ...]:
         """One for each name that `group` gives an item; items without one are in none."""
