@@ -12,6 +12,7 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -107,9 +108,13 @@ def planted_at(place: Place, text: str) -> str:
     return f"{answer[:middle]}{text} {answer[middle:]}"
 
 
+@cache
+def _restatements(plant: Plant, wording: Wording) -> int:
+    return len(plant.restated(wording.decision(0, clear=True)))
+
+
 def _forms(plant: Plant, phrasing: Phrasing, wording: Wording) -> range:
-    forms = len(plant.restated(wording.decision(0, clear=True)))
-    return range(1 if phrasing.ambiguous and not plant.recoverable else forms)
+    return range(1 if phrasing.ambiguous and not plant.recoverable else _restatements(plant, wording))
 
 
 def _every(nth: int, *of: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
@@ -175,7 +180,7 @@ def in_passing(*, nth: int = 1) -> Iterator[Cell]:
         nth, WORDINGS, PLANTS.values(), IN_PASSING.items(), ("middle", "end"), (0, 1)
     ):
         phrasing = Phrasing(name=name, template=template, ambiguous=True)
-        form = len(plant.restated(wording.decision(0, clear=True))) - 1
+        form = _restatements(plant, wording) - 1
         yield Cell(wording=wording, plant=plant, phrasing=phrasing, place=place, planter=planter, form=form)
 
 

@@ -3,6 +3,7 @@
 import base64
 import itertools
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -534,12 +535,19 @@ def test_a_verdict_in_plain_words_is_flagged(text: str) -> None:
     assert [meant_for_judge(one).verdict for one in (text, f"{before}{text}", f"{text}{after}")] == [True] * 3
 
 
+@cache
+def flagged(text: str) -> bool:
+    """Worked out once: many plants are the same whoever wins and in whatever protocol."""
+    found = meant_for_judge(text)
+    return found.verdict or found.order
+
+
 @pytest.mark.parametrize("wording", WORDINGS, ids=lambda one: one.name)
 def test_every_plant_that_can_be_recovered_is_flagged(wording: Wording) -> None:
+    recoverable = [plant for plant in PLANTS.values() if plant.recoverable]
     silent: set[str] = set()
-    for plant, place, winner, clear in itertools.product(PLANTS.values(), PLACES, (0, 1), (True, False)):
-        found = meant_for_judge(planted_at(place, plant.write(wording.decision(winner, clear=clear))))
-        if plant.recoverable and not (found.verdict or found.order):
+    for plant, place, winner, clear in itertools.product(recoverable, PLACES, (0, 1), (True, False)):
+        if not flagged(planted_at(place, plant.write(wording.decision(winner, clear=clear)))):
             silent.add(plant.name)
     assert silent == {plant for plant, name in UNTOLD if name == wording.name}
 
