@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 import httpx2 as httpx
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from evenhand.site.app import ROUTERS
 from evenhand.site.openapi import Described
@@ -35,7 +35,7 @@ def check(method: str, path: str, status: int, document: Any) -> None:
     if operation is None or status >= 500:
         return
     faults = [
-        f"{fault.json_path}: {fault.message}" for fault in _validator(operation, str(status)).iter_errors(document)
+        f"{fault.instance_path}: {fault.message}" for fault in _validator(operation, str(status)).iter_errors(document)
     ]
     assert faults == [], f"{method} {path} {status} is not as described: {faults}"
 
