@@ -5,6 +5,7 @@ import hashlib
 import json
 import re
 import zlib
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from evenhand.reports.page.words import sampling, summary
 from evenhand.reports.page.writing import write_report
 from tests.audit.test_audit_section import document as audit_document
 from tests.audit.test_audit_section import heard
+from tests.database import ledger_in
 from tests.refusals import refused, tells
 from tests.reports.report_scene import JUDGE, Scene, numbered, picture, report, with_models
 from tests.reports.test_report_cases import amber_always, first_always, some_faults
@@ -39,6 +41,15 @@ def page_of(ledger: Ledger, folder: Path, **how: int) -> str:
     return (folder / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Of three items with two pictures, one larger than it comes along."""
+    folder = tmp_path_factory.mktemp("page")
+    with closing(ledger_in(folder)) as ledger:
+        numbered(3, pictures=[picture(1, edge=800), picture(2)]).judged(ledger, some_faults)
+        return page_of(ledger, folder)
+
+
 def data_in(page: str) -> dict[str, str]:
     return dict(DATA.findall(page))
 
@@ -54,16 +65,12 @@ def test_where_every_answer_was_replaced_the_report_lists_nothing(ledger: Ledger
     assert blocks_in(page_of(ledger, tmp_path)) == []
 
 
-def test_ranges_and_tiers_are_explained_under_the_board(ledger: Ledger, tmp_path: Path):
-    numbered(12).judged(ledger, some_faults)
-    page = page_of(ledger, tmp_path)
+def test_ranges_and_tiers_are_explained_under_the_board(page: str):
     assert page.count("own range: the ranks a model may hold, right for that model alone") == 1
     assert page.count("Tier 1: no model is separated above it") == 1
 
 
-def test_every_case_can_be_opened_with_all_its_fields(ledger: Ledger, tmp_path: Path):
-    numbered(3).judged(ledger, some_faults)
-    page = page_of(ledger, tmp_path)
+def test_every_case_can_be_opened_with_all_its_fields(page: str):
     (block,) = blocks_in(page)
     index = unpacked(data_in(page)["index"])
     assert len(block["cases"]) == len(index["cases"]) == 3
@@ -121,9 +128,7 @@ def check_policy(page: str) -> None:
         assert f"'sha256-{digest}'" in policy
 
 
-def test_the_page_asks_for_nothing_and_runs_only_its_own_script(ledger: Ledger, tmp_path: Path):
-    numbered(2, pictures=[picture(1)]).judged(ledger, amber_always)
-    page = page_of(ledger, tmp_path)
+def test_the_page_asks_for_nothing_and_runs_only_its_own_script(page: str):
     check_policy(page)
     assert not re.findall(r'(?:src|href|action)="(?!#)', page), "nothing is fetched from anywhere"
     assert not re.findall(r" on[a-z]+=", page.split("<script>")[0]), "no handler stands in an attribute"
@@ -150,9 +155,7 @@ def test_half_a_surrogate_pair_does_not_stop_the_page():
     assert unpacked(packed({"text": "a\ud800b"})) == {"text": "a\ud800b"}
 
 
-def test_images_come_along_small_once_each(ledger: Ledger, tmp_path: Path):
-    numbered(3, pictures=[picture(1, edge=800), picture(2)]).judged(ledger, amber_always)
-    page = page_of(ledger, tmp_path)
+def test_images_come_along_small_once_each(page: str):
     pictures = {name: text for name, text in data_in(page).items() if name.startswith("picture-")}
     assert len(pictures) == 2, "three items share them"
     from io import BytesIO

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from evenhand.reports.page.report import Report, report_of
 from evenhand.reports.page.sheets import all_sheets, board_sheet, order_sheet, settings
 from evenhand.reports.page.studies import with_grades
 from evenhand.reports.page.words import notes, order_sentences, summary
+from tests.database import ledger_in
 from tests.refusals import noted, tells
 from tests.reports.report_scene import AT, CONDITION, JUDGE, Says, Scene, numbered, report, with_models
 from tests.reports.test_report_cases import amber_always, first_always
@@ -132,6 +134,7 @@ def test_who_judged_alone_is_a_number_everywhere(ledger: Ledger, tmp_path: Path)
     found = report(ledger)
     page = page_of(ledger, tmp_path)
     assert "Judged by <strong>person 1</strong>" in page
+    assert "<strong>Can the verdicts of person 1 be trusted?</strong>" in opening(page)
     assert blocks_in(page)[0]["cases"][0]["showings"][0]["judge"] == "person 1"
     tables = [written(all_sheets(found), form, notes(found), opening=summary(found)) for form in ("md", "latex")]
     drawn = [json.dumps(chart.to_dict()) for charts in report_charts(found).values() for chart in charts]
@@ -258,11 +261,6 @@ def test_the_caution_after_the_leader_says_of_whom_it_is(ledger: Ledger, tmp_pat
     assert "Can openai/judge be trusted? Undecided:" in tables_of(report(ledger), "md").text
 
 
-def test_of_people_the_caution_asks_about_their_verdicts(ledger: Ledger, tmp_path: Path):
-    replace(numbered(6), rater=Rater(kind="human", name=NAME)).judged(ledger, amber_always)
-    assert "<strong>Can the verdicts of person 1 be trusted?</strong>" in opening(page_of(ledger, tmp_path))
-
-
 def test_a_file_called_items_is_not_named_behind_its_number_of_items(ledger: Ledger):
     replace(numbered(6), name="items").judged(ledger, amber_always)
     assert summary(report(ledger))[1].startswith("2 models met in 12 votes on 6 items, judged by openai/judge")
@@ -367,18 +365,19 @@ def test_a_long_name_may_be_broken(ledger: Ledger, tmp_path: Path):
     assert max(len(word) for word in table.replace("<wbr>", "\n").split() if set(word) == {"x"}) == 24
 
 
-def test_the_picture_of_the_board_comes_once_more_for_narrow_pages(ledger: Ledger, tmp_path: Path):
-    page = page_of_twelve(ledger, tmp_path)
-    assert page.count('<figure class="narrow"') == 3, "the board, the order and the judge's steadiness"
-    assert "<figcaption>Ratings: numbers / openai/judge<span>" in page
+@pytest.fixture(scope="module")
+def page_of_twelve(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = tmp_path_factory.mktemp("page")
+    with closing(ledger_in(folder)) as ledger:
+        numbered(12).judged(ledger, first_always)
+        return page_of(ledger, folder)
 
 
-def page_of_twelve(ledger: Ledger, folder: Path) -> str:
-    numbered(12).judged(ledger, first_always)
-    return page_of(ledger, folder)
+def test_the_picture_of_the_board_comes_once_more_for_narrow_pages(page_of_twelve: str):
+    assert page_of_twelve.count('<figure class="narrow"') == 3, "the board, the order and the judge's steadiness"
+    assert "<figcaption>Ratings: numbers / openai/judge<span>" in page_of_twelve
 
 
-def test_every_part_can_be_gone_to(ledger: Ledger, tmp_path: Path):
-    page = page_of_twelve(ledger, tmp_path)
-    assert '<a href="#coverage">Coverage</a>' in page
-    assert '<a href="#paper">' not in page, "there is no such part here"
+def test_every_part_can_be_gone_to(page_of_twelve: str):
+    assert '<a href="#coverage">Coverage</a>' in page_of_twelve
+    assert '<a href="#paper">' not in page_of_twelve, "there is no such part here"

@@ -51,9 +51,8 @@ class WrittenReport:
 
 def write_report(report: Report, place: Place) -> WrittenReport:
     """Written whole or not at all. Raises ChartError where it cannot be drawn or written, OutputRefused."""
-    page = _page(report)
-    with _text(place) as file:
-        file.write(page)
+    with _text(place) as file:  # at the beginning: where nothing can be written, nothing is drawn
+        file.write(_page(report))
         file.write(_data(MARK, canonical_json(report.head.as_json())))
         pictures = _names_of_pictures(report)
         numbers = _write_pictures(pictures, file)
