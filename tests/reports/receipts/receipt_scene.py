@@ -27,7 +27,7 @@ from evenhand.ledger.submissions.store import Submission, begin_submission, find
 from evenhand.protocols.catalog import load_protocol
 from evenhand.protocols.closing import trial_token
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
-from tests.database import copy_ledger, url_in
+from tests.database import copy_ledger, ledger_in, url_in
 
 CAPTION, TRUTH, WORDS = "heron over the weir", "thirty-one lanterns", "I weigh the marmalade"
 CATEGORIES = ("counting", "colours", None)
@@ -84,7 +84,7 @@ class House:
     run: str = field(init=False)
 
     def __post_init__(self) -> None:
-        self.ledger = Ledger(self.url)
+        self.ledger = ledger_in(self.folder)
         self.ledger.register_benchmark(BENCHMARK)
         if self.opened:
             open_benchmark(self.ledger, BENCHMARK.digest, by=None)

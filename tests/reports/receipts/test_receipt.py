@@ -7,9 +7,10 @@ import json
 import shutil
 import sqlite3
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -51,6 +52,7 @@ from tests.reports.receipts.receipt_scene import (
     Receipted,
     Shown,
     another_joins,
+    copied,
     receipted,
 )
 
@@ -62,18 +64,34 @@ def house(tmp_path: Path) -> Iterator[House]:
     made.ledger.close()
 
 
-@pytest.fixture
-def complete(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Receipted]:
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Callable[[bool], Receipted]:
     """Everybody meets everybody on all six items, and the judge takes whom it thinks better, but on item i0 and against
-    the reference alone whom it sees first. Nothing is withheld, unless asked for."""
-    house = House(folder=tmp_path, battles=18, reference_battles=6, opened=not getattr(request, "param", False))
+    the reference alone whom it sees first. Its ledger is closed and only copied."""
 
-    def takes(shown: Shown) -> str:
-        first = shown.item == "i0" and REFERENCE in (shown.first, shown.second)
-        return shown.first if first else house.better(shown)
+    @cache
+    def made(withheld: bool) -> Receipted:
+        house = House(folder=tmp_path_factory.mktemp("made"), battles=18, reference_battles=6, opened=not withheld)
 
-    yield receipted(house, takes=takes)
-    house.ledger.close()
+        def takes(shown: Shown) -> str:
+            first = shown.item == "i0" and REFERENCE in (shown.first, shown.second)
+            return shown.first if first else house.better(shown)
+
+        found = receipted(house, takes=takes)
+        house.ledger.close()
+        return found
+
+    return made
+
+
+@pytest.fixture
+def complete(
+    finished: Callable[[bool], Receipted], tmp_path: Path, request: pytest.FixtureRequest
+) -> Iterator[Receipted]:
+    """Of its own. Nothing is withheld, unless asked for."""
+    found = copied(finished(getattr(request, "param", False)), tmp_path / "copied")
+    with closing(Ledger(found.house.url)) as found.house.ledger:
+        yield found
 
 
 def of(receipt: Any, *path: str) -> Any:
