@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -43,7 +44,7 @@ from evenhand.site.people.quality import (
 )
 from evenhand.site.people.saying import NotRead, has_read, remark, undo
 from evenhand.site.people.studies import find_people_study, make_people_study, people_votes, progress, take_place
-from tests.database import url_in
+from tests.database import copy_ledger, ledger_in
 from tests.refusals import refused
 
 MODELS = ("amber", "blue", "coral")
@@ -57,7 +58,7 @@ CONDITION = Condition(protocol="pairwise", prompt_hash="ab" * 32)
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(url_in(tmp_path))
+    opened = ledger_in(tmp_path)
     stock(opened)
     yield opened
     opened.close()
@@ -441,9 +442,22 @@ def judge_on_record(ledger: Ledger) -> dict[tuple[str, frozenset[str]], str]:
 NAMES = ("careful", "careful too", "random", "always left", "as the judge", "right and slow")
 
 
+@pytest.fixture(scope="module")
+def judged_by_faulty(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, dict[str, str]]:
+    """Only copied."""
+    folder = tmp_path_factory.mktemp("faulty")
+    with closing(ledger_in(folder)) as ledger:
+        stock(ledger)
+        return folder, *with_faulty_people(ledger)
+
+
 @pytest.fixture
-def faulty(ledger: Ledger) -> tuple[str, dict[str, str]]:
-    return with_faulty_people(ledger)
+def faulty(
+    judged_by_faulty: tuple[Path, str, dict[str, str]], tmp_path: Path
+) -> Iterator[tuple[Ledger, str, dict[str, str]]]:
+    folder, study, ids = judged_by_faulty
+    with closing(ledger_in(copy_ledger(folder, tmp_path / "copied"))) as ledger:
+        yield ledger, study, ids
 
 
 def with_faulty_people(ledger: Ledger) -> tuple[str, dict[str, str]]:
@@ -484,8 +498,8 @@ def rules_of(found: list[PersonQuality], ids: dict[str, str]) -> dict[str, set[s
     return {name: by_person[who] for name, who in ids.items()}
 
 
-def test_every_planted_fault_is_named_and_who_is_right_is_not(ledger: Ledger, faulty: tuple[str, dict[str, str]]):
-    study, ids = faulty
+def test_every_planted_fault_is_named_and_who_is_right_is_not(faulty: tuple[Ledger, str, dict[str, str]]):
+    ledger, study, ids = faulty
     found = quality(ledger, study)
     rules = rules_of(found, ids)
     assert rules["careful"] == rules["careful too"] == rules["right and slow"] == set()
@@ -500,10 +514,8 @@ def test_every_planted_fault_is_named_and_who_is_right_is_not(ledger: Ledger, fa
     assert "no fault" in told["right and slow"][2][0]
 
 
-def test_who_is_left_out_by_a_rule_counts_nowhere_and_can_count_again(
-    ledger: Ledger, faulty: tuple[str, dict[str, str]]
-):
-    study, ids = faulty
+def test_who_is_left_out_by_a_rule_counts_nowhere_and_can_count_again(faulty: tuple[Ledger, str, dict[str, str]]):
+    ledger, study, ids = faulty
     repeats = rule_named("repeats")
     assert repeats is not None
     broken = {one.person: words for one in quality(ledger, study) if (words := repeats.broken(one))}

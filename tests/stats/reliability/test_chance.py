@@ -1,5 +1,6 @@
 """Claims about what a judge who picks at random scores."""
 
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -176,11 +177,8 @@ def test_a_random_judge_with_unread_trials_lands_on_chance_under_gradelab(share:
     assert abs(level.grade - score.chance.grade) > 0.02
 
 
-@pytest.mark.parametrize("policy", ["strict", "gradelab"])
-@pytest.mark.parametrize("likes_unrelated", [0.0, 0.2, 0.7])
-def test_a_random_judge_lands_on_chance_without_the_unrelated_option_however_often_it_takes_that(
-    policy: Policy, likes_unrelated: float
-):
+@cache
+def chosen_at_random(likes_unrelated: float) -> tuple[OptionRow, ...]:
     rng = np.random.default_rng(10)
     rows: list[OptionRow] = []
     for options in (3, 4, 6):
@@ -191,7 +189,15 @@ def test_a_random_judge_lands_on_chance_without_the_unrelated_option_however_oft
             ).tolist()
             places = tuple(order.index(option) for order, option in zip(shown, chosen, strict=True))
             rows.append(OptionRow(item=f"{options} {i}", selected_positions=places, unrelated=True))
-    score = grade_score(rows, policy=policy, remove_unrelated=True)
+    return tuple(rows)
+
+
+@pytest.mark.parametrize("policy", ["strict", "gradelab"])
+@pytest.mark.parametrize("likes_unrelated", [0.0, 0.2, 0.7])
+def test_a_random_judge_lands_on_chance_without_the_unrelated_option_however_often_it_takes_that(
+    policy: Policy, likes_unrelated: float
+):
+    score = grade_score(chosen_at_random(likes_unrelated), policy=policy, remove_unrelated=True)
     assert score.chance is not None
     assert score.above_chance.lower is not None
     assert score.above_chance.upper is not None
