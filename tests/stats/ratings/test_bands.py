@@ -1,7 +1,9 @@
 """Claims about bands for missing verdicts."""
 
 import itertools
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -161,6 +163,12 @@ def test_a_document_names_both_ends():
     }
 
 
+def weighed(battles: Sequence[Game]) -> Comparisons:
+    """Each battle once, and how often it was fought as its weight."""
+    often = Counter(battles)
+    return replace(played([*often]), weight=np.array([*often.values()], dtype=np.float64))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_bands_are_the_fits_of_the_decided_battles_also_where_nearly_all_verdicts_are_missing(seed: int):
     """Unlike strengths, and far more missing than played: a fit begun where the played ones ended went astray."""
@@ -178,6 +186,6 @@ def test_bands_are_the_fits_of_the_decided_battles_also_where_nearly_all_verdict
     found = named(bands(made, missing(made, *pairs)))
     for model in made.models:
         for band, sign in ((found[model].worst, -1), (found[model].best, 1)):
-            then = bradley_terry(played(decided(battles, pairs, model, sign)))
+            then = bradley_terry(weighed(decided(battles, pairs, model, sign)))
             one = next(one for one in then.models if one.model == model)
             assert (band.rating, band.rank) == (pytest.approx(one.rating.value, abs=1e-6), one.rank)

@@ -90,7 +90,7 @@ def test_judges_who_say_the_same_share_their_weight():
 
 def test_rates_without_people_are_those_that_the_judges_have():
     rng = np.random.default_rng(2)
-    truth = rng.choice([-1.0, 1.0], 40_000)
+    truth = rng.choice([-1.0, 1.0], 20_000)
     true = np.array([0.9, 0.8, 0.65, 0.55])
     said = np.where(rng.random((4, len(truth))) < true[:, None], truth, -truth)
     assert rates(bench(said.tolist())) == pytest.approx(true, abs=0.015)

@@ -234,7 +234,8 @@ def by_people(bench: Bench) -> FloatArray:
 
 def by_agreement(bench: Bench) -> FloatArray:
     """Log-odds of each judge's rate of being right, as shares of 1."""
-    return _as_shares(np.log(rates(bench) / (1 - rates(bench))))
+    right = rates(bench)
+    return _as_shares(np.log(right / (1 - right)))
 
 
 def rates(bench: Bench) -> FloatArray:
