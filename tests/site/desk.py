@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from html import unescape
 from typing import Any
 
@@ -20,7 +20,7 @@ from evenhand.ledger.submissions.intakes import BoardIdentity, open_intake
 from evenhand.ledger.submissions.store import Submission, find_submission, tell
 from evenhand.reports.receipts.receipt import ReceiptSubject, make_receipt
 from evenhand.site.accounts.store import find_person, grant_token, people
-from tests.site.house import CONDITION, JUDGE, MODELS, SECRETS, House, fill, form_token
+from tests.site.house import CONDITION, JUDGE, MODELS, SECRETS, House, fill, own_token
 
 POLICY = "Nobody trains on this data.\nNobody passes it on."
 TERMS = SubmissionTerms(policy=POLICY, battles=12, reference_battles=3, per_team=2, days=30)
@@ -101,13 +101,10 @@ class Team:
     desk: Desk
     client: httpx.Client
     id: str
-    _token: str = field(default="", repr=False)
 
     @property
     def token(self) -> str:
-        if not self._token:
-            self._token = form_token(self.client.get("/account"))
-        return self._token
+        return own_token(self.client)
 
     @property
     def script(self) -> httpx.Client:

@@ -1,6 +1,6 @@
 """A growing benchmark in a served house, the people who work on it, and the worker beside a scripted model."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import httpx2 as httpx
@@ -32,7 +32,7 @@ from evenhand.site.living.store import find_proposal, lease, proposals
 from evenhand.worker.loop import Rhythm, Stopping, Work, work
 from evenhand.worker.proposed_images import LIMITS, ProposedImages
 from evenhand.worker.reference_answers import SAMPLED, ReferenceAnswers
-from tests.site.house import PNG, House, form_token
+from tests.site.house import PNG, House, own_token
 
 SKILLS = ("gardening tips", "food recipe", "counting")
 
@@ -77,13 +77,10 @@ class Gardener:
     garden: Garden
     client: httpx.Client
     id: str
-    _token: str = field(default="", repr=False)
 
     @property
     def token(self) -> str:
-        if not self._token:
-            self._token = form_token(self.client.get("/account"))
-        return self._token
+        return own_token(self.client)
 
     def post(self, path: str, files: Any = None, **fields: str) -> httpx.Response:
         return self.client.post(path, data={"csrf": self.token, **fields}, files=files)

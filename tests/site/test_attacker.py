@@ -55,7 +55,7 @@ from evenhand.site.boards.standings import public_battles, release_of, released_
 from evenhand.site.http.audit_log import LogEvent, write_down_within
 from tests.database import ledger_in
 from tests.reports.test_audit_on_record import document, kept, measure
-from tests.site.house import CONDITION, JUDGE, fill, form_token, refusal_of, served
+from tests.site.house import CONDITION, JUDGE, fill, own_token, refusal_of, served
 
 MODELS = ("amber", "blue")
 PAIR = ("amber", REFERENCE)
@@ -954,7 +954,7 @@ def test_a_script_that_opens_a_benchmark_is_told_first_which_others_hold_its_ite
     with served(secret.ledger) as house:
         by_name = {one.name: one.data for one in benchmarks(secret.ledger)}
         owner = house.signed_in("owner")
-        path, token = f"/api/benchmarks/{by_name['whole']}", {"X-CSRF-Token": form_token(owner.get("/admin"))}
+        path, token = f"/api/benchmarks/{by_name['whole']}", {"X-CSRF-Token": own_token(owner)}
         asked = owner.put(path, json={"open": True}, headers=token)
         assert refusal_of(asked, "'but one'", len(secret.items) - 1) == (409, "EH-OPENS-MORE")
         assert opened_benchmarks(secret.ledger) == set()

@@ -15,7 +15,7 @@ from evenhand.ledger.store import schema
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
 from evenhand.site.people.studies import find_people_study, people_studies, progress
-from tests.site.house import MODELS, SECRETS, House, fill, form_token, numbers, refusal_of, served
+from tests.site.house import MODELS, SECRETS, House, fill, form_token, numbers, own_token, refusal_of, served
 
 FORCED = {
     "form": "forced", "title": "Which follows?", "category": "", "items": "", "pairs": "all", "against": "",
@@ -43,8 +43,7 @@ class Stocked:
         return self.house.ledger
 
     def study(self, owner: httpx.Client, **fields: str | list[str]) -> str:
-        token = form_token(owner.get(f"/admin/studies/new?data={self.data}"))
-        made = owner.post("/admin/studies", data={"csrf": token, "data": self.data, **FORCED, **fields})
+        made = owner.post("/admin/studies", data={"csrf": own_token(owner), "data": self.data, **FORCED, **fields})
         assert made.status_code == 303, made.text
         return made.headers["location"].removeprefix("/admin/studies/")
 
@@ -58,7 +57,7 @@ class Stocked:
 
 def start(person: httpx.Client, study: str) -> str:
     """The address of the person's own share."""
-    begun = person.post(f"/compare/studies/{study}", data={"csrf": form_token(person.get("/compare"))})
+    begun = person.post(f"/compare/studies/{study}", data={"csrf": own_token(person)})
     assert begun.status_code == 303, begun.text
     return begun.headers["location"]
 
@@ -390,7 +389,7 @@ def test_agreement_is_that_of_people_who_saw_the_same(stocked: Stocked):
 
 def test_scripts_do_the_same(stocked: Stocked):
     owner = stocked.house.signed_in("owner")
-    token = {"X-CSRF-Token": form_token(owner.get("/admin"))}
+    token = {"X-CSRF-Token": own_token(owner)}
     asked = {
         "data": stocked.data, "form": "five-level", "pairs": "against", "against": "reference", "people": 2,
         "people_per_comparison": 2, "items": 4, "seed": 5, "title": "By script",
@@ -401,7 +400,7 @@ def test_scripts_do_the_same(stocked: Stocked):
     study = made.json()["study"]
     assert made.json()["comparisons"] == 12  # 4 items, 3 models against the reference
     grace = stocked.house.signed_in("annotator", "Grace")
-    hers = {"X-CSRF-Token": form_token(grace.get("/account"))}
+    hers = {"X-CSRF-Token": own_token(grace)}
     granted = grace.post("/api/tokens", json={"note": "script"}, headers=hers).json()
     script = stocked.house.visitor(authorization=f"Bearer {granted['token']}")
     assert script.get("/api/comparisons").json()["open"] == [
@@ -505,10 +504,10 @@ def test_the_owners_pages_of_studies_are_there(stocked: Stocked):
 def test_odd_words_from_a_script_are_refused_and_never_a_fault_of_ours(stocked: Stocked, odd: str):
     owner = stocked.house.signed_in("owner")
     study = stocked.study(owner)
-    token = {"X-CSRF-Token": form_token(owner.get("/admin")), "Content-Type": "application/json"}
+    token = {"X-CSRF-Token": own_token(owner), "Content-Type": "application/json"}
     person = stocked.house.signed_in("annotator")
     place = start(person, study)
-    mine = {"X-CSRF-Token": form_token(person.get("/account")), "Content-Type": "application/json"}
+    mine = {"X-CSRF-Token": own_token(person), "Content-Type": "application/json"}
     quoted = quote(odd, safe="", errors="surrogatepass")
     whole = {"data": stocked.data, "form": "forced", "people": 2}
     asked = [

@@ -23,7 +23,7 @@ from evenhand.site.http.visitor import Visitor
 from evenhand.site.living.settings import Example, LivingTerms, NewBenchmark, Skill, begin_growing
 from evenhand.site.serving import owner_link, owner_links
 from tests.database import held, url_in
-from tests.site.house import GENEROUS, House, come_in, fill, form_token, refusal_of, served, standing_still
+from tests.site.house import GENEROUS, House, come_in, fill, form_token, own_token, refusal_of, served, standing_still
 
 
 def test_a_name_can_be_erased_and_the_person_is_out(house: House):
@@ -281,7 +281,7 @@ def test_every_change_that_only_an_owner_makes_needs_a_fresh_sign_in_or_is_known
 
 def test_the_budget_of_a_growing_benchmark_needs_a_fresh_sign_in_by_the_api_too(house: House):
     owner = house.signed_in("owner")
-    headers = {"X-CSRF-Token": form_token(owner.get("/admin")), "Origin": house.url}
+    headers = {"X-CSRF-Token": own_token(owner), "Origin": house.url}
     new = {"name": "grown", "licence": "CC0-1.0", "skills": ["counting"]}
     growing = owner.post("/api/growing", json=new, headers=headers).json()["growing"]
     signed_in_long_ago(house)
@@ -329,7 +329,7 @@ def test_whoever_opens_a_link_of_their_own_again_has_just_signed_in_and_one_sess
 
 def test_a_session_that_is_old_makes_no_token_by_the_api_either(house: House):
     owner = house.signed_in("owner")
-    headers = {"X-CSRF-Token": form_token(owner.get("/admin")), "Origin": house.url}
+    headers = {"X-CSRF-Token": own_token(owner), "Origin": house.url}
     signed_in_long_ago(house)
     refused = owner.post("/api/tokens", json={"note": "n"}, headers=headers)
     assert refusal_of(refused) == (401, "EH-SIGN-IN-AGAIN")

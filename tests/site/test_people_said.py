@@ -10,7 +10,7 @@ from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.accounts.store import people
-from tests.site.house import fill, form_token, refusal_of, served
+from tests.site.house import fill, form_token, own_token, refusal_of, served
 from tests.site.test_compare import Stocked, choose, filled, start
 from tests.site.test_people_boards import human_boards, judged, setting
 
@@ -61,7 +61,7 @@ def test_a_window_open_while_a_place_is_divided_says_nothing_of_another_item(sto
         choose(ada, place, number, "A")
     sent = filled(ada.get(f"{place}/4"), "B")
     (who,) = [one.id for one in people(stocked.ledger) if (one.name, one.role) == ("Ada", "annotator")]
-    token = {"X-CSRF-Token": form_token(owner.get("/admin"))}
+    token = {"X-CSRF-Token": own_token(owner)}
     assert owner.delete(f"/api/studies/{study}/people/{who}", headers=token).status_code == 204
     assert ada.post(f"{place}/4", data=sent).status_code == 409
     assert ada.get(f"/api{place.replace('/compare/', '/comparisons/')}").json()["choices"] == ["A"] * 5
@@ -71,7 +71,7 @@ def test_what_is_judged_at_a_place_that_was_freed_and_taken_again_counts(stocked
     owner, ada = stocked.house.signed_in("owner"), stocked.house.signed_in("annotator", "Ada")
     study = stocked.study(owner, people="1", each="1", comparisons="4")
     (who,) = [one.id for one in people(stocked.ledger) if (one.name, one.role) == ("Ada", "annotator")]
-    token = {"X-CSRF-Token": form_token(owner.get("/admin"))}
+    token = {"X-CSRF-Token": own_token(owner)}
     for _ in range(2):
         start(ada, study)
         assert owner.delete(f"/api/studies/{study}/people/{who}", headers=token).status_code == 204

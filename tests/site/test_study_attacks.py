@@ -19,7 +19,7 @@ from evenhand.site.people.forms import Conduct
 from evenhand.site.people.quality import decide, said_tasks
 from evenhand.site.people.studies import make_people_study, people_votes, progress, take_place
 from tests.ledger.test_people_quality import KNOWN, asked, person, say, stock, taken, with_faulty_people
-from tests.site.house import SCRIPT, fill, form_token, refusal_of, served
+from tests.site.house import SCRIPT, fill, form_token, own_token, refusal_of, served
 from tests.site.test_compare import Stocked, choose, filled, start
 
 ODD = (
@@ -49,7 +49,7 @@ def begun(stocked: Stocked, **fields: str) -> tuple[httpx.Client, httpx.Client, 
 
 
 def script(client: httpx.Client) -> dict[str, str]:
-    return {"X-CSRF-Token": form_token(client.get("/account"))}
+    return {"X-CSRF-Token": own_token(client)}
 
 
 def at_once(*works: Callable[[], httpx.Response]) -> list[httpx.Response]:

@@ -7,14 +7,14 @@ from evenhand.domain.submission import labelled
 from evenhand.ledger.read.answers import response_models
 from evenhand.ledger.store import schema
 from evenhand.site.people.study_making import material
-from tests.site.house import House, fill, form_token, numbers
+from tests.site.house import House, fill, numbers, own_token
 from tests.site.test_compare import start
 from tests.submitted_models import ANSWER, all_stages, submitted
 
 
 def asked_over_the_api(house: House, owner: httpx.Client, **more: object) -> httpx.Response:
     body = {"data": numbers(house.ledger).digest, "form": "forced", "people": 1, **more}
-    return owner.post("/api/studies", json=body, headers={"X-CSRF-Token": form_token(owner.get("/admin"))})
+    return owner.post("/api/studies", json=body, headers={"X-CSRF-Token": own_token(owner)})
 
 
 def given_to_people(house: House) -> set[str]:

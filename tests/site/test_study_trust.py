@@ -27,7 +27,7 @@ from evenhand.site.people.studies import make_people_study
 from tests.ledger.test_people_quality import NAMES, asked, person, say, stock, taken, with_faulty_people
 from tests.site.desk import words_of
 from tests.site.garden import planted
-from tests.site.house import GENEROUS, MODELS, SCRIPT, House, fill, form_token, refusal_of, served
+from tests.site.house import GENEROUS, MODELS, SCRIPT, House, fill, form_token, own_token, refusal_of, served
 from tests.site.test_compare import FORCED, Stocked, choose, filled, start
 from tests.site.test_owner import signed_in_long_ago
 
@@ -284,14 +284,14 @@ def test_a_rule_leaves_out_who_breaks_it_and_nobody_else(stocked: Stocked):
 def test_scripts_read_undo_remark_and_decide(stocked: Stocked):
     owner = stocked.house.signed_in("owner", "Olive")
     ada = stocked.house.signed_in("annotator", "Ada")
-    token = {"X-CSRF-Token": form_token(owner.get("/admin"))}
+    token = {"X-CSRF-Token": own_token(owner)}
     known = {"item": "item 1", "better": "amber", "worse": "=cmd()", "why": "it says more"}
     asked = {
         "data": stocked.data, "form": "five-level", "models": ["amber", "=cmd()"], "people": 1, "guideline": "Look.",
         "training": [known], "both_bad": True, "skips": True,
     }  # fmt: skip
     study = owner.post("/api/studies", json=asked, headers=token).json()["study"]
-    hers = {"X-CSRF-Token": form_token(ada.get("/account"))}
+    hers = {"X-CSRF-Token": own_token(ada)}
     share = ada.post("/api/comparisons", json={"study": study}, headers=hers).json()
     address = f"/api/comparisons/{share['comparison']}"
     assert (share["guideline"], share["read"], share["offered"][-2:]) == ("Look.", False, ["both-bad", "skip"])

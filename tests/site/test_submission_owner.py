@@ -15,7 +15,7 @@ from evenhand.ledger.submissions.store import confirm as confirm_upload
 from evenhand.site.accounts.requests import ask_to_join
 from evenhand.site.accounts.store import people
 from evenhand.site.submissions.actions import entered
-from tests.site.house import MODELS, SCRIPT, SECRETS, House, fill, form_token, links, refusal_of
+from tests.site.house import MODELS, SCRIPT, SECRETS, House, fill, form_token, links, own_token, refusal_of
 
 ESTIMATE = Estimated(
     opponents=("amber", "reference"),
@@ -293,7 +293,7 @@ def test_what_is_withheld_is_given_to_those_who_were_granted_it_and_marked_as_th
 def test_the_owner_does_the_same_by_script(office: Office):
     one = office.confirmed()
     token = office.owner.post(
-        "/api/tokens", json={"note": "ci"}, headers={"X-CSRF-Token": form_token(office.owner.get("/account"))}
+        "/api/tokens", json={"note": "ci"}, headers={"X-CSRF-Token": own_token(office.owner)}
     ).json()["token"]
     script = office.house.visitor(Authorization=f"Bearer {token}")
     (told,) = script.get("/api/all-submissions").json()["submissions"]

@@ -20,7 +20,7 @@ from evenhand.ledger.submissions.intakes import set_terms
 from evenhand.ledger.submissions.store import tell
 from evenhand.site.accounts.store import access_keys, end_access
 from tests.site.desk import POLICY, TERMS, Desk, Team, opened
-from tests.site.house import GENEROUS, SCRIPT, SECONDS, House, form_token, numbers, refusal_of, served, until
+from tests.site.house import GENEROUS, SCRIPT, SECONDS, House, form_token, numbers, own_token, refusal_of, served, until
 
 LARGE = 50 * 1024 * 1024
 
@@ -182,7 +182,7 @@ def test_a_session_changes_nothing_without_its_form_token(desk: Desk, team: Team
     guess = desk.house.visitor(Authorization="Bearer guess")
     assert guess.put(path, content=b"x").status_code == 401
     owner = desk.house.signed_in("owner", "Olga")
-    owners = {"X-CSRF-Token": form_token(owner.get("/account"))}
+    owners = {"X-CSRF-Token": own_token(owner)}
     assert owner.put(path, content=desk.answers(), headers=owners).status_code == 403
 
 

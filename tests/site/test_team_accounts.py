@@ -7,7 +7,7 @@ from evenhand.ledger.store.schema import people as table
 from evenhand.site.accounts.requests import decide
 from evenhand.site.accounts.store import Invite, find_person, invite, people
 from tests.site.desk import Desk, opened
-from tests.site.house import House, come_in, form_token
+from tests.site.house import House, come_in, own_token
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ def test_the_owner_is_told_that_a_name_is_taken_and_nothing_is_decided(desk: Des
     desk.team("Birds")
     owner = desk.house.signed_in("owner")
     sent = desk.house.visitor().post("/api/submit/request", json={"name": "birds", "about": "We too."}).json()
-    script = {"X-CSRF-Token": form_token(owner.get("/account"))}
+    script = {"X-CSRF-Token": own_token(owner)}
     path = f"/api/access-requests/{sent['request']}"
     refused = owner.post(path, json={"accepted": True}, headers=script)
     assert (refused.status_code, "Another team" in refused.json()["error"]) == (409, True)
@@ -111,7 +111,7 @@ def test_the_owner_is_told_that_a_name_is_taken_and_nothing_is_decided(desk: Des
 
 def test_an_invitation_of_a_team_cannot_be_made_for_a_name_that_cannot_be_read(desk: Desk, ledger: Ledger):
     owner = desk.house.signed_in("owner")
-    script = {"X-CSRF-Token": form_token(owner.get("/account"))}
+    script = {"X-CSRF-Token": own_token(owner)}
     for note in ("Bir\u200bds", "x" * 101):
         made = owner.post("/api/invitations", json={"role": "team", "note": note}, headers=script)
         assert made.status_code == 422

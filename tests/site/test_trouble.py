@@ -29,6 +29,7 @@ from tests.site.house import (
     fill,
     form_token,
     links,
+    own_token,
     refusal_of,
     served,
     until,
@@ -184,7 +185,7 @@ def test_a_name_with_a_character_that_nobody_sees_is_refused_in_a_sentence(house
 )
 def test_a_document_that_does_not_fit_is_told_in_a_sentence(house: House, content: bytes, words: str):
     owner = house.signed_in("owner")
-    headers = {"X-CSRF-Token": form_token(owner.get("/account")), "Content-Type": "application/json"}
+    headers = {"X-CSRF-Token": own_token(owner), "Content-Type": "application/json"}
     refused = owner.post("/api/invitations", content=content, headers=headers)
     assert refused.status_code == 422
     assert words.lower() in refused.json()["error"].lower()
