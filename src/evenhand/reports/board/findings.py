@@ -13,8 +13,10 @@ from evenhand.domain.identity import Json
 from evenhand.reports.board.methods import Scoring
 from evenhand.reports.board.methods.catalog import find_method
 from evenhand.reports.errors import RankError
+from evenhand.stats.intervals import LEVEL
+from evenhand.stats.ratings.bradley_terry.covariance import spread
 from evenhand.stats.ratings.bradley_terry.placement import NoAnchor
-from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, tie_parameter
+from evenhand.stats.ratings.bradley_terry.ratings import BradleyTerry, bradley_terry, sandwich_board, tie_parameter
 from evenhand.stats.ratings.bradley_terry.solution import WeightsTooFarApart
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.differences.rank_bounds import Bands, Missing, bands
@@ -91,8 +93,8 @@ class Findings:
     def unclustered(self) -> BradleyTerry:
         """With intervals that take every row for independent of every other."""
         self._refuse_soft("There are no unclustered intervals")
-        ties, scale = self.scoring.ties, self.scoring.scale
-        return self._fitted(lambda: bradley_terry(self.rated, ties=ties, scale=scale, clustered=False))
+        solution = self.plain.solution
+        return sandwich_board(solution, spread(solution, clustered=False), scale=self.scoring.scale, level=LEVEL)
 
     def _fitted(self, found: Callable[[], Fitted]) -> Fitted:
         """A board of shares has no fit that could have been refused before. Raises RankError."""
@@ -106,14 +108,22 @@ class Findings:
         from evenhand.stats.ratings.effects.order import order_effect
 
         ties = self.scoring.ties
-        return self._anchored(lambda scale: order_effect(self._verdicts, ties=ties, scale=scale))
+        return self._anchored(
+            lambda scale: order_effect(self._verdicts, ties=ties, scale=scale, plain=self._plain_on(scale))
+        )
 
     @cached_property
     def length_effect(self) -> "LengthEffect":
         from evenhand.stats.ratings.effects.length import length_effect
 
         ties = self.scoring.ties
-        return self._anchored(lambda scale: length_effect(self._verdicts, ties=ties, scale=scale))
+        return self._anchored(
+            lambda scale: length_effect(self._verdicts, ties=ties, scale=scale, plain=self._plain_on(scale))
+        )
+
+    def _plain_on(self, scale: Scale) -> BradleyTerry | None:
+        """None where it is of other rows, or on another scale."""
+        return self.plain if self._verdicts is self.rated and scale == self.scoring.scale else None
 
     @cached_property
     def ordinal(self) -> "Ordinal":

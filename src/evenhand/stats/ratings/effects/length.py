@@ -43,7 +43,12 @@ class LengthEffect:
 
 
 def length_effect(
-    comparisons: Comparisons, *, ties: Ties = "half", scale: Scale | None = None, level: float = LEVEL
+    comparisons: Comparisons,
+    *,
+    ties: Ties = "half",
+    scale: Scale | None = None,
+    level: float = LEVEL,
+    plain: BradleyTerry | None = None,
 ) -> LengthEffect:
     """A slope of the difference in words beside the Bradley-Terry strengths, its interval clustered by item.
 
@@ -52,12 +57,14 @@ def length_effect(
     its meaning with the models that happen to be compared, the second needs lengths where a row has only their
     difference. That the true effect is hardly a straight line is left to the sandwich: its interval holds for the line
     that fits best. Longer answers may be longer because they are better, so the board at equal length answers another
-    question than the plain one, and stands beside it. Rows without a length are left out of both.
+    question than the plain one, and stands beside it. Rows without a length are left out of both. `plain`: the board of
+    all rows, where it is known.
     """
     scale = scale or Scale()
     known = _known(comparisons)
-    told = comparisons.rows(known) if known.any() else comparisons
-    before = bradley_terry(told, ties=ties, scale=scale, level=level)
+    if known.any() and not known.all():
+        comparisons, plain = comparisons.rows(known), None
+    before = plain or bradley_terry(comparisons, ties=ties, scale=scale, level=level)
     columns, untold = _columns(before.solution)
     found = _fitted(before.solution.everything, columns, ties)
     if isinstance(found, Solution):

@@ -56,16 +56,21 @@ class OrderEffect:
 
 
 def order_effect(
-    comparisons: Comparisons, *, ties: Ties = "half", scale: Scale | None = None, level: float = LEVEL
+    comparisons: Comparisons,
+    *,
+    ties: Ties = "half",
+    scale: Scale | None = None,
+    level: float = LEVEL,
+    plain: BradleyTerry | None = None,
 ) -> OrderEffect:
     """An intercept for being shown first beside the Bradley-Terry strengths, its interval clustered by item.
 
     Fitted only where some pair of models was seen in both orders. With several raters each has an intercept of its own
     if it judged pairs in both orders on at least 10 items; all others share one (`rater_columns`). The board after the
-    correction then rests on the raters' own intercepts.
+    correction then rests on the raters' own intercepts. `plain`: the board without any, where it is known.
     """
     scale = scale or Scale()
-    before = bradley_terry(comparisons, ties=ties, scale=scale, level=level)
+    before = plain or bradley_terry(comparisons, ties=ties, scale=scale, level=level)
     fitting = _Fitting(
         plain=before.solution,
         of=orders(before.solution.everything, before.solution.structure.group),
