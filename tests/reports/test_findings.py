@@ -1,5 +1,7 @@
 """Claims about what stands beside a board."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -80,3 +82,18 @@ def test_an_anchor_that_no_length_is_known_of_is_left_out_of_the_length_controll
     assert said not in kept.notes
     assert kept.after is not None
     assert kept.after.models[0].rating.value == pytest.approx(1200)
+
+
+@pytest.mark.parametrize("as_battles", [True, False])
+def test_effects_are_beside_the_board_of_the_verdicts_whatever_was_rated(as_battles: bool):
+    votes = [replace(one, length=float(n % 5)) for n, one in enumerate(in_both_orders())]
+    found = findings(votes, method="elo", as_battles=as_battles)
+    plain = bradley_terry(found.shown).models
+    assert found.order_effect.before.models == plain
+    assert found.length_effect.before.models == plain
+
+
+def test_an_anchor_that_never_won_is_left_out_of_the_board_without_an_order_effect():
+    lost = [vote(100 + n, "W", "X", -1) for n in range(10)]
+    found = findings(in_both_orders() + lost, method="elo", scale=Scale(anchor="W", anchor_value=1200)).order_effect
+    assert found.notes[-1] == "W has no finite rating in the rows that this rests on: the mean is 1000 here."
