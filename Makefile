@@ -29,7 +29,7 @@ test: $(INSTALLED)
 # What is slow by nature: browsers, fuzzing, kill loops, installs, and more examples of what is drawn at random.
 # More processes than cores: much of it waits for a browser, a server or a package index. The longest files come first
 # (tests/tiers.py), not those of the most tests.
-SLOW_PROCESSES ?= 3
+SLOW_PROCESSES ?= 4
 test-slow: $(INSTALLED)
 	$(BIN)/evenhand models fetch local/smollm2
 	EVENHAND_EXAMPLES=many $(BIN)/python -m pytest -n $(SLOW_PROCESSES) $(BY_FILE) -m "(slow or drawn) and not soak"
