@@ -10,7 +10,7 @@ from bench.coverage_designs import Drawn, Found, World
 from evenhand.domain.estimate import Estimate
 from evenhand.stats.intervals import Range, clustered_share, error_of
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
-from evenhand.stats.ratings.bridge import NoBridge, Rated, bridge
+from evenhand.stats.ratings.bridge import NoBridge, RatedByBoth, bridge
 from evenhand.stats.reliability.agreement.kappa import Weighting, cohens_kappa, gwets_ac1
 from evenhand.stats.reliability.agreement.rater_matrix import Cases, RaterMatrix
 from evenhand.stats.reliability.board_correlation import board_correlation
@@ -175,7 +175,7 @@ def of_bridge(models: int, tau: float, sizes: tuple[int, ...], rng: np.random.Ge
         return nothing
     try:
         line = bridge(
-            Rated(
+            RatedByBoth(
                 old=[one.value or 0.0 for one, _ in rated],
                 old_error=[error_of(one) or 0.0 for one, _ in rated],
                 new=[other.value or 0.0 for _, other in rated],
@@ -195,7 +195,7 @@ def of_drawn_bridge(models: int, tau: float, error: float, rng: np.random.Genera
     new = 1.2 * worth + tau * rng.normal(size=models + 1) + error * rng.normal(size=models + 1)
     errors = [error] * models
     try:
-        line = bridge(Rated(old=old.tolist(), old_error=errors, new=new[:-1].tolist(), new_error=errors))
+        line = bridge(RatedByBoth(old=old.tolist(), old_error=errors, new=new[:-1].tolist(), new_error=errors))
     except NoBridge:
         return Found(held=np.array([np.nan]), width=np.nan)
     return Found.of([line.placed(float(new[-1]), error)], float(worth[-1]))

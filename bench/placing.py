@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 
 from evenhand.domain.placing import LookPlan, Until
-from evenhand.engine.tasks.placing import Course, Look, Said, Shown
+from evenhand.engine.tasks.placing import Course, PlacingLook, Said, Shown
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.placing import FrozenBoard, Meetings, Placed
 from evenhand.stats.ratings.soft import soft_rows
@@ -241,12 +241,12 @@ CODE = {name: code for code, name in enumerate(NAMES)}
 ANSWERED = dict.fromkeys(LABELS, frozenset(NAMES))
 
 
-def placed_by_plan(judge: Judge, board: FrozenBoard, plan: LookPlan, seed: int) -> tuple[list[Look], list[Said]]:
+def placed_by_plan(judge: Judge, board: FrozenBoard, plan: LookPlan, seed: int) -> tuple[list[PlacingLook], list[Said]]:
     course = Course(plan=plan, board=board, number=NUMBER, seed=seed)
     if judge.one_order:
         course = replace(course, both_orders=10**9)
     said: list[Said] = []
-    looks: list[Look] = []
+    looks: list[PlacingLook] = []
     while not (looks and looks[-1].last):
         said += judge.said(course.following(said, ANSWERED))
         looks = course.looks(said, looks)
@@ -299,7 +299,7 @@ class Ended:
     """Calls that opponents at random would have taken, by the product's own word."""
 
     @classmethod
-    def of(cls, looks: Sequence[Look], board: FrozenBoard, true: float, founders: Floats) -> "Ended":
+    def of(cls, looks: Sequence[PlacingLook], board: FrozenBoard, true: float, founders: Floats) -> "Ended":
         wrong = missed = naive = False
         for look in looks:
             assert look.placed is not None

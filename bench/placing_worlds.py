@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from evenhand.domain.placing import LookPlan, Until
-from evenhand.engine.tasks.placing import Course, Look, Said
+from evenhand.engine.tasks.placing import Course, PlacingLook, Said
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.placing import FrozenBoard, Meetings, NoBoard
 
@@ -150,7 +150,7 @@ class Drawn:
         most = min(world.most, int(there.sum()))
         plan = LookPlan(new=NEW, until=Until(kind="rank", number=1), looks=world.looks, max_calls=most, record=0)
         course = Course(plan=plan, board=board, number=number, seed=self._seed)
-        said, looks = list[Said](), list[Look]()
+        said, looks = list[Said](), list[PlacingLook]()
         while not (looks and looks[-1].last):
             said += [
                 Said(shown=one, score=self._score(number[one[0]], one)) for one in course.following(said, answered)
@@ -164,7 +164,7 @@ class Drawn:
         lead = self._mind[item, -1] - self._mind[item, opponent] + first * self._order[item]
         return float(self.world.verdict(lead, self.rng))
 
-    def _run(self, looks: list[Look], met: list[Meetings]) -> Run:
+    def _run(self, looks: list[PlacingLook], met: list[Meetings]) -> Run:
         world, missed, of_met, wrong = self.world, False, False, False
         lead = world.true - world.truth.strength
         lead = np.where(np.abs(lead) < 1e-9, 0.0, lead)

@@ -3,6 +3,7 @@ surveyed, and the files that signposts and documents name are there. And what is
 their files."""
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -51,6 +52,20 @@ def test_what_a_tier_passes_by_holds_nothing_of_it() -> None:
 
 def test_the_files_that_a_tier_begins_with_are_there() -> None:
     assert [name for name in tiers.LONGEST if not (tiers.TESTS / name).exists()] == []
+
+
+PUBLISHED = ("Answer", "Choice", "Decision", "Newcomer", "Ruling", "Settings")
+"""Twice, as one of the two stands in the API's description, in stored events, or in what a notebook imports."""
+
+
+def test_one_class_name_means_one_thing() -> None:
+    named = Counter(
+        name
+        for path in PACKAGE.rglob("*.py")
+        for name in re.findall(r"^class ([A-Z]\w*)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    )
+    assert len(named) > 1000
+    assert sorted(name for name, times in named.items() if times > 1) == [*PUBLISHED]
 
 
 def test_no_room_holds_more_modules_than_a_newcomer_can_survey() -> None:

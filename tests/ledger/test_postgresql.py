@@ -18,7 +18,7 @@ from sqlalchemy import Connection, event, select, text
 
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import Response
-from evenhand.ledger.read.board_versions import RELEASING, Batch, NewVersion, add_version, released_so_far
+from evenhand.ledger.read.board_versions import RELEASING, NewVersion, VerdictBatch, add_version, released_so_far
 from evenhand.ledger.read.counting import links_by_study
 from evenhand.ledger.read.newest import JudgedLast, committed, newest
 from evenhand.ledger.read.people_boards import decisions
@@ -64,7 +64,7 @@ from tests.ledger.test_writer import failing, kept, stored
 from tests.refusals import refused
 from tests.site.house import form_token, served
 
-BATCHES = [Batch(models=("amber", "reference"), judgements=(1, 2, 3, 4, 5))]
+BATCHES = [VerdictBatch(models=("amber", "reference"), judgements=(1, 2, 3, 4, 5))]
 WAITING = text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
 HOLD, FREE = text("SELECT pg_advisory_lock(:ours)"), text("SELECT pg_advisory_unlock(:ours)")
 SECONDS = 120

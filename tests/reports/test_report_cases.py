@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evenhand.domain.rater import Rater
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.store.record import Ledger
-from evenhand.reports.page.cases import Case, CaseList
+from evenhand.reports.page.cases import Case, ReportedCases
 from evenhand.reports.page.report import PARTINGS, report_of
 from evenhand.reports.page.studies import ReportStudies
 from tests.database import ledger_in
@@ -19,7 +19,7 @@ from tests.examples import examples
 from tests.reports.report_scene import Says, numbered, report, with_models
 
 
-def listed(ledger: Ledger, **how: int) -> CaseList:
+def listed(ledger: Ledger, **how: int) -> ReportedCases:
     return report(ledger, **how).cases
 
 
@@ -31,7 +31,7 @@ def first_always(item: str, first: str, second: str) -> int:
     return 2
 
 
-def by_label(ledger: Ledger, found: CaseList) -> dict[str, Case]:
+def by_label(ledger: Ledger, found: ReportedCases) -> dict[str, Case]:
     labels = {item.digest: item.label for item in report(ledger).items}
     return {labels[case.item]: case for case in found.cases}
 

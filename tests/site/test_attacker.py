@@ -32,7 +32,7 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.study import Study, wanted
 from evenhand.domain.trial import Condition, Trial
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.ledger.read.board_versions import Batch, NewVersion, add_version, last_version, released_so_far
+from evenhand.ledger.read.board_versions import NewVersion, VerdictBatch, add_version, last_version, released_so_far
 from evenhand.ledger.read.projection import benchmarks, items_of
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.read.votes import JudgedBattles
@@ -382,7 +382,7 @@ def test_what_an_earlier_evenhand_released_of_a_variant_stays_as_it_was_released
     early = [number for number, item in zip(judged.results.seq.tolist(), judged.results.item.code.tolist(), strict=True)
              if judged.results.item.names[item] in {one.digest for one in items[:5]}]  # fmt: skip
     named = judged_as(JUDGE.key, CONDITION.key, "text-only")
-    batch = Batch(models=PAIR, judgements=tuple(early))
+    batch = VerdictBatch(models=PAIR, judgements=tuple(early))
     add_version(ledger, NewVersion(board=board.id, judge=named, batches=[batch], judgement=11, counted=""), seen=0)
     brought_up_to_date(ledger)
     released = released_of(ledger, board)
@@ -456,7 +456,7 @@ def test_a_board_of_an_earlier_evenhand_counts_its_own_batches_where_another_var
         new = NewVersion(
             board=boards[variant].id,
             judge=named,
-            batches=[Batch(models=PAIR, judgements=tuple(one)) for one in some],
+            batches=[VerdictBatch(models=PAIR, judgements=tuple(one)) for one in some],
             judgement=numbers[-1],
             counted="",
         )
@@ -591,7 +591,7 @@ def test_what_an_earlier_evenhand_released_anew_as_it_was_read_again_is_not_rele
     ledger.commit(entries)
     again = public_battles(ledger, board).results.seq.tolist()
     assert min(again) > max(first)
-    batch = Batch(models=PAIR, judgements=tuple(again))
+    batch = VerdictBatch(models=PAIR, judgements=tuple(again))
     new = NewVersion(board=board.id, judge=board.judged_as, batches=[batch], judgement=max(again), counted="")
     add_version(ledger, new, seen=0)
     brought_up_to_date(ledger)

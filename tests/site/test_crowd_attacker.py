@@ -21,7 +21,7 @@ from sqlalchemy import select
 
 from evenhand.domain.item import Benchmark
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.read.board_versions import Batch, released_so_far
+from evenhand.ledger.read.board_versions import VerdictBatch, released_so_far
 from evenhand.ledger.read.newest import newest
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark, opened_benchmarks
 from evenhand.ledger.store import schema
@@ -145,7 +145,7 @@ class Crowd(History):
         walked.close()
 
     @property
-    def batches(self) -> tuple[Batch, ...]:
+    def batches(self) -> tuple[VerdictBatch, ...]:
         with self.ledger.reading() as connection:
             judges = connection.execute(select(schema.board_versions.c.judge).distinct()).scalars().all()
         return tuple(batch for judge in sorted(judges) for batch in released_so_far(self.ledger, "", judge).batches)
@@ -203,7 +203,7 @@ def peopled(folder: Path) -> tuple[tuple[str, ...], str]:
     return tuple(places), session
 
 
-def played(folder: Path, places: tuple[str, ...], session: str, **given: Any) -> tuple[Crowd, tuple[Batch, ...]]:
+def played(folder: Path, places: tuple[str, ...], session: str, **given: Any) -> tuple[Crowd, tuple[VerdictBatch, ...]]:
     with closing(ledger_in(folder)) as ledger, served(ledger) as house:
         crowd = Crowd(ledger, Random(SEED), shares=places, session=session, house=house, **given)
         crowd.plays()

@@ -18,7 +18,7 @@ from evenhand.ledger.read.projection import benchmarks
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.store.record import Ledger
 from evenhand.site.publishing.addresses import Address, link_of, named, with_relative_links
-from evenhand.site.publishing.walk import PublishError, Walked, walked_boards, walked_cases
+from evenhand.site.publishing.walk import PublishError, WrittenSite, walked_boards, walked_cases
 from tests.database import ledger_in
 from tests.refusals import refused
 from tests.site.house import JUDGE, MODELS, SECRETS, House, fill, judge, numbers, served
@@ -31,7 +31,7 @@ def walked(ledger: Ledger, *, battles: bool = True) -> dict[str, bytes]:
     return made(walked_boards(ledger, battles=battles, told=lambda _: None))
 
 
-def made(found: Walked) -> dict[str, bytes]:
+def made(found: WrittenSite) -> dict[str, bytes]:
     with closing(found):
         return {name: content() for name, content in found.files.items()}
 

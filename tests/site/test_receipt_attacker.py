@@ -38,7 +38,7 @@ from evenhand.domain.submission import (
 )
 from evenhand.domain.trial import Trial
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.ledger.read.board_versions import Batch, released_so_far
+from evenhand.ledger.read.board_versions import VerdictBatch, released_so_far
 from evenhand.ledger.read.newest import newest
 from evenhand.ledger.store.record import Entries, Ledger
 from evenhand.ledger.submissions.intakes import BoardIdentity, Intake, find_intake, intakes_on_record, open_intake
@@ -219,7 +219,7 @@ class History:
             self.told.append((f"{board.benchmark} by {method}, {skill}, {given.version.number}", words))
 
     @property
-    def batches(self) -> tuple[Batch, ...]:
+    def batches(self) -> tuple[VerdictBatch, ...]:
         return released_so_far(self.ledger, "", boards_on_record(self.ledger)[0].judged_as).batches
 
 
@@ -265,7 +265,7 @@ def founded(folder: Path, *, terms: SubmissionTerms = TERMS, submissions: Sequen
             tell(ledger, made, Approved(budget=None, **drawn), person="owner")
 
 
-def exchanged(showings: Mapping[int, tuple[Shown, bool]], batches: Sequence[Batch]) -> dict[Shown, Shown]:
+def exchanged(showings: Mapping[int, tuple[Shown, bool]], batches: Sequence[VerdictBatch]) -> dict[Shown, Shown]:
     """Showings of the items of a batch, each with the like one of another item; only where all of an item's with these
     two models have a verdict and lie in the same batches as the other's."""
     batch_of: dict[int, tuple[int, ...]] = {}

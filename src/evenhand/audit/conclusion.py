@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evenhand.audit.findings import Answer, answers
+from evenhand.audit.findings import AuditAnswer, answers
 from evenhand.audit.gate import GateRule, Ruling, judged
 from evenhand.audit.measures.catalog import find_measure
 from evenhand.audit.measures.record import Measure, MeasureOffer
@@ -75,7 +75,7 @@ def conclusion(measures: Sequence[Measure], extent: Extent) -> str:
     return f"Problems found in {_of(faults, said)}; {here} for {others}{len(unsure)}. {_to_do(unsure, extent)}"
 
 
-def _of(number: int, said: Sequence[Answer]) -> str:
+def _of(number: int, said: Sequence[AuditAnswer]) -> str:
     return f"{number} of {counted(len(said), 'question')}"
 
 
@@ -86,7 +86,7 @@ def _items(offers: Mapping[str, MeasureOffer]) -> str:
     return f"{own} and {counted(widest.of_twins, 'image')} of the audit's twins" if widest.of_twins else own
 
 
-def _to_do(unsure: Sequence[Answer], extent: Extent) -> str:
+def _to_do(unsure: Sequence[AuditAnswer], extent: Extent) -> str:
     needed = [extent.needed(one.measure) for one in unsure]
     enough = [number for number in needed if number is not None]
     more = f"more than the {_items(extent.whole)} available (--benchmark, --data, --responses)"

@@ -15,7 +15,7 @@ _HEADS: Mapping[Found, str] = {"fault": PROBLEMS_FOUND, "fine": "No sign of trou
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AuditAnswer:
     """To one question of an audit."""
 
     measure: Measure
@@ -23,15 +23,15 @@ class Answer:
     words: str
 
 
-def answers(measures: Sequence[Measure]) -> list[Answer]:
+def answers(measures: Sequence[Measure]) -> list[AuditAnswer]:
     """To each question that was asked, in the order of the measures; ways of planting that move the judge last."""
-    made: list[Answer] = []
+    made: list[AuditAnswer] = []
     moved = [one for one in measures if one.stands_out]
     for measure in measures:
         one, reading = measure.estimate, reading_of(measure, measures)
         if reading is not None and measure.silenced:
             words = f"no {measure.name.replace('_', ' ')} could be measured ({one.reason})"
-            made.append(Answer(measure=measure, found="fault", words=words))
+            made.append(AuditAnswer(measure=measure, found="fault", words=words))
         if reading is None or one.value is None or one.lower is None or one.upper is None:
             continue
         found = reading.of(one.lower, one.upper)
@@ -40,11 +40,11 @@ def answers(measures: Sequence[Measure]) -> list[Answer]:
         # Numbers that decide nothing are in the table.
         numbers = "" if found == "open" else f" ({_numbers(one, measure.unit)})"
         words = f"{reading.words(found, one.value)}{numbers}"
-        made.append(Answer(measure=measure, found=found, words=words))
+        made.append(AuditAnswer(measure=measure, found=found, words=words))
     return [
         *made,
         *(
-            Answer(
+            AuditAnswer(
                 measure=one, found="fault", words=f"a planted {one.way} moves it ({_numbers(one.estimate, one.unit)})"
             )
             for one in moved

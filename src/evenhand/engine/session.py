@@ -14,7 +14,7 @@ from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.crew import ALONE, Crew, Standing
 from evenhand.engine.run.expected import ForeseenCost, PlannedCost
-from evenhand.engine.run.holding import Sharing
+from evenhand.engine.run.holding import SharedWork
 from evenhand.engine.run.plan import Retrying
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.run.runner import Runner
@@ -155,7 +155,7 @@ async def run_task(
     own = context.budget.open(ledger, budget_name or f"run {run}")
     if crew is not ALONE and isinstance(costing, PlannedCost):
         costing = None  # who leads comes to a part of the plan alone, and finds the rest asked
-    sharing = Sharing(waits=waits, claims=claims or crew.claims, crew=crew is not ALONE, helps=not crew.leads)
+    sharing = SharedWork(waits=waits, claims=claims or crew.claims, crew=crew is not ALONE, helps=not crew.leads)
     runner = Runner(
         task, ledger=ledger, context=crew.limited(context), run=run, planned=planned, stop=stop, sharing=sharing
     )

@@ -14,7 +14,7 @@ _NOT_A_LOGPROB = 1.0  # Rounding may lift a log-probability a little above 0; Na
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reading:
+class OfferedReading:
     verdict: Verdict | NoVerdict
     log_odds: float | None
     """Natural log-odds of the first offered answer against the others; None where either side is unknown or 0."""
@@ -56,25 +56,27 @@ class Constrained:
     def offer(self) -> Offer:
         return Offer(begin=self.begin, answers=tuple(self.answers))
 
-    def read(self, logprobs: Sequence[float | None], *, forced: bool) -> Reading:
+    def read(self, logprobs: Sequence[float | None], *, forced: bool) -> OfferedReading:
         """`forced`: only the offered answers could be given, so a small mass says nothing against them."""
         if len(logprobs) != len(self.answers):
             raise ValueError(f"{len(self.answers)} answers were offered, but {len(logprobs)} log-probabilities came.")
         known = [lp if lp is not None and lp < _NOT_A_LOGPROB else -math.inf for lp in logprobs]
         if max(known) == -math.inf:
-            return Reading(verdict=_none("No offered answer was likely enough to be listed."), log_odds=None, mass=None)
+            return OfferedReading(
+                verdict=_none("No offered answer was likely enough to be listed."), log_odds=None, mass=None
+            )
         mass = math.fsum(math.exp(lp) for lp in known)
         log_odds = _log_odds(known[0], known[1:])
         if mass < LEAST_MASS and not forced:
             detail = f"The offered answers together had a probability of {mass:.3f}."
-            return Reading(verdict=_none(detail), log_odds=log_odds, mass=mass)
+            return OfferedReading(verdict=_none(detail), log_odds=log_odds, mass=mass)
         shares = _shares(known)
         soft = expected = None
         if self.levels is not None:
             values = list(self.answers.values())
             soft = math.fsum(p * (1 + (v > 0) - (v < 0)) / 2 for p, v in zip(shares, values, strict=True))
             expected = math.fsum(p * v for p, v in zip(shares, values, strict=True))
-        return Reading(
+        return OfferedReading(
             verdict=self._best(known),
             log_odds=log_odds,
             mass=mass,

@@ -15,7 +15,7 @@ from evenhand.protocols.candidates import Meant, meant_for_judge
 from evenhand.protocols.closing import token_notice
 from evenhand.protocols.fence import fence_notice, fenced
 from evenhand.protocols.grading import GradingRule
-from evenhand.protocols.offered import Constrained, Reading
+from evenhand.protocols.offered import Constrained, OfferedReading
 from evenhand.protocols.reading import READER_VERSION, Kind, ReadingRule, has_form_of_decision, read
 from evenhand.protocols.skeleton import decoded, plain_answer, unmasked
 
@@ -290,7 +290,9 @@ class Protocol:
         verdict = any(has_form_of_decision(self.rule, one) for text in texts for one in (text, text[::-1]))
         return replace(meant, verdict=verdict)
 
-    def read_offered(self, logprobs: Sequence[float | None], *, forced: bool, options: int | None = None) -> Reading:
+    def read_offered(
+        self, logprobs: Sequence[float | None], *, forced: bool, options: int | None = None
+    ) -> OfferedReading:
         """The verdict of a constrained readout, from the log-probabilities of the offered answers."""
         return self._constrained().among(options).read(logprobs, forced=forced)
 

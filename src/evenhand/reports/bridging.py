@@ -18,7 +18,15 @@ from evenhand.reports.board.board import Board, BoardRow
 from evenhand.reports.board.evidence import EvidenceSource
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import error_of
-from evenhand.stats.ratings.bridge import FEWEST_MODELS, Bridge, NoBridge, Rated, bridge, expected_half, spread_out
+from evenhand.stats.ratings.bridge import (
+    FEWEST_MODELS,
+    Bridge,
+    NoBridge,
+    RatedByBoth,
+    bridge,
+    expected_half,
+    spread_out,
+)
 
 How: TypeAlias = Literal["both", "old", "bridged"]
 
@@ -154,7 +162,7 @@ def bridged(old: JudgesRatings, new: JudgesRatings) -> BridgedBoard:
     names = _names(old, new)
     if before and before == after:
         raise RankError(f"{names[0]} and {names[1]} are one board; a bridge is between two: name another judge.")
-    rated = Rated(
+    rated = RatedByBoth(
         old=[_value(before[model]) for model in both],
         old_error=[_known(founders[model].error) for model in both],
         new=[_value(after[model]) for model in both],

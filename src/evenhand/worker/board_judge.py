@@ -10,7 +10,7 @@ from evenhand.engine.run.budget import Budget
 from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.quote import Quote
 from evenhand.engine.tasks.as_judged import Spoken
-from evenhand.engine.tasks.joining import JoinedBoard
+from evenhand.engine.tasks.joining import BoardToJoin
 from evenhand.protocols.protocol import Protocol
 
 MakeCallContext: TypeAlias = Callable[[Budget, frozenset[str]], CallContext]
@@ -51,7 +51,7 @@ class Seated:
         """The name of a model whose price is not known."""
         return next((one.name for one in (self.judge, self.extractor) if not one.quote.known), None)
 
-    def call_context(self, budget: Budget, board: JoinedBoard, protocol: Protocol) -> CallContext:
+    def call_context(self, budget: Budget, board: BoardToJoin, protocol: Protocol) -> CallContext:
         judge = board.judge
         # A protocol's default may be adapted, as it was then.
         own = judge.rater.settings.chosen(protocol.settings)
@@ -64,7 +64,7 @@ class Seated:
         return replace(context, second=self.extractor.call_context(budget, own))
 
 
-def seated(board: JoinedBoard, judge: ModelReady | None, extractor: ModelReady | None) -> Seated:
+def seated(board: BoardToJoin, judge: ModelReady | None, extractor: ModelReady | None) -> Seated:
     """Raises Misuse, with the flags that the worker needs, where these are not the board's."""
     wanted = board.judge
     if wanted.rater.kind != "model":
@@ -100,7 +100,7 @@ _JUDGE = _Part(called="judge", does="is judged by", flag="--judge")
 _EXTRACTOR = _Part(called="extractor", does="has unclear decisions extracted by", flag="--extractor")
 
 
-def _differs(board: JoinedBoard, wanted: Rater, given: ModelReady | None, part: _Part) -> str:
+def _differs(board: BoardToJoin, wanted: Rater, given: ModelReady | None, part: _Part) -> str:
     has = f"no {part.called}" if given is None else f"{given.name} at {given.endpoint}"
     return (
         f"The board of {board.intake.benchmark} {part.does} {wanted.name} at {wanted.endpoint}, and the worker was "

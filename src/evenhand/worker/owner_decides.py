@@ -11,7 +11,7 @@ from evenhand.domain.errors import Misuse
 from evenhand.domain.item import Benchmark, Item
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import SubmissionState, labelled
-from evenhand.engine.tasks.joining import JoinedBoard, protocol_of, submitted_texts
+from evenhand.engine.tasks.joining import BoardToJoin, protocol_of, submitted_texts
 from evenhand.ledger.read.projection import items_of
 from evenhand.ledger.read.same_replies import answered_as_the_reference, answers_ever, questions_on_record
 from evenhand.ledger.store.record import Ledger
@@ -45,7 +45,7 @@ class Found(TypedDict):
 
 def found_in(
     ledger: Ledger,
-    board: JoinedBoard,
+    board: BoardToJoin,
     submission: Submission,
     answers: Sequence[Response],
     *,
@@ -80,7 +80,7 @@ def _spoken(protocol: Protocol, answer: str) -> str:
 
 
 def _chosen(
-    ledger: Ledger, board: JoinedBoard, submission: Submission, answers: Sequence[Response], met: Collection[str]
+    ledger: Ledger, board: BoardToJoin, submission: Submission, answers: Sequence[Response], met: Collection[str]
 ) -> ChosenAnswers:
     own, terms = board.intake.board, board.intake.terms
     if everybody_sees(ledger, own.data) or (len(met) < FEWEST and not terms.ladder):
@@ -102,7 +102,7 @@ def _chosen(
     )
 
 
-def _hiding(ledger: Ledger, board: JoinedBoard) -> Sequence[Item]:
+def _hiding(ledger: Ledger, board: BoardToJoin) -> Sequence[Item]:
     """Those on which the reference plays and a verdict against it is withheld: no other helps to hide one. Of what was
     open and is closed again new verdicts are withheld. A ladder tells no verdict by item, whoever is met."""
     own = board.intake.board
@@ -123,7 +123,7 @@ class _Asked:
     """By each item on record, those of the board that ask the same; one and the same tuple for all of one question."""
 
     @classmethod
-    def on(cls, ledger: Ledger, board: JoinedBoard) -> "_Asked":
+    def on(cls, ledger: Ledger, board: BoardToJoin) -> "_Asked":
         every, here = questions_on_record(ledger), dict[Hashable, list[str]]()
         for item in board.items:
             here.setdefault(every[item.digest], []).append(item.digest)
@@ -169,7 +169,7 @@ def _founding(ledger: Ledger, asked: _Asked) -> list[EarlierAnswers]:
 
 
 def _submitted(
-    ledger: Ledger, board: JoinedBoard, this: Submission, asked: _Asked, *, climbs: bool
+    ledger: Ledger, board: BoardToJoin, this: Submission, asked: _Asked, *, climbs: bool
 ) -> Iterator[EarlierAnswers]:
     """Of whichever team, also where it was withdrawn since: its figures may have been seen. On whichever benchmark that
     this judge is asked in the same words: two may share items, or ask the same under other labels, and replies are not

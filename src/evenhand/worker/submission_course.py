@@ -11,7 +11,7 @@ from evenhand.engine.run.expected import Expected, expected
 from evenhand.engine.run.quote import DryRun
 from evenhand.engine.session import register
 from evenhand.engine.tasks.as_judged import Spoken
-from evenhand.engine.tasks.joining import JoinedBoard, playing, preparing
+from evenhand.engine.tasks.joining import BoardToJoin, playing, preparing
 from evenhand.engine.tasks.judging import Matching, PreparedStudy
 from evenhand.format.words import counted
 from evenhand.ledger.store.record import Ledger
@@ -68,7 +68,7 @@ class AtRandom:
 class AmongNearest:
     """Batch after batch, each chosen by what was said before it, with looks that were planned beforehand."""
 
-    def __init__(self, ledger: Ledger, board: JoinedBoard, placement: Placement) -> None:
+    def __init__(self, ledger: Ledger, board: BoardToJoin, placement: Placement) -> None:
         self._ledger, self._board, self._placement = ledger, board, placement
 
     @property
@@ -98,7 +98,7 @@ class AmongNearest:
 
 def placement_of(
     ledger: Ledger,
-    board: JoinedBoard,
+    board: BoardToJoin,
     answers: tuple[Response, ...],
     wish: Newcomer,
     *,

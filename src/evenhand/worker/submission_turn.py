@@ -14,7 +14,7 @@ from evenhand.engine.run.budget import Budget, dollars_up
 from evenhand.engine.run.calling import CallContext
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.session import Ended, run_study
-from evenhand.engine.tasks.joining import JoinedBoard
+from evenhand.engine.tasks.joining import BoardToJoin
 from evenhand.ledger.store.claims import renew
 from evenhand.ledger.store.event_log import TooLate
 from evenhand.ledger.store.opening import LedgerError
@@ -76,7 +76,7 @@ class SubmissionTurn:
 
     ledger: Ledger
     job: SubmissionJob
-    board: JoinedBoard
+    board: BoardToJoin
     judging: Judging
     receipt: MakeReceipt
 

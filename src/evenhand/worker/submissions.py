@@ -13,7 +13,7 @@ from evenhand.domain.submission import Estimated, SubmissionState
 from evenhand.domain.submission import SubmissionTerms as IntakeTerms
 from evenhand.engine.run.retry import LongPause
 from evenhand.engine.tasks.as_judged import Spoken
-from evenhand.engine.tasks.joining import Draw, JoinedBoard, joined_board, placing, submitted_answers
+from evenhand.engine.tasks.joining import BoardToJoin, Draw, joined_board, placing, submitted_answers
 from evenhand.engine.tasks.judging import PreparedStudy
 from evenhand.images import ImageError
 from evenhand.ledger.store.claims import claim_one, held_now, holder_name, release_all
@@ -136,7 +136,7 @@ class Submissions:
         self._estimated_on[job.submission.id] = grounds
 
     def _at_random(
-        self, job: SubmissionJob, board: JoinedBoard, answers: tuple[Response, ...], judges: Seated
+        self, job: SubmissionJob, board: BoardToJoin, answers: tuple[Response, ...], judges: Seated
     ) -> PreparedStudy:
         terms = job.intake.terms
         draw = Draw(
@@ -218,7 +218,7 @@ class Submissions:
         return turn, judges
 
     def _judging(
-        self, job: SubmissionJob, board: JoinedBoard, answers: tuple[Response, ...], spoken: Spoken | None
+        self, job: SubmissionJob, board: BoardToJoin, answers: tuple[Response, ...], spoken: Spoken | None
     ) -> tuple[Judging, frozenset[str]]:
         """As the owner approved it, and the items on which it meets the reference."""
         approved = job.approved
@@ -229,7 +229,7 @@ class Submissions:
         prepared = placing(self.ledger, board, answers, self._approved(job, board), spoken=spoken)
         return AtRandom(self.ledger, prepared), prepared.against_reference
 
-    def _approved(self, job: SubmissionJob, board: JoinedBoard) -> Draw:
+    def _approved(self, job: SubmissionJob, board: BoardToJoin) -> Draw:
         """As the owner approved it, but without opponents that were withdrawn since."""
         approved = job.approved
         public = may_be_shown(self.ledger, board.models)

@@ -22,7 +22,7 @@ from evenhand.domain.rater import Rater
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.submission import Judged, SubmissionTerms, Withdrawn
 from evenhand.format.number_ranges import from_ranges
-from evenhand.ledger.read.board_versions import Batch, NewVersion, add_version, released_so_far
+from evenhand.ledger.read.board_versions import NewVersion, VerdictBatch, add_version, released_so_far
 from evenhand.ledger.read.projection import studies
 from evenhand.ledger.read.public_benchmarks import close_benchmark, open_benchmark
 from evenhand.ledger.read.votes import judged_battles
@@ -189,7 +189,7 @@ def _with_a_sixth(house: House, folder: Path, mine: Submission, last: str) -> An
         rows = zip(results.seq.tolist(), results.each(), strict=True)
         sixth = tuple(seq for seq, (item, two, _) in rows if item == ITEMS[5].digest and {*two} == amber)
         (board,) = boards_on_record(ledger)
-        late = [Batch(models=("amber", REFERENCE), judgements=sixth)]
+        late = [VerdictBatch(models=("amber", REFERENCE), judgements=sixth)]
         new = NewVersion(board=board.id, judge=board.judged_as, batches=late, judgement=sixth[-1], counted="")
         add_version(ledger, new, seen=of(receipt, "row", "released", "version"))
         assert len(released_so_far(ledger, board.id, board.judged_as).batches) == 4

@@ -5,14 +5,16 @@ import pytest
 from scipy.special import stdtrit
 
 from evenhand.domain.estimate import Estimate
-from evenhand.stats.ratings.bridge import Bridge, NoBridge, Rated, bridge, expected_half, spread_out
+from evenhand.stats.ratings.bridge import Bridge, NoBridge, RatedByBoth, bridge, expected_half, spread_out
 
 OLD = [-1.0, -0.5, 0.0, 0.5, 1.0]
 
 
-def rated(new: list[float], *, old: list[float] | None = None, error: float = 0.05, new_error: float = 0.08) -> Rated:
+def rated(
+    new: list[float], *, old: list[float] | None = None, error: float = 0.05, new_error: float = 0.08
+) -> RatedByBoth:
     before = OLD if old is None else old
-    return Rated(old=before, old_error=[error] * len(before), new=new, new_error=[new_error] * len(before))
+    return RatedByBoth(old=before, old_error=[error] * len(before), new=new, new_error=[new_error] * len(before))
 
 
 def half(found: Estimate) -> float:
@@ -88,7 +90,7 @@ def test_without_a_difference_seen_one_may_be_there():
 def test_shift_and_scale_of_either_board_change_no_place():
     new = [-1.3, -0.1, 0.05, 0.1, 1.2]
     one = bridge(rated(new)).placed(0.3, 0.1)
-    points = Rated(
+    points = RatedByBoth(
         old=[1000 + 174 * each for each in OLD],
         old_error=[174 * 0.05] * 5,
         new=[500 + 60 * each for each in new],
@@ -109,7 +111,7 @@ def test_shift_and_scale_of_either_board_change_no_place():
         (rated([0.0] * 5, old=[0.0, 0.01, 0.02, 0.03, 0.04]), "mostly error"),
     ],
 )
-def test_where_no_line_can_be_drawn_it_is_said_why(given: Rated, why: str):
+def test_where_no_line_can_be_drawn_it_is_said_why(given: RatedByBoth, why: str):
     with pytest.raises(NoBridge, match=why):
         bridge(given)
 
@@ -132,7 +134,7 @@ def drawn(rng: np.random.Generator, truth: np.ndarray, tau: float, slope: float)
     models = len(truth)
     seen = slope * truth + 0.3 + tau * rng.normal(size=models) + 0.1 * rng.normal(size=models)
     old, errors = truth[:-1] + 0.1 * rng.normal(size=models - 1), [0.1] * (models - 1)
-    line = bridge(Rated(old=old.tolist(), old_error=errors, new=seen[:-1].tolist(), new_error=errors))
+    line = bridge(RatedByBoth(old=old.tolist(), old_error=errors, new=seen[:-1].tolist(), new_error=errors))
     return line, float(seen[-1])
 
 

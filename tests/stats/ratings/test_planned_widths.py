@@ -8,12 +8,12 @@ import pytest
 from evenhand.stats.intervals import reach
 from evenhand.stats.ratings.bradley_terry.ratings import bradley_terry
 from evenhand.stats.ratings.comparisons import Comparisons
-from evenhand.stats.ratings.planned_widths import Likeness, Votes, likeness_of, planned_widths, strengths_of
+from evenhand.stats.ratings.planned_widths import Likeness, PlannedVotes, likeness_of, planned_widths, strengths_of
 from evenhand.stats.ratings.scale import Scale
 
 
-def votes_of(rows: np.ndarray, models: int) -> Votes:
-    return Votes(models=models, item=rows[:, 0], model_a=rows[:, 1], model_b=rows[:, 2])
+def votes_of(rows: np.ndarray, models: int) -> PlannedVotes:
+    return PlannedVotes(models=models, item=rows[:, 0], model_a=rows[:, 1], model_b=rows[:, 2])
 
 
 def comparisons_of(rows: np.ndarray, models: int) -> Comparisons:
@@ -125,6 +125,6 @@ def test_foreseen_from_a_quarter_of_the_items_the_width_is_what_comes(models: in
 def test_votes_are_foreseen_no_more_alike_or_unlike_than_luck_on_an_item_makes_them(unlike: Likeness) -> None:
     rows = [(item, one, other) for item in range(3) for one in range(3) for other in range(3) if one != other]
     item, one, other = (np.array(column) for column in zip(*rows, strict=True))
-    votes = Votes(models=3, item=item, model_a=one, model_b=other)
+    votes = PlannedVotes(models=3, item=item, model_a=one, model_b=other)
     assert (planned_widths(votes, np.zeros(3), unlike.bounded).half > 0).all()
     assert 0 <= 2 * unlike.bounded.shared_model <= unlike.bounded.same_pair <= unlike.variance

@@ -149,7 +149,7 @@ class Reading:
     of: Callable[[float, float], Found]
     """From the lower and the upper bound."""
     fault: str
-    """In words that follow `Found wanting:`; `{side}` stands for one of `sides`."""
+    """In words that follow `Problems found:`; `{side}` stands for one of `sides`."""
     fine: str
     open: str
     sides: tuple[str, str] = ("", "")

@@ -17,7 +17,7 @@ CUT = "cut-cell"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class CollectedAnswer:
     item: Item
     model: str
     text: str
@@ -44,16 +44,16 @@ class Answer:
 class SortedAnswers:
     """In the order of the files, without those that are contradicted."""
 
-    usable: tuple[Answer, ...]
-    empty: tuple[Answer, ...]
-    failure_texts: tuple[Answer, ...]
+    usable: tuple[CollectedAnswer, ...]
+    empty: tuple[CollectedAnswer, ...]
+    failure_texts: tuple[CollectedAnswer, ...]
 
 
 class CollectedAnswers:
     def __init__(self, benchmark: Benchmark) -> None:
         self.items = {item.label: item for item in benchmark.items}
         self.by_content = ItemsByContent(benchmark)
-        self.answers: dict[tuple[str, str], Answer] = {}
+        self.answers: dict[tuple[str, str], CollectedAnswer] = {}
         """The first to each item, by its label, of each model."""
         self.repeated: list[FilePlace] = []
         self.contradicted: dict[tuple[str, str], list[FilePlace]] = {}
@@ -76,7 +76,7 @@ class CollectedAnswers:
             rows, labels = sum(self._passed_over.values()), listed(self._passed_over)
             yield f"Answers to items that were left out of the data, passed over: {rows} ({labels})."
 
-    def keep(self, answer: Answer) -> Answer | None:
+    def keep(self, answer: CollectedAnswer) -> CollectedAnswer | None:
         """The earlier answer that it contradicts, if there is one."""
         key = answer.item.label, answer.model
         first = self.answers.setdefault(key, answer)

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, Literal, TypeAlias, cast
 
-from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, Answer, CollectedAnswers, column_fault
+from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, CollectedAnswer, CollectedAnswers, column_fault
 from evenhand.benchmarks.answers.predictions import as_responses, is_predictions, predicting_models, sheets_own
 from evenhand.benchmarks.data_error import (
     COLUMN,
@@ -277,7 +277,7 @@ class _Collected(CollectedAnswers):
             self.unknown.setdefault(label, []).append(row.place)
             self._unknown_columns.add(reader.given(ITEM) or "")
             return
-        first = self.keep(Answer(item=self.items[label], model=model, text=text, place=row.place))
+        first = self.keep(CollectedAnswer(item=self.items[label], model=model, text=text, place=row.place))
         if first is not None and self._gaps != "allow":
             reader.fault(
                 f"`{model}` already answered item `{label}` with another text "

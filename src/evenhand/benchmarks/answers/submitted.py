@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evenhand.benchmarks.answers.checked import Checked, Doubled, Unknown, Unreadable, Unusable, in_words
-from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, Answer, CollectedAnswers, column_fault
+from evenhand.benchmarks.answers.collected import ANSWER, ITEM, MODEL, CollectedAnswer, CollectedAnswers, column_fault
 from evenhand.benchmarks.answers.predictions import model_of_column
 from evenhand.benchmarks.answers.upload import TooMuch, text_lines, why_misnamed, why_no_text
 from evenhand.benchmarks.data_error import FilePlace, Problems, ResponsesError, listed, near, quoted
@@ -139,7 +139,7 @@ class _Collected(CollectedAnswers):
             self._models.setdefault(_shown(model, _LONGEST_NAME), reader.row.place.row or 0)
         item = self._item(reader)
         if item is not None:
-            self.keep(Answer(item=item, model="", text=text, place=reader.row.place))
+            self.keep(CollectedAnswer(item=item, model="", text=text, place=reader.row.place))
 
     def _item(self, reader: FieldReader) -> Item | None:
         fields = reader.row.fields
@@ -211,7 +211,7 @@ class _Collected(CollectedAnswers):
         for sentence, rows in alike.items():
             yield Unreadable(sentence=sentence, rows=tuple(rows))
 
-    def _notes(self, usable: Sequence[Answer]) -> Iterator[str]:
+    def _notes(self, usable: Sequence[CollectedAnswer]) -> Iterator[str]:
         if not self._whole and self._problems.count and not self._of_file:
             yield "The file could not be read to its end; what comes after was not looked at."
         if len(self._models) == 1:
@@ -251,7 +251,7 @@ def _rows(places: Sequence[FilePlace]) -> tuple[int, ...]:
     return tuple(place.row or 0 for place in places)
 
 
-def _unusable(answer: Answer) -> Unusable:
+def _unusable(answer: CollectedAnswer) -> Unusable:
     return Unusable(item=answer.item.label, row=answer.place.row or 0, text=_shown(answer.text.strip(), _LONGEST_NAME))
 
 

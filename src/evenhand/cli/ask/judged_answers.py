@@ -53,7 +53,7 @@ def variant_to_judge(variant: str | None, responses: Sequence[Path]) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answers:
+class JudgedAnswers:
     chosen: list[Response]
     """Those that are judged."""
     everyone: list[Response]
@@ -74,7 +74,9 @@ class Answers:
                 remember_empty(ledger, benchmark, self.read)
 
 
-def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice, ledger: Ledger) -> Answers:
+def answers_to_judge(
+    benchmark: Benchmark, items: Sequence[Item], choice: AnswerChoice, ledger: Ledger
+) -> JudgedAnswers:
     """Of the chosen models, and the references; nothing goes into the ledger before they are kept."""
     held, read = _on_record(benchmark, choice, ledger), None
     if choice.new:
@@ -97,7 +99,7 @@ def answers_to_judge(benchmark: Benchmark, items: Sequence[Item], choice: Answer
         chosen = [one for one in responses if not choice.models or one.model in choice.models]
         say_notes([*lacking_notes(chosen, items), *flag_notes(chosen)])
     everyone = [*responses, *reference_responses(benchmark)]
-    return Answers(chosen=_of_models(everyone, choice.models), everyone=everyone, read=read)
+    return JudgedAnswers(chosen=_of_models(everyone, choice.models), everyone=everyone, read=read)
 
 
 def _opponents(

@@ -26,7 +26,7 @@ from evenhand.cli.ask.asking_options import (
     ShowingOptions,
 )
 from evenhand.cli.ask.crew_processes import helps
-from evenhand.cli.ask.judged_answers import AnswerChoice, Answers, answers_to_judge, variant_to_judge
+from evenhand.cli.ask.judged_answers import AnswerChoice, JudgedAnswers, answers_to_judge, variant_to_judge
 from evenhand.cli.ask.outcome import LikelyRun, Outcome, Outcomes
 from evenhand.cli.ask.progress import interruptible, progress
 from evenhand.cli.environment import WrongUse
@@ -62,7 +62,7 @@ def orders_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> list
     return planned
 
 
-def plan_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> tuple[JudgingPlan, Answers]:
+def plan_of(ctx: click.Context, given: "JudgeOptions", ledger: Ledger) -> tuple[JudgingPlan, JudgedAnswers]:
     """With the answers that are to be kept once all is found possible."""
     loaded = given.source.load(given.benchmark)
     benchmark = with_fetched(loaded, ledger.images)

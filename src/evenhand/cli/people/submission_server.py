@@ -33,7 +33,7 @@ class Unreachable(click.ClickException):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Address:
+class ServerAddress:
     base: str
     """Without a slash at its end."""
     host: str
@@ -45,7 +45,7 @@ class Address:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
-def address(url: str) -> Address:
+def address(url: str) -> ServerAddress:
     """Raises WrongUse where a token must not be sent there."""
     try:
         parts = urlsplit(url.strip())
@@ -66,7 +66,7 @@ def address(url: str) -> Address:
             f"http://{host} is not encrypted: anybody on the way could read the token. Give the https:// address.",
             code="EH-ADDRESS",
         )
-    return Address(
+    return ServerAddress(
         base=f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/')}",
         host=host,
         port=port or (443 if parts.scheme == "https" else 80),
@@ -80,7 +80,7 @@ class SubmissionServer:
     Raises Unreachable; WrongUse with what it refuses.
     """
 
-    def __init__(self, where: Address, token: str) -> None:
+    def __init__(self, where: ServerAddress, token: str) -> None:
         self._where = where
         self._token = token
 

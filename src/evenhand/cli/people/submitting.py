@@ -10,7 +10,7 @@ from typing import cast
 import click
 
 from evenhand.cli.environment import WrongUse
-from evenhand.cli.people.submission_server import Address, Document, SubmissionServer, Unreachable
+from evenhand.cli.people.submission_server import Document, ServerAddress, SubmissionServer, Unreachable
 from evenhand.cli.saying import say
 from evenhand.cli.sentences import FAILED, INCOMPLETE, WRONG_USE
 from evenhand.domain.estimate import Estimate
@@ -57,7 +57,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SubmitJob:
-    server: Address
+    server: ServerAddress
     token: str
     file: Path | None
     submission: str | None
@@ -100,7 +100,7 @@ async def carry_out(order: SubmitJob) -> SubmitOutcome:
     return SubmitOutcome(document={**document, **check}, exit_code=_exit_code(document) if order.wait else 0)
 
 
-async def fetch_questions(where: Address, benchmark: str | None, target: Target) -> Document:
+async def fetch_questions(where: ServerAddress, benchmark: str | None, target: Target) -> Document:
     """The public part of the items, in a file; what the server says of the board."""
     async with SubmissionServer(where, "") as server:
         intake = chosen(await server.intakes(), benchmark)

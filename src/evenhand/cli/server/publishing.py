@@ -18,7 +18,7 @@ from evenhand.ledger.read.public_benchmarks import open_benchmark
 from evenhand.ledger.store.record import Ledger
 
 try:
-    from evenhand.site.publishing.walk import PublishError, Walked, walked_boards, walked_cases
+    from evenhand.site.publishing.walk import PublishError, WrittenSite, walked_boards, walked_cases
 except ImportError as error:
     raise WrongUse(f"Pages need {error.name}; install it from the clone: pip install '.[serve]'.") from error
 
@@ -42,7 +42,7 @@ def publish_cases(folder: Target, benchmark: Benchmark) -> dict[str, Json]:
         return _published(folder, lambda told: walked_cases(ledger, benchmark.digest, told=told))
 
 
-def _published(folder: Target, walk: Callable[[Callable[[int], None]], Walked]) -> dict[str, Json]:
+def _published(folder: Target, walk: Callable[[Callable[[int], None]], WrittenSite]) -> dict[str, Json]:
     with waiting("Making the pages") as told:
 
         def tell(files: int) -> None:

@@ -37,7 +37,7 @@ _SAME_PROMPTS = "All of this is of these 13 prompts: on others the boards may di
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JudgeOnRecord:
+class RecordedJudge:
     name: str
     board: Board
     aligned: Aligned
@@ -74,7 +74,7 @@ class RealRecord:
     info: BenchmarkInfo
     files: tuple[Path, ...]
     made: FileReport
-    judges: tuple[JudgeOnRecord, ...]
+    judges: tuple[RecordedJudge, ...]
 
     @property
     def board(self) -> Board:
@@ -106,13 +106,13 @@ class RealRecord:
         said += [self._order(one) for one in self.judges]
         return [*said, self._believed(self.judges[-1]), _SAME_PROMPTS]
 
-    def _order(self, one: JudgeOnRecord) -> str:
+    def _order(self, one: RecordedJudge) -> str:
         first = one.first
         claim = "favours neither position" if one.favours is None else f"favours the {one.favours} position"
         wins = f"{share_words(first)} (95 % interval {share_interval(first)})"
         return f"{one.name} {claim}: the first of two equals wins {wins}."
 
-    def _believed(self, one: JudgeOnRecord) -> str:
+    def _believed(self, one: RecordedJudge) -> str:
         """Who would lead, and who moves most."""
         people = {row.model: row.rank for row in self.board.models if row.rank is not None}
         theirs, leader = one.places(), self.board.models[0].model
@@ -194,7 +194,7 @@ def real_record(folder: Path, *, force: bool = False) -> RealRecord:
         assert made.people is not None
         aligned = {one.alignment.rater: one for one in made.people.judges}
         judges = tuple(
-            JudgeOnRecord(name=path.stem, board=rank(path), aligned=aligned[path.stem]) for path in files[1:]
+            RecordedJudge(name=path.stem, board=rank(path), aligned=aligned[path.stem]) for path in files[1:]
         )
     return RealRecord(info=info, files=files, made=made, judges=judges)
 

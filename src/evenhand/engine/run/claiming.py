@@ -9,7 +9,7 @@ from typing import Generic
 from evenhand.domain.call import Request
 from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.batches import BatchDesks
-from evenhand.engine.run.others import Found, Others
+from evenhand.engine.run.others import Others, ResultsOfOthers
 from evenhand.engine.run.stopping import StopSign
 from evenhand.engine.run.tally import Tally
 from evenhand.engine.run.task import Due, R, S, Task
@@ -102,7 +102,7 @@ class Claiming(Generic[S, R]):
         waiting = await self.in_open_batches([due.request.key for due in mine if due.stored is None])
         return Ours(mine=mine, waiting=waiting)
 
-    async def count_of_others(self, keys: Collection[str]) -> Found:
+    async def count_of_others(self, keys: Collection[str]) -> ResultsOfOthers:
         """Of these trials, which have a result, what others have put on record since this run began."""
         found = await self._writer.run(self._others.among, keys)
         self._tally.by_crew += found.crew.total()

@@ -21,7 +21,7 @@ from evenhand.ledger.store.writer import Writer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sharing:
+class SharedWork:
     """How a run shares its work with other runs on the ledger, and itself with other processes."""
 
     waits: bool = False
@@ -44,7 +44,7 @@ class Holding(Generic[S, R]):
         ledger: Ledger,
         context: CallContext,
         run: str,
-        sharing: Sharing,
+        sharing: SharedWork,
         tally: Tally,
         stop: StopSign,
         in_flight: Callable[[], int],

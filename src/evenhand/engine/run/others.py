@@ -9,7 +9,7 @@ from evenhand.ledger.store.runs import last_result, results_by_others, results_s
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class ResultsOfOthers:
     """Results that came since the run began, by why they hold no decision, "" where they do."""
 
     crew: Counter[str] = field(default_factory=Counter[str])
@@ -30,13 +30,13 @@ class Others:
         """What is on record by now is not of others that are at it."""
         self._since = self._looked = 0 if self._study is None else last_result(self._ledger)
 
-    def among(self, keys: Collection[str]) -> Found:
+    def among(self, keys: Collection[str]) -> ResultsOfOthers:
         """Of these trials, which have a result."""
         if self._study is None or not keys:
-            return Found()
+            return ResultsOfOthers()
         found = results_since(self._ledger, self._since, keys)
         crew = Counter(reason for run, reason in found.values() if run == self._run)
-        return Found(crew=crew, others=Counter(reason for _, reason in found.values()) - crew)
+        return ResultsOfOthers(crew=crew, others=Counter(reason for _, reason in found.values()) - crew)
 
     def look(self) -> None:
         if self._study is not None:

@@ -13,7 +13,7 @@ from evenhand.domain.verdict import NoVerdict
 from evenhand.engine.run.batches import Reserved
 from evenhand.engine.run.calling import Answer, CallContext, Caller, SharedCalls, off_the_budget
 from evenhand.engine.run.claiming import CLAIM_BATCH, LOOK_SECONDS
-from evenhand.engine.run.holding import Holding, Sharing
+from evenhand.engine.run.holding import Holding, SharedWork
 from evenhand.engine.run.others import Others
 from evenhand.engine.run.prefix_order import in_prefix_order
 from evenhand.engine.run.stopping import StopSign
@@ -76,7 +76,7 @@ class Runner(Generic[S, R]):
         run: str,
         planned: int,
         stop: StopSign,
-        sharing: Sharing,
+        sharing: SharedWork,
     ) -> None:
         self.tally = Tally(planned=planned)
         self.concurrency = (context.limits or context.pacing.limits()).places
@@ -261,7 +261,7 @@ class Runner(Generic[S, R]):
                 said = await self._ask(self._caller, due.request, reserved, told)
                 await _after_all_that_came()
             else:
-                said = due.stored or await self._overheard(twin, told)
+                said = due.stored or await self._shared_call(twin, told)
             result = await self._read(due, said, told)
             concluded = True
             if result is _IN_BATCH:
@@ -283,7 +283,7 @@ class Runner(Generic[S, R]):
             self._tell_twins(told)  # only now, when the calls themselves are on record
             self.concurrency.release()
 
-    async def _overheard(self, twin: Answer | None, told: _Told) -> StoredCall | NoVerdict:
+    async def _shared_call(self, twin: Answer | None, told: _Told) -> StoredCall | NoVerdict:
         """What is being said to the very same request of another trial."""
         assert twin is not None
         said = await asyncio.shield(twin)
@@ -315,7 +315,7 @@ class Runner(Generic[S, R]):
         """A further call about something that holds its place already."""
         twin = self._asked.get(request.key)
         if twin is not None:
-            return await self._overheard(twin, told)
+            return await self._shared_call(twin, told)
         self._asked.add(request.key)
         told.answers[request.key] = _INTERRUPTED
         found = await self._writer.run(self.ledger.find_calls, [request.key])

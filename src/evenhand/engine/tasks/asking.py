@@ -19,7 +19,7 @@ from evenhand.ledger.store.record import Ledger
 from evenhand.protocols.candidates import Meant
 from evenhand.protocols.closing import trial_token
 from evenhand.protocols.fence import fence_nonce
-from evenhand.protocols.offered import Reading
+from evenhand.protocols.offered import OfferedReading
 from evenhand.protocols.protocol import Protocol, candidate_slot
 
 
@@ -215,7 +215,7 @@ class Asking:
         return (*messages[:last], shown, *messages[last + 1 :])
 
 
-def _soft_notes(read: Reading, reply: Reply) -> dict[str, Json]:
+def _soft_notes(read: OfferedReading, reply: Reply) -> dict[str, Json]:
     """How likely each offered answer was; not after reasoning, which all but fixes the answer before it is given."""
     if read.probabilities is None or reply.reasoning.strip() or reply.usage.reasoning:
         return {}

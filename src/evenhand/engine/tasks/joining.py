@@ -20,7 +20,7 @@ from evenhand.protocols.protocol import Protocol
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class JoinedBoard:
+class BoardToJoin:
     """A board that takes submissions, as the record has it."""
 
     intake: Intake
@@ -48,7 +48,7 @@ class Draw:
     seed: int
 
 
-def joined_board(ledger: Ledger, intake: Intake) -> JoinedBoard:
+def joined_board(ledger: Ledger, intake: Intake) -> BoardToJoin:
     """Raises Misuse where the record has no such board."""
     judge, studies = judge_of(ledger, intake.board), studies_of(ledger, intake.board)
     items = tuple(items_of(ledger, intake.board.data))
@@ -60,7 +60,7 @@ def joined_board(ledger: Ledger, intake: Intake) -> JoinedBoard:
         frozenset(model for study in some for model in study.models)
         for some in (studies, [study for study in studies if study.looks is None])
     )
-    return JoinedBoard(
+    return BoardToJoin(
         intake=intake,
         benchmark=with_fetched(benchmark, ledger.images),
         items=tuple(item for item in items if item.digest in asked),
@@ -71,7 +71,7 @@ def joined_board(ledger: Ledger, intake: Intake) -> JoinedBoard:
     )
 
 
-def submitted_answers(ledger: Ledger, board: JoinedBoard, submission: Submission) -> tuple[Response, ...]:
+def submitted_answers(ledger: Ledger, board: BoardToJoin, submission: Submission) -> tuple[Response, ...]:
     """Of the file that its team confirmed. Raises Misuse where that is no more what it was."""
     upload = submission.standing.upload
     assert upload is not None, "only what was uploaded is confirmed"
@@ -102,7 +102,7 @@ def submitted_texts(ledger: Ledger, benchmark: Benchmark, submission: Submission
 
 
 def placing(
-    ledger: Ledger, board: JoinedBoard, answers: tuple[Response, ...], draw: Draw, *, spoken: Spoken | None = None
+    ledger: Ledger, board: BoardToJoin, answers: tuple[Response, ...], draw: Draw, *, spoken: Spoken | None = None
 ) -> PreparedStudy:
     """The study of the model's battles. Raises Misuse where there is nothing to judge."""
     return preparing(ledger, board, spoken)(
@@ -121,7 +121,7 @@ def placing(
 
 
 def playing(
-    ledger: Ledger, board: JoinedBoard, answers: tuple[Response, ...], opponents: Collection[str]
+    ledger: Ledger, board: BoardToJoin, answers: tuple[Response, ...], opponents: Collection[str]
 ) -> list[Response]:
     """The answers of the model that joins, and of those it may meet."""
     held = ledger.responses_to(
@@ -130,7 +130,7 @@ def playing(
     return [*(one for one in held if one.model in opponents), *answers]
 
 
-def preparing(ledger: Ledger, board: JoinedBoard, spoken: Spoken | None = None) -> Callable[..., PreparedStudy]:
+def preparing(ledger: Ledger, board: BoardToJoin, spoken: Spoken | None = None) -> Callable[..., PreparedStudy]:
     """Makes studies that the board's judge is asked as the board's models were. Raises Misuse where that cannot be."""
     spoken = spoken or Spoken()
     return partial(
@@ -143,19 +143,19 @@ def preparing(ledger: Ledger, board: JoinedBoard, spoken: Spoken | None = None) 
     )
 
 
-def protocol_of(board: JoinedBoard) -> Protocol:
+def protocol_of(board: BoardToJoin) -> Protocol:
     """Raises Misuse where it is not here any more."""
     return _as_judged(board).protocol()
 
 
-def _as_judged(board: JoinedBoard) -> AsJudged:
+def _as_judged(board: BoardToJoin) -> AsJudged:
     judge = board.judge
     return AsJudged(
         benchmark=board.intake.benchmark, rater=judge.rater, condition=judge.condition, extractor=judge.extractor
     )
 
 
-def _showing(board: JoinedBoard, spoken: Spoken) -> Showing:
+def _showing(board: BoardToJoin, spoken: Spoken) -> Showing:
     """As the board's founding models were shown. Raises Misuse where that cannot be done any more."""
     judged = _as_judged(board)
     return judged.showing(

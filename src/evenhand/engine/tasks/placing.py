@@ -31,7 +31,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Look:
+class PlacingLook:
     number: int
     """From 1."""
     calls: int
@@ -106,7 +106,7 @@ class Course:
         for played in range(max(map(len, answered.values()), default=0)):
             yield from (item for item in order if len(answered[item]) > played)
 
-    def look(self, number: int, said: Sequence[Said]) -> Look:
+    def look(self, number: int, said: Sequence[Said]) -> PlacingLook:
         """The look of this number, at the verdicts of the calls up to it."""
         plan, calls = self.plan, self.plan.borders[number - 1]
         met = self.met(said[:calls])
@@ -114,7 +114,7 @@ class Course:
         few = reach_of(max(len(np.unique(met.item)), 2)) / reach_of(MANY)
         reach = look_values(plan.looks)[number - 1] * few
         settled = placed is not None and self.settled(placed, reach)
-        return Look(
+        return PlacingLook(
             number=number,
             calls=calls,
             placed=placed,
@@ -123,7 +123,7 @@ class Course:
             last=(settled and not self.to_the_end) or number == plan.looks,
         )
 
-    def looks(self, said: Sequence[Said], taken: Sequence[Look] = ()) -> list[Look]:
+    def looks(self, said: Sequence[Said], taken: Sequence[PlacingLook] = ()) -> list[PlacingLook]:
         """Those that the calls so far have come to, up to the last; `taken` are known from before."""
         found = list(taken)
         while not (found and found[-1].last) and self.plan.borders[len(found)] <= len(said):

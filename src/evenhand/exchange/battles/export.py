@@ -79,7 +79,7 @@ def soft_column(rows: Sequence[Mapping[str, Json]]) -> dict[str, Shape]:
     return {"soft": "number"} if any(row["soft"] is not None for row in rows) else {}
 
 
-class Showing(NamedTuple):
+class ExportedShowing(NamedTuple):
     """Of the result that counts for a trial, what battles are told of."""
 
     seq: int
@@ -105,7 +105,7 @@ def standing(ledger: Ledger, chosen: Sequence[StudyOnRecord]) -> Results:
     return results
 
 
-def showings_of(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) -> list[Showing]:
+def showings_of(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Results) -> list[ExportedShowing]:
     """One for each result, in their order."""
     labels = item_labels(ledger, {study.data for study in chosen})
     item, label = results.item.names, [labels.get(digest, digest[:12]) for digest in results.item.names]
@@ -117,7 +117,7 @@ def showings_of(ledger: Ledger, chosen: Sequence[StudyOnRecord], results: Result
         results.rater.code, results.condition.code, results.replicate, results.ending, results.soft,
     )  # fmt: skip
     return [
-        Showing(
+        ExportedShowing(
             seq, item[of], label[of], (model[one], model[other]), (digest[first], digest[second]), rater[by],
             condition[how], replicate, ending[said], None if isnan(soft) else soft,
         )
@@ -146,15 +146,15 @@ def words_of_results(ledger: Ledger, results: Results) -> dict[int, list[str]]:
     return found
 
 
-def meetings(showings: Sequence[Showing]) -> list[list[Showing]]:
+def meetings(showings: Sequence[ExportedShowing]) -> list[list[ExportedShowing]]:
     """The showings of each item and pair; those with the first name shown first stand before the swapped ones."""
-    meetings: dict[tuple[str, ...], list[Showing]] = {}
+    meetings: dict[tuple[str, ...], list[ExportedShowing]] = {}
     for one in showings:
         meetings.setdefault((*battle_of(one), one.condition), []).append(one)
     return [sorted(some, key=lambda one: (one.models, one.replicate)) for some in meetings.values()]
 
 
-def battle_of(one: Showing) -> Battle:
+def battle_of(one: ExportedShowing) -> Battle:
     low, high = sorted(one.models)
     return one.item, low, high, one.rater
 
@@ -178,7 +178,9 @@ def winners(results: Results) -> dict[Battle, str]:
     return found
 
 
-def battle_row(showings: Sequence[Showing], rater: Rater, condition: Condition, *, winner: str) -> dict[str, Json]:
+def battle_row(
+    showings: Sequence[ExportedShowing], rater: Rater, condition: Condition, *, winner: str
+) -> dict[str, Json]:
     """`winner` is a model's name, or "" for a tie. The vote of a showing without a verdict is null. `soft` is the mean
     of the two orders' soft verdicts in favour of model_a; null where a vote has none."""
     model_a, model_b = showings[0].models
@@ -197,7 +199,7 @@ def battle_row(showings: Sequence[Showing], rater: Rater, condition: Condition, 
     }
 
 
-def _soft(showings: Sequence[Showing], model_a: str) -> float | None:
+def _soft(showings: Sequence[ExportedShowing], model_a: str) -> float | None:
     orders: dict[bool, list[float]] = {}
     for one in showings:
         if one.soft is not None:
@@ -208,7 +210,7 @@ def _soft(showings: Sequence[Showing], model_a: str) -> float | None:
     return fmean(map(fmean, orders.values())) if orders else None
 
 
-def _sign(one: Showing, model_a: str) -> int | None:
+def _sign(one: ExportedShowing, model_a: str) -> int | None:
     verdict = one.verdict
     if not isinstance(verdict, Preference):
         return None

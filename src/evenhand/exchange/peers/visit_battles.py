@@ -10,7 +10,7 @@ from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.verdict import NoVerdict
 from evenhand.exchange.battles.export import (
     BATTLE_COLUMNS,
-    Showing,
+    ExportedShowing,
     battle_of,
     battle_row,
     meetings,
@@ -107,11 +107,11 @@ def visit_battles_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Battles:
-    whole: Sequence[Sequence[Showing]]
+    whole: Sequence[Sequence[ExportedShowing]]
     waiting: int
 
 
-def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], showings: Sequence[Showing]) -> _Battles:
+def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], showings: Sequence[ExportedShowing]) -> _Battles:
     """The showings of each battle that has all its replies, in the board's order."""
     found = meetings(showings)
     waiting = judged_battles(ledger, chosen).waiting.battles
@@ -120,13 +120,13 @@ def _battles(ledger: Ledger, chosen: Sequence[StudyOnRecord], showings: Sequence
     return _Battles(whole=ordered, waiting=len(found) - len(whole))
 
 
-def _replied(one: Showing) -> bool:
+def _replied(one: ExportedShowing) -> bool:
     verdict = one.verdict
     return not (isinstance(verdict, NoVerdict) and verdict.call_failed)
 
 
 def _visit_fields(
-    row: Mapping[str, Json], showings: Sequence[Showing], item: Item, answers: Mapping[str, Response]
+    row: Mapping[str, Json], showings: Sequence[ExportedShowing], item: Item, answers: Mapping[str, Response]
 ) -> dict[str, Json]:
     first, second = (answers[digest].text for digest in showings[0].responses)
     return {
@@ -145,7 +145,7 @@ def _visit_fields(
     }
 
 
-def _result(vote: str | None, one: Showing) -> str | None:
+def _result(vote: str | None, one: ExportedShowing) -> str | None:
     if vote is None:
         return "Tie" if _replied(one) else None
     return _RESULTS[vote]

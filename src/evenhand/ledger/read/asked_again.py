@@ -55,7 +55,7 @@ class AskedRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class AskedEndpoint:
     """What answered a judgement's first call, by its own words, and which reading rule read it."""
 
     model: str
@@ -149,7 +149,7 @@ def _asked(row: Row[Any], look: str) -> AskedRow:
     )
 
 
-def endpoints(ledger: Ledger, numbers: Iterable[int]) -> dict[int, Endpoint]:
+def endpoints(ledger: Ledger, numbers: Iterable[int]) -> dict[int, AskedEndpoint]:
     """By the judgements' numbers; those that were read from no call are not among them."""
     made, calls = schema.judgements, schema.calls
     judged = select(made.c.seq, made.c.reader, made.c.calls)
@@ -167,7 +167,7 @@ def endpoints(ledger: Ledger, numbers: Iterable[int]) -> dict[int, Endpoint]:
             for row in connection.execute(answered.where(calls.c.key.in_(some)))
         }
     return {
-        seq: Endpoint(model=found[key].model, fingerprint=found[key].fingerprint, reader=reader)
+        seq: AskedEndpoint(model=found[key].model, fingerprint=found[key].fingerprint, reader=reader)
         for seq, (reader, key) in first.items()
         if key in found
     }

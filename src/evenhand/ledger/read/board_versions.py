@@ -21,7 +21,7 @@ RELEASING = 0x72656C6561736564
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class VerdictBatch:
     """Verdicts that are counted together or not at all."""
 
     models: tuple[str, str]
@@ -51,7 +51,7 @@ class BoardVersion:
 class NewVersion:
     board: str
     judge: str
-    batches: Sequence[Batch]
+    batches: Sequence[VerdictBatch]
     """That come with it."""
     judgement: int
     counted: str
@@ -60,19 +60,19 @@ class NewVersion:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleasedSoFar:
     version: BoardVersion
-    batches: tuple[Batch, ...]
+    batches: tuple[VerdictBatch, ...]
     """Of all boards of its judge."""
     earlier: frozenset[int]
     """Versions, by number, of an Evenhand that shared nothing among variants of the answers."""
-    alike: tuple[Batch, ...]
+    alike: tuple[VerdictBatch, ...]
     """Of all boards of those that are asked in the same words."""
 
     @property
-    def counting(self) -> tuple[Batch, ...]:
+    def counting(self) -> tuple[VerdictBatch, ...]:
         """In this version."""
         return self.until(self.version.seq)
 
-    def until(self, version: int) -> tuple[Batch, ...]:
+    def until(self, version: int) -> tuple[VerdictBatch, ...]:
         """What counts in the version of that number."""
         alone = version in self.earlier
         return tuple(one for one in self.batches if one.released <= version and not (alone and one.foreign))
@@ -112,11 +112,11 @@ def released_so_far(
     )
 
 
-def _batches(content: Mapping[str, Any], seq: int, before: str | None) -> Iterable[Batch]:
+def _batches(content: Mapping[str, Any], seq: int, before: str | None) -> Iterable[VerdictBatch]:
     foreign = content.get("named", before) != before
     for first, second, numbers in content["batches"]:
         judgements = tuple(from_ranges(numbers, most=_MOST))
-        yield Batch(models=(first, second), judgements=judgements, released=seq, foreign=foreign)
+        yield VerdictBatch(models=(first, second), judgements=judgements, released=seq, foreign=foreign)
 
 
 def add_version(ledger: Ledger, new: NewVersion, *, seen: int) -> bool:

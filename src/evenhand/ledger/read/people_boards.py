@@ -37,7 +37,7 @@ class PeoplePart:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decision:
+class PersonDecision:
     """What the owner said about a person's part in a study."""
 
     seq: int
@@ -49,18 +49,18 @@ class Decision:
     at: float
 
 
-def decisions(ledger: Ledger, study: str) -> list[Decision]:
+def decisions(ledger: Ledger, study: str) -> list[PersonDecision]:
     """The oldest first; the last of each person stands."""
     table = schema.people_decisions
     with ledger.reading() as connection:
         found = connection.execute(select(table).where(table.c.study == study).order_by(table.c.seq))
         return [
-            Decision(seq=row.seq, person=row.person, left_out=row.left_out, rule=row.rule, by=row.by, at=row.at)
+            PersonDecision(seq=row.seq, person=row.person, left_out=row.left_out, rule=row.rule, by=row.by, at=row.at)
             for row in found
         ]
 
 
-def people_left_out(found: Iterable[Decision]) -> dict[str, Decision]:
+def people_left_out(found: Iterable[PersonDecision]) -> dict[str, PersonDecision]:
     """By person, of those who are left out now."""
     last = {one.person: one for one in found}
     return {person: one for person, one in last.items() if one.left_out}

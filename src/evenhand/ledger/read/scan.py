@@ -80,7 +80,7 @@ class Judgements:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Answers:
+class ShownAnswers:
     """Of each response that the trials name."""
 
     models: tuple[str, ...]
@@ -95,7 +95,7 @@ class Answers:
 class Scan:
     trials: Trials
     judgements: Judgements
-    answers: Answers | None = None
+    answers: ShownAnswers | None = None
     """None: nobody has looked."""
     whole: bool = False
     """Whether it is known that the record holds no judgement of these raters besides these."""

@@ -15,7 +15,7 @@ from evenhand.domain.errors import CallFailure, Misuse
 from evenhand.domain.identity import Json
 from evenhand.models.batch.record import OpenBatch
 from evenhand.models.batch.service import PAGE, BatchService, line_of
-from evenhand.models.batch.wire import BatchStatus, Gone, Line, Spool, Undecided
+from evenhand.models.batch.wire import BatchLine, BatchStatus, Gone, Spool, Undecided
 from evenhand.models.wire.body import BodyShape, BodyWriter, Pictures
 from evenhand.models.wire.document import count, mapping, text
 from evenhand.models.wire.errors import ServerError, error_of, status_of
@@ -141,14 +141,14 @@ class AnthropicBatches:
     async def withdraw(self, batch: OpenBatch) -> None:
         """Nothing of it lies there that could be taken away."""
 
-    async def results(self, status: BatchStatus) -> AsyncGenerator[Line]:
+    async def results(self, status: BatchStatus) -> AsyncGenerator[BatchLine]:
         # Not where `results_url` points: the key goes to the address that the user chose, and to no other.
         async for raw in self._service.lines(f"/messages/batches/{quote(status.name, safe='')}/results"):
             line = line_of(raw)
             if line is not None:
                 yield line
 
-    def read(self, request: Request, line: Line) -> Reply:
+    def read(self, request: Request, line: BatchLine) -> Reply:
         if line.cut:
             raise self._service.too_long()
         result = mapping(line.content.get("result"))

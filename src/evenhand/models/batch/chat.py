@@ -12,7 +12,7 @@ from evenhand.domain.call import Reply, Request
 from evenhand.domain.errors import CallFailure
 from evenhand.models.batch.record import OpenBatch
 from evenhand.models.batch.service import FILES, PAGE, BatchService, line_of
-from evenhand.models.batch.wire import BatchStatus, Line, Spool
+from evenhand.models.batch.wire import BatchLine, BatchStatus, Spool
 from evenhand.models.wire.document import count, mapping, moment, sequence, text
 from evenhand.models.wire.openai import OpenAIWire
 from evenhand.models.wire.transport import Received
@@ -56,14 +56,14 @@ class _ChatBatches(ABC):
     async def withdraw(self, batch: OpenBatch) -> None:
         await self._service.delete(f"{FILES}/{quote(batch.file or '', safe='')}")
 
-    async def results(self, status: BatchStatus) -> AsyncGenerator[Line]:
+    async def results(self, status: BatchStatus) -> AsyncGenerator[BatchLine]:
         for name in status.results:
             async for raw in self._service.lines(f"{FILES}/{quote(name, safe='')}/content"):
                 line = line_of(raw)
                 if line is not None:
                     yield line
 
-    def read(self, request: Request, line: Line) -> Reply:
+    def read(self, request: Request, line: BatchLine) -> Reply:
         if line.cut:
             raise self._service.too_long()
         error, response = mapping(line.content.get("error")), mapping(line.content.get("response"))

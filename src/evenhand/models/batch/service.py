@@ -10,7 +10,7 @@ from urllib.parse import quote
 import orjson
 
 from evenhand.domain.errors import CallFailure, Misuse
-from evenhand.models.batch.wire import Gone, Line, TooLarge
+from evenhand.models.batch.wire import BatchLine, Gone, TooLarge
 from evenhand.models.endpoint import Endpoint
 from evenhand.models.provider import BatchOffer
 from evenhand.models.wire.document import count, mapping, sequence, text
@@ -187,11 +187,11 @@ class BatchService:
         return self.faults.of_status(status, said, wait=retry_after(headers, said))
 
 
-def line_of(raw: bytes) -> Line | None:
+def line_of(raw: bytes) -> BatchLine | None:
     """None of what is no result: an empty line, broken JSON, one without the mark of a call."""
     if isinstance(raw, CutLine):
         found = _CALL.search(raw)
-        return Line(found[1].decode(), {}, cut=True) if found else None
+        return BatchLine(found[1].decode(), {}, cut=True) if found else None
     if not raw.strip():
         return None
     try:
@@ -199,4 +199,4 @@ def line_of(raw: bytes) -> Line | None:
     except orjson.JSONDecodeError:
         return None
     call = text(content.get("custom_id"))
-    return Line(call, content) if call else None
+    return BatchLine(call, content) if call else None

@@ -46,7 +46,7 @@ class BatchStatus:
     """What its files of results are called."""
 
 
-class Line(NamedTuple):
+class BatchLine(NamedTuple):
     """One result."""
 
     call: str
@@ -152,11 +152,11 @@ class BatchWire(Protocol):
         """So that a creation of it that comes from here on fails, where that can be done."""
         ...
 
-    def results(self, status: BatchStatus) -> AsyncGenerator[Line]:
+    def results(self, status: BatchStatus) -> AsyncGenerator[BatchLine]:
         """As they come, in any order; what cannot be read is left out. Raises Gone where they are kept no longer."""
         ...
 
-    def read(self, request: Request, line: Line) -> Reply:
+    def read(self, request: Request, line: BatchLine) -> Reply:
         """Raises as ModelClient's `complete` where the request failed."""
         ...
 

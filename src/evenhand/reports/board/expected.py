@@ -20,7 +20,7 @@ from evenhand.reports.board.withheld.batches import withheld_rows
 from evenhand.reports.board.withheld.dealt import dealt
 from evenhand.reports.errors import RankError
 from evenhand.stats.intervals import reach
-from evenhand.stats.ratings.planned_widths import Likeness, Votes, likeness_of, planned_widths, strengths_of
+from evenhand.stats.ratings.planned_widths import Likeness, PlannedVotes, likeness_of, planned_widths, strengths_of
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
 
@@ -167,12 +167,12 @@ def _rows_on_record(evidence: Evidence | None) -> set[tuple[str, str, str]]:
     }
 
 
-def _votes(rows: set[tuple[str, str, str]], names: list[str]) -> Votes:
+def _votes(rows: set[tuple[str, str, str]], names: list[str]) -> PlannedVotes:
     ordered = sorted(rows)
     number = {name: code for code, name in enumerate(names)}
     item = np.unique(np.array([row[0] for row in ordered]), return_inverse=True)[1].ravel()
     sides = [np.array([number[row[side]] for row in ordered], dtype=np.int64) for side in (1, 2)]
-    return Votes(models=len(names), item=item.astype(np.int64), model_a=sides[0], model_b=sides[1])
+    return PlannedVotes(models=len(names), item=item.astype(np.int64), model_a=sides[0], model_b=sides[1])
 
 
 def expected_interval(

@@ -16,7 +16,7 @@ from evenhand.domain.identity import Json
 from evenhand.domain.placing import LookPlan, Until
 from evenhand.domain.response import REFERENCE
 from evenhand.domain.verdict import NoVerdict, Preference
-from evenhand.engine.tasks.placing import Course, Look, Said, calls_there_are
+from evenhand.engine.tasks.placing import Course, PlacingLook, Said, calls_there_are
 from evenhand.ledger.read.results import Mask, Results
 from evenhand.ledger.read.votes import JudgedBattles, PlacingOnRecord
 from evenhand.stats.intervals import LEVEL
@@ -39,14 +39,14 @@ class PlacedModel:
     course: Course
     said: tuple[Said, ...]
     """Of whole batches, in the order they were asked."""
-    looks: tuple[Look, ...]
+    looks: tuple[PlacingLook, ...]
 
     @property
     def model(self) -> str:
         return self.course.plan.new
 
     @property
-    def look(self) -> Look | None:
+    def look(self) -> PlacingLook | None:
         """The one that counts."""
         return self.looks[-1] if self.looks else None
 

@@ -14,7 +14,7 @@ from evenhand.domain.item import Item
 from evenhand.domain.placing import LookPlan, Newcomer, Until
 from evenhand.domain.response import REFERENCE, Response
 from evenhand.domain.submission import labelled
-from evenhand.engine.tasks.placing import Answered, Course, Look, Said, Shown, calls_there_are, interval
+from evenhand.engine.tasks.placing import Answered, Course, PlacingLook, Said, Shown, calls_there_are, interval
 from evenhand.format.near_names import hint
 from evenhand.format.words import counted
 from evenhand.ledger.read.projection import StudyOnRecord, studies
@@ -88,7 +88,7 @@ class Placement:
         if found.begun is None:
             _refuse_met(self.course, f"{wish.model} is placed among {_models(self.course)}")
         self.said: list[Said] = said_of(found.judged, self._placing)
-        self.looks: list[Look] = self.course.looks(self.said)
+        self.looks: list[PlacingLook] = self.course.looks(self.said)
         self.known = len(self.said)
         """Calls on record before."""
 

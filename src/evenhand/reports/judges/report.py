@@ -67,7 +67,7 @@ class Judge:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class JudgeChoice:
     """Which judge to take, and why."""
 
     judge: str | None
@@ -116,7 +116,7 @@ class JudgesReport(Result):
         return tuple(c is not None and a is not None and not beaten(c, a) for c, a in points)
 
     @property
-    def choice(self) -> Choice:
+    def choice(self) -> JudgeChoice:
         return _choice(self.judges, self.names)
 
     @property
@@ -169,16 +169,16 @@ def _sentinel_json(of: SentinelReport | None) -> dict[str, Json]:
     return {"sentinel": None if of is None else of.state, "sentinel_since": since}
 
 
-def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
+def _choice(judges: Sequence[Judge], names: Sequence[str]) -> JudgeChoice:
     near = [place for place, one in enumerate(judges) if one.agreement.value is not None]
     if not near:
-        return Choice(
+        return JudgeChoice(
             judge=None,
             sentence="Which judge to take is not known: no person judged these cases.",
         )
     if len(near) == 1:
         (only,) = near
-        return Choice(
+        return JudgeChoice(
             judge=None if _may_be_chance(judges[only]) else judges[only].judge,
             sentence=f"{names[only]} {_near(judges[only])}; no other judge was compared with people.",
         )
@@ -190,12 +190,12 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     # On the cases that both judged: a judge of easier cases agrees more often and may be the worse one.
     unbeaten = [one for one in near if not any(_is_nearer(apart[other, one]) for other in near if other != one)]
     if not unbeaten:
-        return Choice(
+        return JudgeChoice(
             judge=None, sentence="Which judge to take is not known: each is further from people than another."
         )
     best = max(unbeaten, key=lambda place: judges[place].agreement.value or 0.0)
     if _may_be_chance(judges[best]):
-        return Choice(
+        return JudgeChoice(
             judge=None,
             sentence=f"None of these judges is shown to agree with people more than chance does. The nearest, "
             f"{names[best]}, {_near(judges[best])}.",
@@ -204,7 +204,7 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     taken = _cheapest([best, *alike], judges)
     word = "Pay" if judges[taken].cost_per_1000_usd.value else "Take"
     if taken != best:
-        return Choice(
+        return JudgeChoice(
             judge=judges[taken].judge,
             sentence=f"{word} {names[taken]}, {_dollars(judges[taken])} per 1,000 judgements: it "
             f"{_near(judges[taken])}. {names[best]}, {_dollars(judges[best])}, does in "
@@ -213,7 +213,7 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     if alike:
         others = listed(names[place] for place in alike)
         span = f" ({_span(apart[best, alike[0]])})" if len(alike) == 1 else ""
-        return Choice(
+        return JudgeChoice(
             judge=judges[best].judge,
             sentence=f"{word} {names[best]}: it {_near(judges[best])}; no difference to {others} is shown{span}, nor "
             "a lower price.",
@@ -222,7 +222,9 @@ def _choice(judges: Sequence[Judge], names: Sequence[str]) -> Choice:
     more = f", and on the same cases more often than {listed(further)}" if further else ""
     chance = [names[place] for place in unbeaten if place != best]
     unknown = f" Whether {listed(chance)} agrees with people more than chance does is not shown." if chance else ""
-    return Choice(judge=judges[best].judge, sentence=f"{word} {names[best]}: it {_near(judges[best])}{more}.{unknown}")
+    return JudgeChoice(
+        judge=judges[best].judge, sentence=f"{word} {names[best]}: it {_near(judges[best])}{more}.{unknown}"
+    )
 
 
 def _is_nearer(difference: Estimate) -> bool:

@@ -21,8 +21,8 @@ from evenhand.format.supported import share_words
 from evenhand.format.tables import escape
 from evenhand.format.words import count, counted, listed, unbroken
 from evenhand.ledger.read.asked_again import (
+    AskedEndpoint,
     AskedRow,
-    Endpoint,
     RecordedRow,
     Shown,
     asked_rows,
@@ -387,7 +387,7 @@ def _endpoint_notes(ledger: Ledger, compared: Sequence[AskedRow], record: Mappin
         )
 
 
-def _value(said: Endpoint | None, field: str) -> str:
+def _value(said: AskedEndpoint | None, field: str) -> str:
     return "" if said is None else getattr(said, field)
 
 

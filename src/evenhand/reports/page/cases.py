@@ -46,7 +46,7 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseList:
+class ReportedCases:
     cases: tuple[Case, ...]
     """In the order of the benchmark, then by model."""
     judgements: int
@@ -84,13 +84,13 @@ def case_list(
     seed: int,
     most: int = MOST,
     first: Collection[CaseName] = (),
-) -> CaseList:
+) -> ReportedCases:
     """Of the judgements of one or more boards on the same answers; `items` are digests in the benchmark's order.
 
     `first`: cases that are listed whatever is left out."""
     table = _Table.of(results, items)
     kept = table.kept(seed, most, first)
-    return CaseList(
+    return ReportedCases(
         cases=tuple(table.case(number) for number in kept),
         judgements=len(table.case_of_row),
         pairs=len(table.size),

@@ -35,7 +35,7 @@ from evenhand.reports.errors import AlignmentError, RankError
 from evenhand.reports.judges.gathering import judges_of_studies
 from evenhand.reports.judges.report import JudgesReport
 from evenhand.reports.page.case_texts import people_among
-from evenhand.reports.page.cases import MOST, CaseList, case_list
+from evenhand.reports.page.cases import MOST, ReportedCases, case_list
 from evenhand.reports.page.reading import ReadingList, reading_list, without_names
 from evenhand.reports.page.studies import ReportStudies
 from evenhand.reports.papers.catalog import paper_of_protocol
@@ -99,7 +99,7 @@ class Report(BoardReport):
     """Grades of the same answers, where some are on record."""
     items: tuple[Item, ...]
     """All of the benchmark's."""
-    cases: CaseList
+    cases: ReportedCases
     scores: tuple[Score, ...]
     """The paper's own tables."""
     grades: tuple[ScoredTable, ...]

@@ -32,7 +32,7 @@ POINTS, SHARES = 1, 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Placed:
+class PlacedRow:
     """A board, and which of its models the row is of."""
 
     model: str
@@ -42,12 +42,12 @@ class Placed:
     """By digest."""
 
 
-def placed(model: str, judged: JudgedBattles, items: Mapping[str, Item]) -> Placed:
+def placed(model: str, judged: JudgedBattles, items: Mapping[str, Item]) -> PlacedRow:
     """Raises RankError where the judge graded or chose instead of comparing two."""
-    return Placed(model=model, judged=judged, board=board(of_record(judged, seed=0)), items=items)
+    return PlacedRow(model=model, judged=judged, board=board(of_record(judged, seed=0)), items=items)
 
 
-def row_of(one: Placed, *, elo_rounds: int, telling: "Telling | None" = None) -> dict[str, Json]:
+def row_of(one: PlacedRow, *, elo_rounds: int, telling: "Telling | None" = None) -> dict[str, Json]:
     """`elo_rounds`: resamples behind Elo's interval; receipts of earlier versions have none. `telling`: what a team
     may know of battles against a withheld reference, beside those that it knows one by one; the receipt says so."""
     standing = next((each for each in one.board.models if each.model == one.model), None)
@@ -203,7 +203,7 @@ def _counts(one: WinRate | None) -> Json:
     return rounded(counts, SHARES)
 
 
-def _against_reference(one: Placed) -> dict[str, Json]:
+def _against_reference(one: PlacedRow) -> dict[str, Json]:
     """A tie is half a win."""
     shown = one.board.findings.shown
     met = against_reference(shown).get(one.model)
@@ -216,7 +216,7 @@ def _against_reference(one: Placed) -> dict[str, Json]:
     return rounded(rate.as_json("win_vs_reference"), SHARES)
 
 
-def _by_category(one: Placed, *, without_reference: bool) -> list[Json]:
+def _by_category(one: PlacedRow, *, without_reference: bool) -> list[Json]:
     judged = one.judged
     if without_reference:
         # Of a skill there are few, and the team knows all others of it: what is left would be those few.
@@ -229,7 +229,7 @@ def _by_category(one: Placed, *, without_reference: bool) -> list[Json]:
     return found
 
 
-def _visit(one: Placed, rounds: int) -> Json:
+def _visit(one: PlacedRow, rounds: int) -> Json:
     """VisIT-Bench's own figures: Elo of one pass over the battles, and the rate against the reference without ties."""
     if one.judged.study.condition.protocol not in VISIT_PROTOCOLS:
         return None

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from evenhand.domain.identity import Json
 from evenhand.domain.submission import Approved
-from evenhand.engine.tasks.joining import JoinedBoard, joined_board, submitted_answers
+from evenhand.engine.tasks.joining import BoardToJoin, joined_board, submitted_answers
 from evenhand.ledger.store.opening import LedgerError
 from evenhand.ledger.store.record import Ledger
 from evenhand.ledger.submissions.intakes import find_intake
@@ -60,7 +60,7 @@ def other_answers(ledger: Ledger, submission: Submission, receipt: Receipt) -> I
             yield f"The answer to item {item.label} that was judged is not the one in the submitted file."
 
 
-def _judged(ledger: Ledger, board: JoinedBoard, receipt: Receipt) -> dict[str, str]:
+def _judged(ledger: Ledger, board: BoardToJoin, receipt: Receipt) -> dict[str, str]:
     """By item, the submitted model's answer that stood then."""
     items = (item.digest for item in board.benchmark.items)
     held = ledger.responses_to(items, variant=receipt.subject.board.variant, until=receipt.as_of.answer)

@@ -259,7 +259,7 @@ def choices(ledger: Ledger, place: PersonShare) -> list[str | None]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Heard:
+class Saying:
     """One thing that was said."""
 
     after: int | None
@@ -270,17 +270,17 @@ class Heard:
     """None of what was taken back."""
     undone: bool = False
 
-    def same(self, other: "Heard") -> bool:
+    def same(self, other: "Saying") -> bool:
         return (self.code, self.decision) == (other.code, other.decision)
 
 
-def heard_in(row: Row[*tuple[Any, ...]], form: QuestionForm) -> Heard:
+def heard_in(row: Row[*tuple[Any, ...]], form: QuestionForm) -> Saying:
     notes = json.loads(row.notes)
     decision = rows.verdict_of(row.verdict, row.reason, row.detail)
     assert isinstance(decision, Preference | NoVerdict)
     mark = notes.get("mark", "")
     code = code_of(decision, mark, form)
-    return Heard(after=notes.get("after"), decision=decision, mark=mark, code=code, undone=bool(notes.get("undo")))
+    return Saying(after=notes.get("after"), decision=decision, mark=mark, code=code, undone=bool(notes.get("undo")))
 
 
 def code_of(decision: Decision, mark: str, form: QuestionForm) -> str | None:
@@ -289,12 +289,12 @@ def code_of(decision: Decision, mark: str, form: QuestionForm) -> str | None:
     return SKIP if decision.reason == "skipped" else None
 
 
-def all_said(connection: Connection, trial: str, form: QuestionForm) -> list[Heard]:
+def all_said(connection: Connection, trial: str, form: QuestionForm) -> list[Saying]:
     """In the order it was said."""
     return [heard_in(row, form) for row in connection.execute(_ALL_SAID, {"trial_": trial})]
 
 
-def last_said(said: Sequence[Heard]) -> ChosenAnswer:
+def last_said(said: Sequence[Saying]) -> ChosenAnswer:
     if not said:
         return ChosenAnswer(choice=None, times=0)
     last = said[-1]

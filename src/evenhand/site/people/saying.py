@@ -17,8 +17,8 @@ from evenhand.site.people.comparisons import (
     SAID_COLUMNS,
     ChosenAnswer,
     Decision,
-    Heard,
     PersonShare,
+    Saying,
     all_said,
     answered,
     code_of,
@@ -138,7 +138,7 @@ def say(
         if showing != showing_of(secret, row.trial):
             raise ShownAnew
         known = all_said(connection, row.trial, place.form)
-        heard = Heard(after=after, decision=said, mark=mark, code=code_of(said, mark, place.form))
+        heard = Saying(after=after, decision=said, mark=mark, code=code_of(said, mark, place.form))
         if any(one.after == after and one.same(heard) for one in known) or (known and known[-1].same(heard)):
             return last_said(known)
         if after not in (None, len(known)):
@@ -173,7 +173,7 @@ def undo(ledger: Ledger, place: PersonShare) -> int | None:
     left to take back. What they had said of it before stands again; all of it stays on record. Raises Paused."""
     with ledger.writing() as connection:
         hold(connection, place.id)
-        stack: list[tuple[int, str, Heard]] = []
+        stack: list[tuple[int, str, Saying]] = []
         for row in connection.execute(_SAID_IN_PLACE, {"place_": place.id}):
             heard = heard_in(row, place.form)
             if heard.undone and stack:

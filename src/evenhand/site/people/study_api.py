@@ -10,7 +10,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from evenhand.domain.estimate import Estimate
-from evenhand.ledger.read.people_boards import Decision, decisions, people_left_out
+from evenhand.ledger.read.people_boards import PersonDecision, decisions, people_left_out
 from evenhand.site.http.refusal import Refusal, not_found
 from evenhand.site.http.service import Changing, FreshOwner, Owner, Serving
 from evenhand.site.openapi import DocumentRouter, Versioned
@@ -210,7 +210,11 @@ async def get_study(serving: Serving, owner: Owner, study: Id) -> StudyProgressD
 
 
 def _person(
-    one: ShareProgress, works: PersonQuality | None, out: Decision | None, agrees: Estimate, remarks: Sequence[SaidTask]
+    one: ShareProgress,
+    works: PersonQuality | None,
+    out: PersonDecision | None,
+    agrees: Estimate,
+    remarks: Sequence[SaidTask],
 ) -> StudyPerson:
     like = None if works is None else works.judge
     return {

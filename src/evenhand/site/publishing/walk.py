@@ -51,7 +51,7 @@ class PublishError(EvenhandError):
 
 # asyncio writes out the result of what it ran, and each of the files would write out all of them.
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Walked:
+class WrittenSite:
     """Closed when its files are in their folder."""
 
     files: dict[str, Content]
@@ -106,7 +106,7 @@ def walked_boards(
     told: Callable[[int], None],
     patience: float = _LONG,
     again: bool = False,
-) -> Walked:
+) -> WrittenSite:
     """All public pages of a ledger. `battles`: each on a page of its own. `told` hears how many files there are so
     far. `patience`: seconds before a page that is being worked out is asked for again. Where no board may be seen,
     raises PublishError; `again`: pages were published before, and give place to some without a board."""
@@ -126,7 +126,7 @@ def walked_boards(
     return replace(walked, notes=tuple(notes))
 
 
-def walked_cases(ledger: Ledger, data: str, *, told: Callable[[int], None]) -> Walked:
+def walked_cases(ledger: Ledger, data: str, *, told: Callable[[int], None]) -> WrittenSite:
     """The items of one benchmark, which everybody may see."""
     return asyncio.run(_walked(ledger, _site("cases"), front=f"/benchmarks/{data}", battles=False, told=told))
 
@@ -151,7 +151,7 @@ def _no_board(ledger: Ledger) -> PublishError:
     )
 
 
-async def _walked(ledger: Ledger, site: Site, *, front: str, battles: bool, told: Callable[[int], None]) -> Walked:
+async def _walked(ledger: Ledger, site: Site, *, front: str, battles: bool, told: Callable[[int], None]) -> WrittenSite:
     app, kept = make_app(ledger, site), _Kept()
     service: Service = app.state.service
     first = link_of(front)
@@ -182,7 +182,7 @@ async def _walked(ledger: Ledger, site: Site, *, front: str, battles: bool, told
     files: dict[str, Content] = {name: partial(kept.content, address) for address, name in kept.names.items()}
     if front != "/":
         kept.names[Address("/")] = "index.html"
-    return Walked(
+    return WrittenSite(
         files=files,
         kinds=dict(Counter(map(_kind, files))),
         notes=tuple(_left_out(kept.refused)),

@@ -28,7 +28,7 @@ class NoBridge(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rated:
+class RatedByBoth:
     """The models that both judges rated, with standard errors, in one order."""
 
     old: Sequence[float]
@@ -64,7 +64,7 @@ class Bridge:
         return Estimate(value=where, lower=where - half, upper=where + half, n=self.models)
 
 
-def bridge(rated: Rated) -> Bridge:
+def bridge(rated: RatedByBoth) -> Bridge:
     """The line with the old board's errors taken out of its spread (Fuller 1987, Measurement Error Models, 1.2).
 
     Raises NoBridge where too few models were rated by both, the old board is hardly more than error, or the new judge

@@ -44,7 +44,7 @@ class Likeness:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Votes:
+class PlannedVotes:
     """Who meets whom on which item; one row for each vote, as integer codes."""
 
     models: int
@@ -119,7 +119,7 @@ def _shared(cell: IntArray, total: FloatArray, count: FloatArray) -> tuple[float
 
 
 def planned_widths(
-    votes: Votes,
+    votes: PlannedVotes,
     strength: FloatArray,
     likeness: Likeness,
     *,
@@ -152,7 +152,7 @@ def planned_widths(
     return PlannedWidths(half=half, separated=_separated(strength, covariance, played, level))
 
 
-def _designs(votes: Votes) -> list[tuple[FloatArray, int]]:
+def _designs(votes: PlannedVotes) -> list[tuple[FloatArray, int]]:
     """The distinct ways in which items are voted on, as counts of each pair, and how many items are of each."""
     low, high = np.minimum(votes.model_a, votes.model_b), np.maximum(votes.model_a, votes.model_b)
     order = np.lexsort((high, low, votes.item))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evenhand.ledger.read.columns.trial_keys import Keys, keys_of, no_keys, numbered
-from evenhand.ledger.read.scan import Answers, Judgements, Scan, Trials
+from evenhand.ledger.read.scan import Judgements, Scan, ShownAnswers, Trials
 from evenhand.ledger.store.columns import Coded, Interning, is_constant
 from evenhand.stats.ratings.codes import Codes
 
@@ -162,7 +162,7 @@ class Columns:
             soft=judged["soft"],
         )
         words = numbers["words"][used]
-        answers = Answers(
+        answers = ShownAnswers(
             models=tuple(map(self.names["models"].__getitem__, numbers["model"][used].tolist())),
             words=np.where(words < 0, np.nan, words),
             stands=None if self.stands is None else self.stands[used],

@@ -22,7 +22,7 @@ class TrustWord:
     """The words without what people say of it."""
 
 
-class BesidePeople(Protocol):
+class StandsBesidePeople(Protocol):
     """How a judge stands beside people who judged the same cases."""
 
     @property
@@ -32,7 +32,7 @@ class BesidePeople(Protocol):
     def sentence(self) -> str: ...
 
 
-def trust_word(summary: Summary | None, audits: Audits | None, people: BesidePeople | None = None) -> TrustWord:
+def trust_word(summary: Summary | None, audits: Audits | None, people: StandsBesidePeople | None = None) -> TrustWord:
     """`summary` of the board's own verdicts, None where they tell nothing of order; `audits` of its judge; `people`:
     how it stands beside them, where some judged the same cases."""
     alone = _without_people(summary, audits)

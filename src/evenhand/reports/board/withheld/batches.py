@@ -14,7 +14,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 
 from evenhand.domain.response import REFERENCE
-from evenhand.ledger.read.board_versions import Batch
+from evenhand.ledger.read.board_versions import VerdictBatch
 from evenhand.ledger.read.results import Mask
 from evenhand.ledger.read.same_replies import replies_of
 from evenhand.ledger.read.votes import JudgedBattles
@@ -45,7 +45,7 @@ class Elsewhere:
     """What was told on other boards of the same judge, or of one that is asked in the same words."""
 
     ledger: Ledger
-    batches: Sequence[Batch]
+    batches: Sequence[VerdictBatch]
     """With those of this board: of what was told elsewhere they may leave little."""
     here: Collection[int]
     """The numbers of all that was judged on this board."""
@@ -121,11 +121,11 @@ def _enough(found: Iterable[_Unreleased]) -> bool:
 
 def new_batches(
     judged: JudgedBattles,
-    before: Sequence[Batch],
+    before: Sequence[VerdictBatch],
     cells: Cells,
     open_items: frozenset[str],
     elsewhere: Elsewhere,
-) -> list[Batch]:
+) -> list[VerdictBatch]:
     """New ones of one group; of items that rest on the same replies one after the other."""
     found = [*_new_batches(judged, before, cells, open_items, elsewhere)]
     if not found or not elsewhere.twins:
@@ -136,11 +136,11 @@ def new_batches(
 
 def _new_batches(
     judged: JudgedBattles,
-    before: Sequence[Batch],
+    before: Sequence[VerdictBatch],
     cells: Cells,
     open_items: frozenset[str],
     elsewhere: Elsewhere,
-) -> Iterator[Batch]:
+) -> Iterator[VerdictBatch]:
     """No verdict is released twice: what is left of a batch would tell what it lost."""
     taken = {number for batch in before for number in batch.judgements}
     unasked = {(one.item, frozenset(one.models)) for one in judged.not_asked}
@@ -155,7 +155,7 @@ def _new_batches(
         batches = [some for items in same if _enough(some := [here[item] for item in items])]
         left = [one for one in whole if one.item not in bound]
         for some in (*batches, *(_apart(left, cells) if _enough(left) else ())):
-            yield Batch(models=models, judgements=tuple(sorted(row for one in some for row in one.rows)))
+            yield VerdictBatch(models=models, judgements=tuple(sorted(row for one in some for row in one.rows)))
 
 
 def _but_the_last(found: Sequence[_Unreleased]) -> list[_Unreleased]:
@@ -170,9 +170,9 @@ def _but_the_last(found: Sequence[_Unreleased]) -> list[_Unreleased]:
 def batches_without(
     left_out: Sequence[JudgedBattles],
     groups: Sequence[JudgedBattles],
-    before: Sequence[Batch],
+    before: Sequence[VerdictBatch],
     seen: Mapping[str, int],
-) -> Iterator[Batch]:
+) -> Iterator[VerdictBatch]:
     """What is left of batches without the verdicts of people who are left out.
 
     Sums were shown with them, and will be without, or with others left out: only where whatever follows from all of
@@ -195,7 +195,7 @@ def batches_without(
             continue
         said = {number: item if number in hiding else None for number in rows if (item := item_of[number])}
         if fewest_apart((*known, left), said) >= FEWEST:
-            yield Batch(models=batch.models, judgements=tuple(sorted(left)))
+            yield VerdictBatch(models=batch.models, judgements=tuple(sorted(left)))
 
 
 def _items_of_rows(groups: Iterable[JudgedBattles]) -> Iterator[tuple[int, str | None]]:

@@ -22,10 +22,10 @@ from evenhand.domain.identity import content_hash
 from evenhand.domain.item import Item
 from evenhand.format.words import counted
 from evenhand.ledger.read.board_versions import (
-    Batch,
     BoardVersion,
     NewVersion,
     ReleasedSoFar,
+    VerdictBatch,
     add_version,
     benchmarks_of_items,
     last_version,
@@ -171,7 +171,7 @@ class Released:
     """What of the withheld verdicts everybody may count."""
 
     version: BoardVersion
-    batches: tuple[Batch, ...]
+    batches: tuple[VerdictBatch, ...]
     open_items: frozenset[str] = frozenset()
     """Of which nothing is withheld, as another benchmark that holds them is open."""
 
@@ -246,7 +246,7 @@ class Released:
         return whole
 
 
-def _first_counted(batch: Batch) -> tuple[bool, int]:
+def _first_counted(batch: VerdictBatch) -> tuple[bool, int]:
     """The largest first: what is left of one without somebody's verdicts is a batch too. Before all that, what a board
     of an earlier Evenhand has always counted."""
     return batch.foreign, -len(batch.judgements)
@@ -302,7 +302,7 @@ def release(
         known=cache(partial(_told_openly, ledger, [one for one in asked if seen.get(one.digest, 0) < _EVER])),
         twins=len({*map(_question, asked)}) < len(asked),
     )
-    fresh: list[Batch] = []
+    fresh: list[VerdictBatch] = []
     for group in some:
         fresh += new_batches(group, (*so_far.batches, *fresh), cells, open_items, elsewhere)
     fresh += batches_without(left_out, some, so_far.batches, seen)

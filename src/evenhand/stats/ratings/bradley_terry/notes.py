@@ -6,7 +6,7 @@ import numpy as np
 
 from evenhand.format.words import counted, listed, per_cent, plural
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance
-from evenhand.stats.ratings.bradley_terry.placement import Placement
+from evenhand.stats.ratings.bradley_terry.placement import ScaledModels
 from evenhand.stats.ratings.bradley_terry.solution import Solution
 from evenhand.stats.ratings.scale import Scale
 from evenhand.stats.ratings.sums import FloatArray
@@ -23,7 +23,7 @@ _LEAST_MODELS = 4
 """Of a group, for a mean of the others to mean something."""
 
 
-def model_notes(solution: Solution, placed: Placement) -> list[str | None]:
+def model_notes(solution: Solution, placed: ScaledModels) -> list[str | None]:
     """For each model, why it has no finite rating; None where it has one."""
     counts = solution.table.of_models()
     names = solution.everything.models
@@ -34,7 +34,7 @@ def model_notes(solution: Solution, placed: Placement) -> list[str | None]:
 
 
 def notes_on(
-    solution: Solution, around: Covariance, placed: Placement, scale: Scale, *, resampled: bool = False
+    solution: Solution, around: Covariance, placed: ScaledModels, scale: Scale, *, resampled: bool = False
 ) -> tuple[str, ...]:
     """`resampled`: the intervals are percentiles, so that what widens those of the sandwich is no matter."""
     return (

@@ -19,7 +19,7 @@ class NoAnchor(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Placement:
+class ScaledModels:
     """Of each model. NaN and 0 where it has no battles."""
 
     value: FloatArray
@@ -32,7 +32,7 @@ class Placement:
     """Whether the model is in the group of its component that the scale is laid on."""
 
 
-def placement(solution: Solution, scale: Scale, level: float) -> Placement:
+def placement(solution: Solution, scale: Scale, level: float) -> ScaledModels:
     found, strength = solution.structure, solution.fit.strength
     core = core_models(solution)
     shift = np.full(len(core), scale.start, dtype=np.float64)
@@ -47,7 +47,7 @@ def placement(solution: Solution, scale: Scale, level: float) -> Placement:
     for model in np.flatnonzero(~core & (found.component >= 0)):
         low, high = _proven(solution, int(model), core, math.log((1 - level) / 2))
         lower[model], upper[model] = shift[model] + scale.unit * low, shift[model] + scale.unit * high
-    return Placement(value=value, rank=estimated_ranks(solution), lower=lower, upper=upper, core=core)
+    return ScaledModels(value=value, rank=estimated_ranks(solution), lower=lower, upper=upper, core=core)
 
 
 def core_models(solution: Solution) -> BoolArray:

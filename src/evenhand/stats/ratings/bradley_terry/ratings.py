@@ -11,7 +11,7 @@ from evenhand.stats.ratings.bradley_terry.components import BoolArray
 from evenhand.stats.ratings.bradley_terry.covariance import Covariance, spread
 from evenhand.stats.ratings.bradley_terry.likelihood import Ties
 from evenhand.stats.ratings.bradley_terry.notes import ANCHOR, model_notes, notes_on
-from evenhand.stats.ratings.bradley_terry.placement import Placement, items_of, placement
+from evenhand.stats.ratings.bradley_terry.placement import ScaledModels, items_of, placement
 from evenhand.stats.ratings.bradley_terry.solution import Solution, solve
 from evenhand.stats.ratings.comparisons import Comparisons
 from evenhand.stats.ratings.scale import Scale
@@ -146,7 +146,7 @@ def differences(rated: BradleyTerry) -> Differences:
 
 
 def board(
-    solution: Solution, around: Covariance, placed: Placement, bounds: Bounds, *, scale: Scale, level: float
+    solution: Solution, around: Covariance, placed: ScaledModels, bounds: Bounds, *, scale: Scale, level: float
 ) -> BradleyTerry:
     """The ratings under their names; models without a finite rating keep what `placed` knows of their bounds."""
     names = solution.everything.models

@@ -20,7 +20,7 @@ _FIRST: Codes = np.zeros(1, dtype=np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Packed:
+class PackedBattles:
     """Battles as one number each, in blocks that lie side by side: a resample copies no row."""
 
     models: int
@@ -32,7 +32,7 @@ class Packed:
     length: npt.NDArray[np.int64]
 
     @classmethod
-    def of(cls, battles: Comparisons) -> "Packed":
+    def of(cls, battles: Comparisons) -> "PackedBattles":
         """In one block."""
         models = len(battles.models)
         kind, shift = (np.uint32, 15) if models <= _FEW_MODELS else (np.uint64, 31)
@@ -43,11 +43,11 @@ class Packed:
         begin, length = np.zeros(1, dtype=np.int64), np.array([len(rows)], dtype=np.int64)
         return cls(models=models, rows=rows, shift=shift, weight=battles.weight, begin=begin, length=length)
 
-    def by(self, blocks: Blocks) -> "Packed":
+    def by(self, blocks: Blocks) -> "PackedBattles":
         weight = None if self.weight is None else self.weight.take(blocks.rows)
         return replace(self, rows=self.rows.take(blocks.rows), weight=weight, begin=blocks.begin, length=blocks.length)
 
-    def together(self, places: npt.NDArray[np.int64] | Codes) -> "Packed":
+    def together(self, places: npt.NDArray[np.int64] | Codes) -> "PackedBattles":
         """These rows in one block."""
         weight = None if self.weight is None else self.weight.take(places)
         begin, length = np.zeros(1, dtype=np.int64), np.array([len(places)], dtype=np.int64)

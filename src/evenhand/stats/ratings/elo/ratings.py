@@ -196,9 +196,9 @@ class _Player:
         heaviest = 1.0 if comparisons.weight is None else float(comparisons.weight.max(initial=0.0))
         self._packed = None
         if many and k * heaviest / scale.unit < _SMALL_STEP and _numba_is_there():
-            from evenhand.stats.ratings.elo.compiled import Packed
+            from evenhand.stats.ratings.elo.compiled import PackedBattles
 
-            self._packed = Packed.of(comparisons)
+            self._packed = PackedBattles.of(comparisons)
 
     def played(self) -> FloatArray:
         """Every model's rating after all rows in their order; NaN for one that did not play."""

@@ -21,7 +21,7 @@ of it beside them points one way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Placed:
+class PlacedDraws:
     given: "PeopleAndJudge"
     left_out: tuple[tuple[Unplaced, str], ...]
     """Of each model that is not rated, why."""
@@ -103,7 +103,7 @@ class PeopleAndJudge:
         """The share of the judge's pairs that people have."""
         return self.pairs_by_people / len(self.judged)
 
-    def placed(self) -> Placed:
+    def placed(self) -> PlacedDraws:
         """Of the largest group of models that people's verdicts rate beside each other, and the judge's too."""
         given, left_out = self, list[tuple[Unplaced, str]]()
         while True:
@@ -112,7 +112,7 @@ class PeopleAndJudge:
             if group.all():
                 why, (group, joined) = "judge", _largest_group(given.by_judge)
             if group.all():
-                return Placed(given=given, left_out=tuple(left_out))
+                return PlacedDraws(given=given, left_out=tuple(left_out))
             for code in np.flatnonzero(~group).tolist():
                 left_out.append((why if joined[code] else "apart", given.models[code]))
             given = given.among(group)

@@ -9,7 +9,7 @@ from evenhand.domain.identity import Json
 from evenhand.stats.reliability.grade_score.chance_pattern import (
     MOST_WAYS,
     ChancePattern,
-    Expected,
+    ExpectedPattern,
     Simulated,
     enumerated,
     simulated,
@@ -88,5 +88,5 @@ def expected(pattern: ChancePattern, *, seed: int = 0) -> Simulated:
     return simulated(pattern.turned(), draws=draws, seed=seed)
 
 
-def _exact(known: Expected) -> Simulated:
+def _exact(known: ExpectedPattern) -> Simulated:
     return Simulated(expected=known, standard_error=0.0)

@@ -73,7 +73,7 @@ class ChancePattern:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class ExpectedPattern:
     llm: float
     choice: float
     grade: float
@@ -81,13 +81,13 @@ class Expected:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Simulated:
-    expected: Expected
+    expected: ExpectedPattern
     standard_error: float
     """Of the Grade Score."""
 
 
 @cache
-def enumerated(pattern: ChancePattern) -> Expected:
+def enumerated(pattern: ChancePattern) -> ExpectedPattern:
     """The mean over all options ** kept ways to pick a place in each rotation that counts.
 
     The places and the options chosen depend on each other, so both are counted in every one of them. In rotations
@@ -95,7 +95,7 @@ def enumerated(pattern: ChancePattern) -> Expected:
     """
     options, kept = pattern.options, len(pattern.kept)
     if not kept:
-        return Expected(llm=0.0, choice=0.0, grade=0.0)
+        return ExpectedPattern(llm=0.0, choice=0.0, grade=0.0)
     ways = pattern.ways
     held = [0] if pattern.orders is None else []
     totals = np.zeros(3)
@@ -106,7 +106,7 @@ def enumerated(pattern: ChancePattern) -> Expected:
         found = _scores_of_places(place, pattern)
         totals += [found.llm.sum(), found.choice.sum(), found.grade.sum()]
     llm, choice, grade = (float(total) for total in totals / ways)
-    return Expected(llm=llm, choice=choice, grade=grade)
+    return ExpectedPattern(llm=llm, choice=choice, grade=grade)
 
 
 @cache
@@ -122,7 +122,7 @@ def simulated(pattern: ChancePattern, *, draws: int, seed: int) -> Simulated:
     llm, choice, grade = (
         np.concatenate([getattr(part, name) for part in parts]) for name in ("llm", "choice", "grade")
     )
-    expected = Expected(llm=float(llm.mean()), choice=float(choice.mean()), grade=float(grade.mean()))
+    expected = ExpectedPattern(llm=float(llm.mean()), choice=float(choice.mean()), grade=float(grade.mean()))
     return Simulated(expected=expected, standard_error=float(grade.std(ddof=1)) / math.sqrt(draws))
 
 
