@@ -11,14 +11,14 @@ from tests import tiers
 
 
 class WholeFile(pytest.Item):
-    """Stands for the tests of a file until they are run."""
+    """Stands for the tests of a file until they are run. Below the session and no folder: what it comes after is taken
+    down up to there, whether or not it turns out to have tests."""
 
     module: pytest.Module
 
     @classmethod
     def of(cls, module: pytest.Module) -> "WholeFile":
-        assert module.parent is not None
-        made: WholeFile = cls.from_parent(module.parent, name=module.name, path=module.path)
+        made: WholeFile = cls.from_parent(module.session, name=module.nodeid, path=module.path)
         made.module = module
         return made
 
