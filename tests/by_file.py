@@ -11,8 +11,8 @@ from tests import tiers
 
 
 class WholeFile(pytest.Item):
-    """Stands for the tests of a file until they are run. Below the session and no folder: what it comes after is taken
-    down up to there, whether or not it turns out to have tests."""
+    """Stands for the tests of a file until they are run. Its parent is the session and not the folder, so that all that
+    the file before it set up is taken down, whether or not this one turns out to have tests."""
 
     module: pytest.Module
 
